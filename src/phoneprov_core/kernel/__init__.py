@@ -1,0 +1,1 @@
+"""What every feature shares, and nothing else."""

@@ -1,0 +1,36 @@
+"""Time as it is shown and stored.
+
+A shown moment is text, ISO 8601 in UTC with three digits and ``Z``. It is stored as that
+very text: what was stored is what is shown, and text of this one form sorts like time.
+Deadlines that are never shown are whole milliseconds since 1970.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated
+
+from msgspec import Meta
+
+Timestamp = Annotated[
+    str,
+    Meta(
+        description="A moment in UTC, with milliseconds",
+        examples=["2026-01-31T08:15:30.250Z"],
+        extra_json_schema={"format": "date-time"},
+    ),
+]
+
+Clock = Callable[[], datetime]
+"""Port: the current moment, aware and in UTC. Never goes back within one process."""
+
+
+def shown(moment: datetime) -> str:
+    """``2026-01-31T08:15:30.250Z``; smaller parts than a millisecond are cut off."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
+
+
+def millis(moment: datetime) -> int:
+    """Whole milliseconds since 1970, for deadlines."""
+    return int(moment.timestamp() * 1000)

@@ -1,0 +1,1 @@
+"""The HTTP adapter: maps the routes of the interface to use cases of the core."""
