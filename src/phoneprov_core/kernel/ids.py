@@ -9,10 +9,10 @@ NewId = Callable[[], str]
 """Port: a fresh identifier, UUID text in lower case, never given twice."""
 
 
-def known_id(text: str) -> str | None:
-    """The canonical form of a UUID, or None for text that cannot name any record."""
+def known_id(text: str | None) -> str:
+    """The canonical form of a UUID; empty text, which names no record, for anything else."""
     try:
         parsed = str(uuid.UUID(text))
-    except ValueError:
-        return None
-    return parsed if parsed == text.lower() else None
+    except (ValueError, TypeError, AttributeError):
+        return ""
+    return parsed if text is not None and parsed == text.lower() else ""

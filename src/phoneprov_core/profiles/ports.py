@@ -7,6 +7,12 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
+from phoneprov_core.access.ports import KnownUsers
+from phoneprov_core.deployments.ports import Deployments, Leases, ServiceSessions
+from phoneprov_core.kernel.store import Store
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.profiles.model import Profile
+
 T = TypeVar("T")
 
 
@@ -100,6 +106,28 @@ class ManagerInterface(Protocol):
         the whole call, ``Invalid`` when a field holds CR or LF, before anything is sent.
         """
         ...
+
+
+class ProfilesTransaction(Protocol):
+    """What profiles are kept in. A profile goes with its user."""
+
+    @property
+    def users(self) -> KnownUsers: ...
+    @property
+    def profiles(self) -> Store[Profile]: ...
+
+
+class SwitchTransaction(ProfilesTransaction, Protocol):
+    """What a switch reads and records."""
+
+    @property
+    def phones(self) -> Store[Phone]: ...
+    @property
+    def deployments(self) -> Deployments: ...
+    @property
+    def leases(self) -> Leases: ...
+    @property
+    def service_sessions(self) -> ServiceSessions: ...
 
 
 Unbroken = Callable[[Awaitable[T]], Awaitable[T]]

@@ -1,0 +1,154 @@
+"""Permissions and their assignment to users; all of it needs level 0."""
+
+from __future__ import annotations
+
+from phoneprov_core.access.model import (
+    Assignment,
+    NewAssignment,
+    NewPermission,
+    Permission,
+    PermissionPatch,
+)
+from phoneprov_core.access.ports import AccessTransaction
+from phoneprov_core.access.rules import last_superadmin, require_superadmin
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, applied, checked, peek_id
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.ids import NewId, known_id
+from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.store import Listing, ReadAndWrite, Window, listing
+from phoneprov_core.kernel.times import Clock, shown
+
+
+class Permissions:
+    """Create, read, change and delete permissions."""
+
+    def __init__(self, open_: ReadAndWrite[AccessTransaction], clock: Clock, new_id: NewId) -> None:
+        self._open = open_
+        self._clock = clock
+        self._new_id = new_id
+
+    async def all(self, actor: Actor, window: Window | None = None) -> Listing[Permission]:
+        """Every permission, oldest first."""
+        require_superadmin(actor)
+        return await listing(self._open.read, lambda tx: tx.permissions, window)
+
+    async def get(self, actor: Actor, uuid: str) -> Permission:
+        """Raises ``NotFound``."""
+        require_superadmin(actor)
+        async with self._open.read() as tx:
+            return await _permission(tx, uuid)
+
+    async def create(
+        self, actor: Actor, new: NewPermission | Unchecked[NewPermission]
+    ) -> Permission:
+        """Raises ``Conflict`` when level and name are in use together."""
+        require_superadmin(actor)
+        new = checked(new)
+        permission = Permission(
+            uuid=self._new_id(),
+            level=new.level,
+            name=new.name,
+            description=new.description,
+            created_at=shown(self._clock()),
+        )
+        async with self._open.write() as tx:
+            await tx.permissions.add(permission)
+        return permission
+
+    async def update(
+        self, actor: Actor, uuid: str, patch: PermissionPatch | Unchecked[PermissionPatch]
+    ) -> Permission:
+        """Raises ``NotFound``; ``Conflict`` when the name is in use at this level."""
+        require_superadmin(actor)
+        async with self._open.write() as tx:
+            permission = await _permission(tx, uuid)
+            same = {"uuid": permission.uuid, "level": permission.level}
+            permission = applied(permission, checked(patch, read_only=Permission, same=same))
+            await tx.permissions.put(permission)
+        return permission
+
+    async def delete(self, actor: Actor, uuid: str) -> None:
+        """Raises ``NotFound``; ``Conflict`` while somebody is assigned it."""
+        require_superadmin(actor)
+        async with self._open.write() as tx:
+            if not await tx.permissions.remove(known_id(uuid)):
+                raise _no_permission()
+
+
+class UserPermissions:
+    """The one permission of each user."""
+
+    def __init__(self, open_: ReadAndWrite[AccessTransaction], clock: Clock, new_id: NewId) -> None:
+        self._open = open_
+        self._clock = clock
+        self._new_id = new_id
+
+    async def get(self, actor: Actor, user_uuid: str) -> Assignment:
+        """Raises ``NotFound`` for a user without an assignment."""
+        require_superadmin(actor)
+        async with self._open.read() as tx:
+            return await _assignment(tx, user_uuid)
+
+    async def assign(
+        self, actor: Actor, new: NewAssignment | Unchecked[NewAssignment]
+    ) -> Assignment:
+        """Replace the user's assignment.
+
+        Raises ``NotFound`` for an unknown user or permission; ``Conflict`` when it would take
+        level 0 from the last account that holds it.
+        """
+        require_superadmin(actor)
+        async with self._open.write() as tx:
+            user_uuid, perm_uuid = peek_id(new, "user_uuid"), peek_id(new, "perm_uuid")
+            if user_uuid and await tx.users.find(user_uuid) is None:
+                raise NotFound("There is no such user.")
+            if perm_uuid:
+                permission = await _permission(tx, perm_uuid)
+            new = checked(new)
+            if not actor.level_rule.holds(permission.level, SUPERADMIN):
+                await self._keep_a_superadmin(tx, actor, user_uuid)
+            assignment = Assignment(
+                uuid=self._new_id(),
+                user_uuid=user_uuid,
+                perm_uuid=permission.uuid,
+                level=permission.level,
+                perm_name=permission.name,
+                created_at=shown(self._clock()),
+            )
+            await tx.assignments.assign(assignment)
+        return assignment
+
+    async def remove(self, actor: Actor, user_uuid: str) -> None:
+        """Raises ``NotFound``; ``Conflict`` for the last account that holds level 0."""
+        require_superadmin(actor)
+        async with self._open.write() as tx:
+            assignment = await _assignment(tx, user_uuid)
+            await self._keep_a_superadmin(tx, actor, assignment.user_uuid)
+            await tx.assignments.remove(assignment.user_uuid)
+
+    @staticmethod
+    async def _keep_a_superadmin(tx: AccessTransaction, actor: Actor, user_uuid: str) -> None:
+        current = await tx.assignments.of_user(user_uuid)
+        if current is None or not actor.level_rule.holds(current.level, SUPERADMIN):
+            return
+        if not await tx.assignments.another_superadmin(user_uuid, actor.level_rule):
+            raise last_superadmin()
+
+
+async def _permission(tx: AccessTransaction, uuid: str) -> Permission:
+    permission = await tx.permissions.find(known_id(uuid))
+    if permission is None:
+        raise _no_permission()
+    return permission
+
+
+async def _assignment(tx: AccessTransaction, user_uuid: str) -> Assignment:
+    assignment = await tx.assignments.of_user(known_id(user_uuid))
+    if assignment is None:
+        raise NotFound("This user has no permission assigned.")
+    return assignment
+
+
+def _no_permission() -> NotFound:
+    return NotFound("There is no such permission.")

@@ -1,0 +1,35 @@
+"""Everything the core can do, in one place to hold on to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from phoneprov_core.access.use_cases import Permissions, UserPermissions
+from phoneprov_core.auth.authenticate import Authenticate
+from phoneprov_core.auth.login import Login
+from phoneprov_core.auth.logout import Logout
+from phoneprov_core.auth.refresh import Refresh
+from phoneprov_core.auth.register import Register
+from phoneprov_core.me.use_cases import Me
+from phoneprov_core.phones.use_cases import Phones
+from phoneprov_core.profiles.switch import SwitchProfile
+from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.users.use_cases import Users
+
+
+@dataclass(frozen=True, kw_only=True)
+class UseCases:
+    """The use cases, built once; each takes the actor as an argument."""
+
+    authenticate: Authenticate
+    login: Login
+    logout: Logout
+    refresh: Refresh
+    register: Register
+    me: Me
+    users: Users
+    permissions: Permissions
+    user_permissions: UserPermissions
+    phones: Phones
+    profiles: Profiles
+    switch_profile: SwitchProfile

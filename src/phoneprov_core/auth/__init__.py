@@ -1,0 +1,1 @@
+"""Logging in and out, and finding out who is asking."""

@@ -1,0 +1,43 @@
+"""Finding out who is asking."""
+
+from __future__ import annotations
+
+from phoneprov_core.auth.model import TokenKind
+from phoneprov_core.auth.ports import AuthTransaction, Tokens
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, millis
+
+
+class Authenticate:
+    """From an access token to the account behind it, as it stands at this moment.
+
+    Session, account and level are read each time, in one question: what ended a moment ago,
+    in whatever process, ends here.
+    """
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[AuthTransaction],
+        tokens: Tokens,
+        level_rule: LevelRule,
+        clock: Clock,
+    ) -> None:
+        self._open = open_
+        self._tokens = tokens
+        self._level_rule = level_rule
+        self._clock = clock
+
+    async def __call__(self, access_token: str, ip: str = "127.0.0.1") -> Actor:
+        """Raises ``Unauthenticated``."""
+        now = millis(self._clock())
+        claims = self._tokens.read(TokenKind.ACCESS, access_token, now)
+        async with self._open.read() as tx:
+            principal = await tx.sessions.principal(claims.session_uuid, now)
+        if principal is None or principal.user_uuid != claims.user_uuid:
+            raise Unauthenticated("The session has ended; log in again.")
+        return Actor(
+            principal.user_uuid, principal.level, ip, claims.session_uuid, self._level_rule
+        )

@@ -1,0 +1,48 @@
+"""Logging out."""
+
+from __future__ import annotations
+
+import msgspec
+
+from phoneprov_core.auth.model import LogoutRequest, TokenKind
+from phoneprov_core.auth.ports import AuthTransaction, Tokens
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, checked, invalid
+from phoneprov_core.kernel.errors import Problem, Unauthenticated
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, millis
+
+
+class Logout:
+    """End one session of the caller, or all of them."""
+
+    def __init__(self, open_: ReadAndWrite[AuthTransaction], tokens: Tokens, clock: Clock) -> None:
+        self._open = open_
+        self._tokens = tokens
+        self._clock = clock
+
+    async def __call__(
+        self, actor: Actor, request: LogoutRequest | Unchecked[LogoutRequest]
+    ) -> None:
+        """Raises ``Invalid`` when the refresh token is none of the caller's."""
+        session_uuid = self._named_session(actor, checked(request))
+        async with self._open.write() as tx:
+            user = await tx.users.find(actor.user_uuid)
+            if user is not None:
+                await tx.users.put(msgspec.structs.replace(user, last_logout_ip=actor.ip))
+            if session_uuid is None:
+                await tx.sessions.end_all(actor.user_uuid)
+            else:
+                await tx.sessions.end(session_uuid)
+
+    def _named_session(self, actor: Actor, request: LogoutRequest) -> str | None:
+        if request.refresh_token is None:
+            return None
+        try:
+            now = millis(self._clock())
+            claims = self._tokens.read(TokenKind.REFRESH, request.refresh_token, now)
+        except Unauthenticated:
+            claims = None
+        if claims is None or claims.user_uuid != actor.user_uuid:
+            raise invalid([Problem("refresh_token", "is not a refresh token of yours")])
+        return claims.session_uuid

@@ -1,0 +1,127 @@
+"""Credentials, tokens and sessions.
+
+A session is what a login opens. Its refresh token is exchanged again and again, each one
+once; an access token speaks for the session for a short while. Only the session says whether
+a token still counts.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from msgspec import Struct
+
+from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.users.model import User
+
+Token = Annotated[str, schema(description="A signed token (JWT)")]
+
+
+class Credentials(Struct, frozen=True, kw_only=True):
+    """What somebody proves their identity with."""
+
+    username: Annotated[str, schema(examples=["ada"])]
+    password: Annotated[str, schema(format="password", examples=["correct horse battery"])]
+
+    def __repr__(self) -> str:
+        return redacted(self, "password")
+
+
+class RefreshRequest(Struct, frozen=True, kw_only=True):
+    """A refresh token to be exchanged."""
+
+    refresh_token: Token
+
+    def __repr__(self) -> str:
+        return redacted(self, "refresh_token")
+
+
+class LogoutRequest(Struct, frozen=True, kw_only=True):
+    """The session to end, named by its refresh token; without one, all the caller's."""
+
+    refresh_token: Token | None = None
+
+    def __repr__(self) -> str:
+        return redacted(self, "refresh_token")
+
+
+class TokenPair(Struct, frozen=True):
+    """A fresh access token and the refresh token that follows it."""
+
+    access_token: Token
+    refresh_token: Token
+
+    def __repr__(self) -> str:
+        return "TokenPair(***)"
+
+
+class LoggedIn(Struct, frozen=True):
+    """Who logged in, and their tokens."""
+
+    user: User
+    tokens: TokenPair
+
+
+class TokenKind(Enum):
+    """The two kinds of token; each is refused where the other belongs."""
+
+    ACCESS = "at+jwt"
+    REFRESH = "rt+jwt"
+
+
+class Claims(Struct, frozen=True):
+    """What a token says. Times are milliseconds since 1970."""
+
+    user_uuid: str
+    session_uuid: str
+    token_id: str
+    issued_at: int
+    expires_at: int
+
+
+class Session(Struct, frozen=True):
+    """One login. Times are milliseconds since 1970.
+
+    ``token_id`` names the one refresh token that can still be exchanged. ``expires_at`` moves
+    with every exchange, at most up to ``ends_at``.
+    """
+
+    uuid: str
+    user_uuid: str
+    token_id: str
+    created_at: int
+    expires_at: int
+    ends_at: int
+
+
+class Principal(Struct, frozen=True):
+    """The account behind a living session."""
+
+    user_uuid: str
+    level: int | None
+
+
+class Exchange(Enum):
+    """What became of a refresh token that was presented."""
+
+    DONE = "done"
+    ALREADY_USED = "already used"
+    """Within the grace window: refused, but the session lives on."""
+    REUSED = "reused"
+    """The session was ended."""
+    NO_SESSION = "no session"
+
+
+class Lifetimes(Struct, frozen=True):
+    """How long tokens and sessions live, in seconds.
+
+    ``reuse_grace`` is how long after an exchange a second use of the old token is refused
+    without ending the session; 0 treats every second use as theft.
+    """
+
+    access: int = 15 * 60
+    refresh_idle: int = 14 * 24 * 3600
+    session: int = 90 * 24 * 3600
+    reuse_grace: int = 0

@@ -1,0 +1,87 @@
+"""What authentication needs: sessions, counted guesses, signed tokens."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from phoneprov_core.auth.model import Claims, Exchange, Principal, Session, TokenKind
+from phoneprov_core.auth.throttle import Attempts
+from phoneprov_core.users.ports import EndSessions, Users
+
+
+class Sessions(EndSessions, Protocol):
+    """The living sessions. A session that ended is gone; nothing revives it."""
+
+    async def start(self, session: Session) -> None:
+        """Keep a new session, and forget the expired ones of the same user.
+
+        Raises ``NotFound`` when the user is gone.
+        """
+        ...
+
+    async def principal(self, session_uuid: str, now: int) -> Principal | None:
+        """The account and its level as they stand now, in one question; None when the
+        session ended or expired or the account is not active."""
+        ...
+
+    async def exchange(
+        self,
+        session_uuid: str,
+        token_id: str,
+        successor: str,
+        now: int,
+        expires_at: int,
+        grace: int,
+    ) -> Exchange:
+        """Replace the session's current refresh token by its successor.
+
+        Of any number of callers that present the same token, in any number of processes,
+        exactly one is told ``DONE``: the session's current token is compared and replaced in
+        one statement. Every other token of the session was used before: presenting it ends
+        the session (``REUSED``), unless it is the one before the current one and was
+        exchanged less than ``grace`` milliseconds ago (``ALREADY_USED``). ``expires_at`` is
+        cut to the session's end.
+        """
+        ...
+
+    async def end(self, session_uuid: str) -> bool:
+        """Whether there was such a session."""
+        ...
+
+
+class LoginAttempts(Protocol):
+    """Counted guesses, by account key."""
+
+    async def of(self, key: str) -> Attempts:
+        """The count so far; nobody else counts for this key until the transaction ends."""
+        ...
+
+    async def keep(self, key: str, attempts: Attempts) -> None: ...
+
+    async def clear(self, key: str) -> None: ...
+
+
+class Tokens(Protocol):
+    """Signed tokens."""
+
+    def issue(self, kind: TokenKind, claims: Claims) -> str:
+        """A signed token; its times are whole seconds, cut down."""
+        ...
+
+    def read(self, kind: TokenKind, token: str, now: int) -> Claims:
+        """What a genuine token of this kind, valid at ``now``, says.
+
+        Raises ``Unauthenticated`` for every other text, whatever it is.
+        """
+        ...
+
+
+class AuthTransaction(Protocol):
+    """What authentication is kept in."""
+
+    @property
+    def users(self) -> Users: ...
+    @property
+    def sessions(self) -> Sessions: ...
+    @property
+    def attempts(self) -> LoginAttempts: ...

@@ -1,0 +1,57 @@
+"""Creating an account of one's own, where that is allowed."""
+
+from __future__ import annotations
+
+from phoneprov_core.auth.ports import AuthTransaction
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, checked
+from phoneprov_core.kernel.errors import Forbidden
+from phoneprov_core.kernel.ids import NewId
+from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.users.model import Registration, User
+from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
+from phoneprov_core.users.use_cases import created_user
+
+
+class Register:
+    """Create an account: anybody's own where registration is public, else a superadmin's
+    doing for somebody else."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[AuthTransaction],
+        hasher: PasswordHasher,
+        policy: PasswordPolicy,
+        clock: Clock,
+        new_id: NewId,
+        *,
+        public: bool,
+    ) -> None:
+        self._open = open_
+        self._hasher = hasher
+        self._rules = {"password": policy.rule}
+        self._clock = clock
+        self._new_id = new_id
+        self._public = public
+
+    async def __call__(
+        self,
+        actor: Actor | None,
+        registration: Registration | Unchecked[Registration],
+        ip: str = "127.0.0.1",
+    ) -> User:
+        """Raises ``Forbidden`` where registration is not public and the caller does not hold
+        level 0; ``Conflict`` when the username or the e-mail address is in use."""
+        superadmin = actor is not None and actor.holds(SUPERADMIN)
+        if not (self._public or superadmin):
+            raise Forbidden("Registration is closed; ask an administrator for an account.")
+        registration = checked(registration, rules=self._rules)
+        hash_ = await self._hasher.hash(registration.password)
+        created_by = actor.user_uuid if actor is not None and superadmin else None
+        user = created_user(registration, self._new_id(), shown(self._clock()), ip, created_by)
+        async with self._open.write() as tx:
+            await tx.users.add(user)
+            await tx.users.set_password_hash(user.uuid, hash_)
+        return user

@@ -1,0 +1,1 @@
+"""What was put onto which phone, by whom, and how it went."""

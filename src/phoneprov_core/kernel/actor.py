@@ -1,0 +1,26 @@
+"""Who is asking, and from where."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from phoneprov_core.kernel.levels import LevelRule
+
+
+class Actor(Struct, frozen=True):
+    """The account behind a request, as it stands at this moment.
+
+    ``level`` is the level of its permission assignment, None without one. ``ip`` is the
+    address the request came from, kept in records as ``created_ip`` and the like.
+    ``session_uuid`` is None for somebody who acts without a session, such as a script.
+    """
+
+    user_uuid: str
+    level: int | None
+    ip: str = "127.0.0.1"
+    session_uuid: str | None = None
+    level_rule: LevelRule = LevelRule.HIERARCHICAL
+
+    def holds(self, level: int) -> bool:
+        """Whether the account's assignment carries this level."""
+        return self.level_rule.holds(self.level, level)

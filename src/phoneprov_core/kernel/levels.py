@@ -1,0 +1,35 @@
+"""What holding a level means. The whole rule stands here, and nowhere else.
+
+By the interface's own rule a user at level N holds the levels 0 through N. Level 0 is the
+superadmin level, so *any* assignment makes a superadmin, and an account without one holds
+nothing. Whoever wants ranks below superadmin chooses the strict rule, under which a smaller
+number outranks a larger one.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+SUPERADMIN = 0
+
+
+class LevelRule(Enum):
+    """How an assigned level is read."""
+
+    HIERARCHICAL = "hierarchical"
+    """Level N holds the levels 0 through N."""
+
+    STRICT = "strict"
+    """Level N holds N and every larger level; level 0 alone holds level 0."""
+
+    def holds(self, assigned: int | None, required: int) -> bool:
+        """Whether an account assigned ``assigned`` (None: nothing) holds ``required``."""
+        if assigned is None:
+            return False
+        if self is LevelRule.STRICT:
+            return assigned <= required
+        return required <= assigned
+
+    def largest_that_holds_superadmin(self) -> int | None:
+        """The largest assigned level that still holds level 0; None when every level does."""
+        return SUPERADMIN if self is LevelRule.STRICT else None

@@ -1,0 +1,172 @@
+"""The one shape of store that every feature uses, and how long lists are read."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Generic, Protocol, TypeVar
+
+from msgspec import Struct
+
+from phoneprov_core.kernel.errors import Invalid, Problem
+
+E = TypeVar("E")
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+
+
+class Store(Protocol[E]):
+    """Records of one kind, by key.
+
+    A key is the record's identifier in canonical form. All methods act within the
+    transaction the store belongs to, and see what that transaction did before. In a writing
+    transaction ``find`` keeps others from changing the record until the transaction ends.
+    After a ``Conflict`` the transaction is to be left.
+    """
+
+    async def add(self, entity: E) -> None:
+        """Raises ``Conflict`` (code ``already_exists``, naming the field) when a unique value
+        is in use, ``NotFound`` when a record it refers to does not exist."""
+        ...
+
+    async def find(self, key: str) -> E | None:
+        """The record, or None."""
+        ...
+
+    async def put(self, entity: E) -> None:
+        """Write a record that was found. Raises like ``add``, and ``NotFound`` when the
+        record is gone."""
+        ...
+
+    async def remove(self, key: str) -> bool:
+        """Whether there was one. What belongs to it goes with it. Raises ``Conflict`` (code
+        ``in_use``) when another record that does not go with it refers to it."""
+        ...
+
+    async def count(self, owner: str | None = None) -> int:
+        """How many there are, or how many belong to ``owner``."""
+        ...
+
+    async def rows(
+        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
+    ) -> list[E]:
+        """At most ``limit`` records, oldest first (by creation, then key), beginning behind
+        ``after``, then leaving out ``offset``; only those that belong to ``owner`` if given."""
+        ...
+
+
+class ReadAndWrite(Protocol[T_co]):
+    """How a use case reaches the stores it needs.
+
+    ``read`` opens them for looking: each question sees what is committed when it is asked.
+    ``write`` opens one transaction: it is committed when the block ends well and rolled back
+    when it raises, whole in both cases; when the block was left, it is durable. Writers that
+    touch the same record wait for each other. Raises ``Unavailable`` when the database is
+    away or full. Never hold either across the network.
+    """
+
+    def read(self) -> AbstractAsyncContextManager[T_co]: ...
+
+    def write(self) -> AbstractAsyncContextManager[T_co]: ...
+
+
+class Window(Struct, frozen=True):
+    """A page of a list: at most ``limit`` records (1 to 1000) behind the first ``offset``."""
+
+    limit: int = 1000
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        problems = []
+        if not 1 <= self.limit <= 1000:
+            problems.append(Problem("limit", "must be a whole number from 1 to 1000"))
+        if not 0 <= self.offset < 2**63:
+            problems.append(Problem("offset", "must be a whole number of at least 0"))
+        if problems:
+            raise Invalid("The page asked for does not exist.", problems=tuple(problems))
+
+
+class Listing(Generic[T]):
+    """A list, oldest first, read in pieces so that its length costs no memory.
+
+    ``first`` is the first piece; ``async for piece in listing`` goes through all of them,
+    the first included. ``window`` and ``total`` are set when only a page was asked for; then
+    ``first`` is all of it.
+    """
+
+    def __init__(
+        self,
+        first: list[T],
+        rest: Callable[[T], Awaitable[list[T]]] | None = None,
+        *,
+        window: Window | None = None,
+        total: int | None = None,
+    ) -> None:
+        self.first = first
+        self.window = window
+        self.total = total
+        self._rest = rest
+
+    @property
+    def complete(self) -> bool:
+        """Whether ``first`` is all there is."""
+        return self._rest is None
+
+    async def __aiter__(self) -> AsyncIterator[list[T]]:
+        piece = self.first
+        while piece:
+            yield piece
+            if self._rest is None:
+                return
+            piece = await self._rest(piece[-1])
+
+    async def everything(self) -> list[T]:
+        """The whole list at once, for whoever knows that it is short."""
+        return [entity async for piece in self for entity in piece]
+
+
+class _Rows(Protocol[E]):
+    async def count(self, owner: str | None = None) -> int: ...
+
+    async def rows(
+        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
+    ) -> list[E]: ...
+
+
+async def listing(
+    open_: Callable[[], AbstractAsyncContextManager[T]],
+    store_in: Callable[[T], _Rows[E]],
+    window: Window | None = None,
+    *,
+    owner: str | None = None,
+    piece: int = 1000,
+) -> Listing[E]:
+    """The whole list in pieces of at most ``piece`` records, or one page of it with its total.
+
+    Every piece is read in a transaction of its own, so that a slow reader holds nothing.
+    """
+    wanted = window.limit if window else None
+    read = 0
+
+    async def read_piece(last: E | None, already: int) -> list[E]:
+        size = piece if wanted is None else min(piece, wanted - already)
+        offset = window.offset if window and last is None else 0
+        async with open_() as tx:
+            return await store_in(tx).rows(size, after=last, offset=offset, owner=owner)
+
+    async def next_piece(last: E) -> list[E]:
+        nonlocal read
+        if read == wanted:
+            return []
+        entities = await read_piece(last, read)
+        read += len(entities)
+        return entities
+
+    total = None
+    if window is not None:
+        async with open_() as tx:
+            total = await store_in(tx).count(owner)
+    first = await read_piece(None, 0)
+    read = len(first)
+    complete = read < piece or read == wanted
+    return Listing(first, None if complete else next_piece, window=window, total=total)

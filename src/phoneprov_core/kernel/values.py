@@ -1,0 +1,198 @@
+"""Values: each function takes text as somebody typed it and answers its one canonical form.
+
+They raise ``ValueError`` with a message that reads on from a field's name: "must be ...".
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import unicodedata
+from collections.abc import Callable
+from urllib.parse import urlsplit
+from zoneinfo import available_timezones
+
+from phoneprov_core.kernel.ids import known_id
+
+_LINE_BREAKS = frozenset("\t\n\r")
+
+# RFC 5646 without the grandfathered tags: language, then script, region, variants and so on.
+_LANGUAGE_TAG = re.compile(
+    r"(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?"
+    r"(?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*(?:-[0-9a-wyz](?:-[a-z0-9]{2,8})+)*"
+    r"(?:-x(?:-[a-z0-9]{1,8})+)?|x(?:-[a-z0-9]{1,8})+",
+    re.ASCII | re.IGNORECASE,
+)
+_EMAIL = re.compile(r"[^@\s\"(),:;<>\[\]\\]+@[^@\s\"(),:;<>\[\]\\.]+(?:\.[^@\s\"(),:;<>\[\]\\.]+)*")
+_MAC = re.compile(
+    r"[0-9a-f]{12}|[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}"
+    r"|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}",
+    re.ASCII | re.IGNORECASE,
+)
+_PIN = re.compile(r"[0-9]{4,32}", re.ASCII)
+_NUMBER = re.compile(r"[0-9A-Za-z*#+._-]+", re.ASCII)
+
+
+def _plain(value: str, allowed: frozenset[str] = frozenset()) -> str:
+    for character in value:
+        category = unicodedata.category(character)
+        if category == "Cs" or (category == "Cc" and character not in allowed):
+            raise ValueError("must not contain control characters")
+    return unicodedata.normalize("NFC", value)
+
+
+def text(value: str, *, longest: int = 255, shortest: int = 0) -> str:
+    """One line of text, in Unicode form NFC, of ``shortest`` to ``longest`` characters."""
+    if value.isascii() and value.isprintable():
+        normal = value
+    else:
+        normal = _plain(value)
+    if len(normal) > longest:
+        raise ValueError(f"must be at most {longest} characters long")
+    if shortest and not normal.strip():
+        raise ValueError("must not be empty")
+    return normal
+
+
+def required_text(value: str) -> str:
+    """One line of 1 to 255 characters that are not all blanks."""
+    return text(value, shortest=1)
+
+
+def optional_text(value: str) -> str:
+    """One line of at most 255 characters."""
+    return text(value)
+
+
+def description(value: str) -> str:
+    """At most 2048 characters; tabs and line breaks are welcome."""
+    normal = _plain(value, _LINE_BREAKS)
+    if len(normal) > 2048:
+        raise ValueError("must be at most 2048 characters long")
+    return normal
+
+
+def mac(value: str) -> str:
+    """A phone's hardware address, in any of the four common spellings, as ``AA:BB:CC:DD:EE:FF``.
+
+    All zeros, broadcast and multicast addresses belong to no phone and are refused.
+    """
+    if not _MAC.fullmatch(value):
+        raise ValueError("must be a MAC address of 12 hexadecimal digits, like 00:1B:D4:12:34:56")
+    digits = value.translate(_NO_SEPARATORS).upper()
+    if digits == "0" * 12:
+        raise ValueError("must not be the all-zero MAC address")
+    if int(digits[:2], 16) & 1:
+        raise ValueError("must not be a broadcast or multicast MAC address")
+    return ":".join(digits[i : i + 2] for i in range(0, 12, 2))
+
+
+_NO_SEPARATORS = str.maketrans("", "", ":-.")
+
+
+def ip(value: str) -> str:
+    """An IPv4 or IPv6 address in its canonical spelling; scope ids are refused."""
+    try:
+        parsed = ipaddress.ip_address(value)
+    except ValueError:
+        raise ValueError("must be an IPv4 or IPv6 address") from None
+    if "%" in value:
+        raise ValueError("must be an IP address without a scope id")
+    return str(parsed)
+
+
+def uuid(value: str) -> str:
+    """A UUID in lower case with hyphens."""
+    known = known_id(value)
+    if not known:
+        raise ValueError("must be a UUID")
+    return known
+
+
+def email(value: str) -> str:
+    """Something that has the shape of an e-mail address; no mail is ever sent to find out."""
+    value = text(value, shortest=1)
+    if not _EMAIL.fullmatch(value):
+        raise ValueError("must be an e-mail address")
+    return value
+
+
+def language(value: str) -> str:
+    """A BCP 47 language tag."""
+    value = text(value, shortest=1)
+    if not _LANGUAGE_TAG.fullmatch(value):
+        raise ValueError("must be a language tag such as en or de-CH")
+    return value
+
+
+def timezone(value: str) -> str:
+    """The IANA name of a time zone."""
+    if value not in _timezones():
+        raise ValueError("must be the IANA name of a time zone, such as Europe/Paris")
+    return value
+
+
+_known_timezones: frozenset[str] = frozenset()
+
+
+def _timezones() -> frozenset[str]:
+    global _known_timezones  # noqa: PLW0603 - read from disk once, at the first question
+    if not _known_timezones:
+        _known_timezones = frozenset(available_timezones())
+    return _known_timezones
+
+
+def url(value: str) -> str:
+    """An http or https address of at most 2048 characters."""
+    value = text(value, longest=2048)
+    try:
+        parts = urlsplit(value)
+        port_is_fine = parts.port is None or parts.port > 0
+    except ValueError:
+        raise ValueError("must be an http or https address") from None
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not port_is_fine:
+        raise ValueError("must be an http or https address")
+    if any(character.isspace() for character in value):
+        raise ValueError("must be an http or https address")
+    return value
+
+
+def pin_code(value: str) -> str:
+    """4 to 32 digits: a phone has no other keys."""
+    if not _PIN.fullmatch(value):
+        raise ValueError("must be 4 to 32 digits")
+    return value
+
+
+def extension_number(value: str) -> str:
+    """What somebody dials or an exchange is configured with: digits, letters, ``*#+._-``."""
+    value = text(value, shortest=1)
+    if not _NUMBER.fullmatch(value):
+        raise ValueError("must consist of digits, letters and the characters * # + . _ -")
+    return value
+
+
+def level(value: int) -> int:
+    """A permission level."""
+    if not 0 <= value <= 2**31 - 1:
+        raise ValueError("must be a whole number from 0 to 2147483647")
+    return value
+
+
+def each(check: Callable[[str], str], *, most: int) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
+    """A check for a list from a check for its elements."""
+
+    def check_all(values: tuple[str, ...]) -> tuple[str, ...]:
+        if len(values) > most:
+            raise ValueError(f"must have at most {most} elements")
+        return tuple(check(value) for value in values)
+
+    return check_all
+
+
+def known_mac(value: str) -> str:
+    """The canonical form of a MAC; empty text, which names no phone, for anything else."""
+    try:
+        return mac(value)
+    except ValueError:
+        return ""

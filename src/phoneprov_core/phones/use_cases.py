@@ -1,0 +1,88 @@
+"""The inventory of phones: every account reads it, superadmins write it."""
+
+from __future__ import annotations
+
+from phoneprov_core.access.rules import SharedWrite, require_shared_write
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, applied, checked
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.store import Listing, ReadAndWrite, Window, listing
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.values import known_mac
+from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
+from phoneprov_core.phones.ports import PhonesTransaction
+
+
+class Phones:
+    """Create, read, change and delete phones. A MAC is taken in any of its spellings."""
+
+    def __init__(
+        self, open_: ReadAndWrite[PhonesTransaction], shared_write: SharedWrite, clock: Clock
+    ) -> None:
+        self._open = open_
+        self._shared_write = shared_write
+        self._clock = clock
+
+    async def all(self, actor: Actor, window: Window | None = None) -> Listing[Phone]:  # noqa: ARG002
+        """Every phone, oldest first."""
+        return await listing(self._open.read, lambda tx: tx.phones, window)
+
+    async def get(self, actor: Actor, mac: str) -> Phone:  # noqa: ARG002
+        """Raises ``NotFound``."""
+        async with self._open.read() as tx:
+            return await _phone(tx, mac)
+
+    async def create(self, actor: Actor, new: NewPhone | Unchecked[NewPhone]) -> Phone:
+        """Raises ``Conflict`` when the MAC is in the inventory."""
+        require_shared_write(actor, self._shared_write)
+        new = checked(new)
+        now = shown(self._clock())
+        phone = Phone(
+            mac=new.mac,
+            brand=new.brand,
+            model=new.model,
+            description=new.description,
+            name=new.name,
+            hostname=new.hostname,
+            location=new.location,
+            phone_ip=new.phone_ip,
+            phone_vlan=new.phone_vlan,
+            software_version=new.software_version,
+            software_type=new.software_type,
+            is_active=new.is_active,
+            created_at=now,
+            updated_at=now,
+        )
+        async with self._open.write() as tx:
+            await tx.phones.add(phone)
+        return phone
+
+    async def update(
+        self, actor: Actor, mac: str, patch: PhonePatch | Unchecked[PhonePatch]
+    ) -> Phone:
+        """Raises ``NotFound``."""
+        require_shared_write(actor, self._shared_write)
+        async with self._open.write() as tx:
+            phone = await _phone(tx, mac)
+            changes = checked(patch, read_only=Phone, same={"mac": phone.mac})
+            phone = applied(phone, changes, updated_at=shown(self._clock()))
+            await tx.phones.put(phone)
+        return phone
+
+    async def delete(self, actor: Actor, mac: str) -> None:
+        """Raises ``NotFound``."""
+        require_shared_write(actor, self._shared_write)
+        async with self._open.write() as tx:
+            if not await tx.phones.remove(known_mac(mac)):
+                raise _no_phone()
+
+
+async def _phone(tx: PhonesTransaction, mac: str) -> Phone:
+    phone = await tx.phones.find(known_mac(mac))
+    if phone is None:
+        raise _no_phone()
+    return phone
+
+
+def _no_phone() -> NotFound:
+    return NotFound("There is no such phone.")

@@ -1,0 +1,1 @@
+"""Phone profiles, and the switch that puts one onto a phone."""

@@ -1,0 +1,116 @@
+"""Phone profiles."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from phoneprov_core.kernel import values
+from phoneprov_core.kernel.commands import Check, settle
+from phoneprov_core.kernel.fields import Description, Line, MacAddress, Uuid, schema
+from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.phones.model import Phone, bare_model
+
+Family = Literal["SCCP", "SIP", "SIPE"]
+FirmwareFamily = Annotated[
+    Literal["SCCP", "SIP", "SIPE", ""],
+    Check(lambda family: family or None),
+    schema(description="The firmware family it is for; empty or null means all"),
+]
+CnfXml = Annotated[
+    str,
+    schema(
+        description="The full device configuration, well-formed XML",
+        examples=["<device><deviceProtocol>SCCP</deviceProtocol></device>"],
+    ),
+]
+Models = Annotated[
+    tuple[str, ...],
+    Check(values.each(values.required_text, most=200)),
+    schema(description="Phone models it works with; empty means all", examples=[["CP-7945G"]]),
+]
+
+
+class Profile(Struct, frozen=True):
+    """A person's phone: the whole configuration that a desk phone is given."""
+
+    uuid: Uuid
+    user_uuid: Uuid
+    name: Annotated[str, schema(examples=["Ada at the front desk"])]
+    description: str | None
+    cnf_xml: CnfXml
+    compatible_models: tuple[str, ...]
+    software_type: Family | None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+    def __repr__(self) -> str:
+        return redacted(self, "cnf_xml")
+
+    def objection_to(self, phone: Phone) -> str | None:
+        """Why this profile does not fit a phone, or None. What is not recorded of the phone
+        is not held against it."""
+        if self.compatible_models and phone.model:
+            models = {bare_model(model) for model in self.compatible_models}
+            if bare_model(phone.model) not in models:
+                return f"it is for {', '.join(self.compatible_models)}, not for {phone.model}"
+        if self.software_type and phone.software_type:
+            family = phone.software_type.strip().upper()
+            if family and family != self.software_type:
+                return f"it is for {self.software_type} phones, not for {phone.software_type}"
+        return None
+
+
+class NewProfile(Struct, frozen=True, kw_only=True):
+    """A profile to be kept for a user."""
+
+    user_uuid: Uuid
+    name: Line
+    cnf_xml: CnfXml
+    description: Description | None = None
+    compatible_models: Models = ()
+    software_type: FirmwareFamily | None = None
+
+    def __post_init__(self) -> None:
+        settle(self)
+
+    def __repr__(self) -> str:
+        return redacted(self, "cnf_xml")
+
+
+class ProfilePatch(Struct, frozen=True, kw_only=True):
+    """Changes to a profile."""
+
+    user_uuid: Uuid | UnsetType = UNSET
+    name: Line | UnsetType = UNSET
+    cnf_xml: CnfXml | UnsetType = UNSET
+    description: Description | UnsetType | None = UNSET
+    compatible_models: Models | UnsetType = UNSET
+    software_type: FirmwareFamily | UnsetType | None = UNSET
+
+    def __post_init__(self) -> None:
+        settle(self)
+
+    def __repr__(self) -> str:
+        return redacted(self, "cnf_xml")
+
+
+class SwitchRequest(Struct, frozen=True, kw_only=True):
+    """Which profile goes onto which phone."""
+
+    profile_uuid: Uuid
+    mac: MacAddress
+
+    def __post_init__(self) -> None:
+        settle(self)
+
+
+class Switched(Struct, frozen=True):
+    """What a switch came to: the profile's name, the phone, and ``ok`` or what kept the
+    phone from being restarted."""
+
+    profile: Annotated[str, schema(description="The profile's name")]
+    mac: str
+    restart: Annotated[str, schema(description="`ok`, or what went wrong", examples=["ok"])]

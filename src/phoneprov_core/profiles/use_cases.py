@@ -1,0 +1,123 @@
+"""Phone profiles, each kept by its owner; superadmins keep everybody's."""
+
+from __future__ import annotations
+
+from phoneprov_core.access.rules import may_act_for, require_owner
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, applied, checked, peek_id
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.ids import NewId, known_id
+from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.store import Listing, ReadAndWrite, Window, listing
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
+from phoneprov_core.profiles.ports import ProfilesTransaction
+from phoneprov_core.profiles.xml import LARGEST, device_xml_rule
+
+# A profile may hold half a mebibyte: long lists are read in pieces of few.
+PIECE = 16
+
+
+class Profiles:
+    """Create, read, change and delete profiles."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[ProfilesTransaction],
+        clock: Clock,
+        new_id: NewId,
+        *,
+        largest_xml: int = LARGEST,
+    ) -> None:
+        self._open = open_
+        self._rules = {"cnf_xml": device_xml_rule(largest_xml)}
+        self._clock = clock
+        self._new_id = new_id
+
+    async def all(self, actor: Actor, window: Window | None = None) -> Listing[Profile]:
+        """Every profile, oldest first; only their own to whoever does not hold level 0."""
+        owner = None if actor.holds(SUPERADMIN) else actor.user_uuid
+        return await self._listing(window, owner)
+
+    async def of_user(
+        self, actor: Actor, user_uuid: str, window: Window | None = None
+    ) -> Listing[Profile]:
+        """The profiles of one user. Raises ``Forbidden``; ``NotFound`` for no such user."""
+        owner = known_id(user_uuid)
+        require_owner(actor, owner)
+        async with self._open.read() as tx:
+            await _require_user(tx, owner)
+        return await self._listing(window, owner)
+
+    async def get(self, actor: Actor, uuid: str) -> Profile:
+        """Raises ``NotFound``, for another's profile too."""
+        async with self._open.read() as tx:
+            return await profile_of(tx, actor, uuid)
+
+    async def create(self, actor: Actor, new: NewProfile | Unchecked[NewProfile]) -> Profile:
+        """Raises ``Forbidden`` for another user's; ``NotFound`` for no such user."""
+        owner = peek_id(new, "user_uuid")
+        if owner:
+            require_owner(actor, owner)
+            async with self._open.read() as tx:
+                await _require_user(tx, owner)
+        new = checked(new, rules=self._rules)
+        now = shown(self._clock())
+        profile = Profile(
+            uuid=self._new_id(),
+            user_uuid=new.user_uuid,
+            name=new.name,
+            description=new.description,
+            cnf_xml=new.cnf_xml,
+            compatible_models=new.compatible_models,
+            software_type=new.software_type or None,
+            created_at=now,
+            updated_at=now,
+        )
+        async with self._open.write() as tx:
+            await tx.profiles.add(profile)
+        return profile
+
+    async def update(
+        self, actor: Actor, uuid: str, patch: ProfilePatch | Unchecked[ProfilePatch]
+    ) -> Profile:
+        """Raises ``NotFound``; ``Forbidden`` when it would be given to another user by
+        somebody who does not hold level 0."""
+        await self.get(actor, uuid)
+        heir = peek_id(patch, "user_uuid")
+        if heir:
+            require_owner(actor, heir)
+            async with self._open.read() as tx:
+                await _require_user(tx, heir)
+        changes = checked(
+            patch, read_only=Profile, same={"uuid": known_id(uuid)}, rules=self._rules
+        )
+        async with self._open.write() as tx:
+            profile = await profile_of(tx, actor, uuid)
+            profile = applied(profile, changes, updated_at=shown(self._clock()))
+            await tx.profiles.put(profile)
+        return profile
+
+    async def delete(self, actor: Actor, uuid: str) -> None:
+        """Raises ``NotFound``."""
+        async with self._open.write() as tx:
+            profile = await profile_of(tx, actor, uuid)
+            await tx.profiles.remove(profile.uuid)
+
+    async def _listing(self, window: Window | None, owner: str | None) -> Listing[Profile]:
+        return await listing(
+            self._open.read, lambda tx: tx.profiles, window, owner=owner, piece=PIECE
+        )
+
+
+async def profile_of(tx: ProfilesTransaction, actor: Actor, uuid: str) -> Profile:
+    """The profile, if this caller may see it; raises ``NotFound`` else."""
+    profile = await tx.profiles.find(known_id(uuid))
+    if profile is None or not may_act_for(actor, profile.user_uuid):
+        raise NotFound("There is no such profile.")
+    return profile
+
+
+async def _require_user(tx: ProfilesTransaction, user_uuid: str) -> None:
+    if await tx.users.find(user_uuid) is None:
+        raise NotFound("There is no such user.")

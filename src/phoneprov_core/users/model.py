@@ -1,0 +1,107 @@
+"""User accounts. A user's password is no part of it: it lives apart, as a hash."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Struct, UnsetType
+
+from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.fields import (
+    Email,
+    Language,
+    Line,
+    OptionalLine,
+    Timezone,
+    Uuid,
+    schema,
+)
+from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.times import Timestamp
+
+Username = Annotated[Line, schema(examples=["ada"])]
+FirstName = Annotated[Line, schema(examples=["Ada"])]
+LastName = Annotated[Line, schema(examples=["Lovelace"])]
+Password = Annotated[
+    str, schema(format="password", minLength=1, examples=["correct horse battery"])
+]
+
+
+class User(Struct, frozen=True):
+    """An account. ``last_uuid`` is the account that last changed it, ``created_by`` the one
+    that created it, None when it registered itself."""
+
+    uuid: Uuid
+    first_name: str
+    last_name: str
+    username: str
+    email: Email
+    phone: str | None
+    lang: Language
+    location: str | None
+    nationality: str | None
+    timezone: Timezone
+    is_active: bool
+    last_uuid: Uuid | None
+    last_login_ip: str | None
+    last_logout_ip: str | None
+    last_login_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    created_by: Uuid | None
+    created_ip: str
+    updated_ip: str
+
+
+class Registration(Struct, frozen=True, kw_only=True):
+    """An account that somebody asks for themselves."""
+
+    first_name: FirstName
+    last_name: LastName
+    username: Username
+    email: Email
+    password: Password
+    phone: OptionalLine | None = None
+    lang: Language = "en"
+    location: OptionalLine | None = None
+    nationality: OptionalLine | None = None
+    timezone: Timezone = "UTC"
+
+    def __post_init__(self) -> None:
+        settle(self)
+
+    def __repr__(self) -> str:
+        return redacted(self, "password")
+
+
+class NewUser(Registration, frozen=True, kw_only=True):
+    """An account to be created by a superadmin."""
+
+    is_active: bool = True
+
+
+class UserPatch(Struct, frozen=True, kw_only=True):
+    """Changes to an account."""
+
+    first_name: FirstName | UnsetType = UNSET
+    last_name: LastName | UnsetType = UNSET
+    username: Username | UnsetType = UNSET
+    email: Email | UnsetType = UNSET
+    password: Password | UnsetType = UNSET
+    phone: OptionalLine | UnsetType | None = UNSET
+    lang: Language | UnsetType = UNSET
+    location: OptionalLine | UnsetType | None = UNSET
+    nationality: OptionalLine | UnsetType | None = UNSET
+    timezone: Timezone | UnsetType = UNSET
+    is_active: bool | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        settle(self)
+
+    def __repr__(self) -> str:
+        return redacted(self, "password")
+
+
+def folded(name: str) -> str:
+    """What makes usernames and e-mail addresses the same in spite of their case."""
+    return name.casefold()

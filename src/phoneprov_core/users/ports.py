@@ -1,0 +1,48 @@
+"""The stores that users live in."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from phoneprov_core.access.ports import Assignments
+from phoneprov_core.kernel.store import Store
+from phoneprov_core.users.model import User
+
+
+class Users(Store[User], Protocol):
+    """Accounts. Usernames and e-mail addresses are unique whatever their case.
+
+    ``remove`` takes along the user's password, assignment, sessions and everything else
+    that is theirs.
+    """
+
+    async def by_username(self, username: str) -> User | None:
+        """The account with this name, whatever its case, or None."""
+        ...
+
+    async def password_hash(self, user_uuid: str) -> str | None:
+        """The hash of the account's password, or None when there is no such account."""
+        ...
+
+    async def set_password_hash(self, user_uuid: str, hash_: str) -> None:
+        """Raises ``NotFound`` when the account is gone."""
+        ...
+
+
+class EndSessions(Protocol):
+    """The one thing that accounts ask of sessions."""
+
+    async def end_all(self, user_uuid: str, *, besides: str | None = None) -> None:
+        """End every session of the user but the one named ``besides``."""
+        ...
+
+
+class UsersTransaction(Protocol):
+    """What accounts are kept in."""
+
+    @property
+    def users(self) -> Users: ...
+    @property
+    def assignments(self) -> Assignments: ...
+    @property
+    def sessions(self) -> EndSessions: ...

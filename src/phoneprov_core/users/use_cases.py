@@ -1,0 +1,143 @@
+"""User accounts, kept by superadmins."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET
+
+from phoneprov_core.access.rules import last_superadmin, require_superadmin
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, applied, checked
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.ids import NewId, known_id
+from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.store import Listing, ReadAndWrite, Window, listing
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.users.model import NewUser, Registration, User, UserPatch
+from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
+from phoneprov_core.users.ports import UsersTransaction
+
+
+class Users:
+    """Create, read, change and delete accounts; all of it needs level 0."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[UsersTransaction],
+        hasher: PasswordHasher,
+        policy: PasswordPolicy,
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._open = open_
+        self._hasher = hasher
+        self._rules = {"password": policy.rule}
+        self._clock = clock
+        self._new_id = new_id
+
+    async def all(self, actor: Actor, window: Window | None = None) -> Listing[User]:
+        """Every account, oldest first."""
+        require_superadmin(actor)
+        return await listing(self._open.read, lambda tx: tx.users, window)
+
+    async def get(self, actor: Actor, uuid: str) -> User:
+        """Raises ``NotFound``."""
+        require_superadmin(actor)
+        async with self._open.read() as tx:
+            return await _user(tx, uuid)
+
+    async def create(self, actor: Actor, new: NewUser | Unchecked[NewUser]) -> User:
+        """Raises ``Conflict`` when the username or the e-mail address is in use."""
+        require_superadmin(actor)
+        new = checked(new, rules=self._rules)
+        hash_ = await self._hasher.hash(new.password)
+        user = created_user(new, self._new_id(), shown(self._clock()), actor.ip, actor.user_uuid)
+        async with self._open.write() as tx:
+            await tx.users.add(user)
+            await tx.users.set_password_hash(user.uuid, hash_)
+        return user
+
+    async def update(
+        self, actor: Actor, uuid: str, patch: UserPatch | Unchecked[UserPatch]
+    ) -> User:
+        """A new password ends the account's other sessions, a deactivation all of them.
+
+        Raises ``NotFound``; ``Conflict`` when the username or the e-mail address is in use,
+        or when the last active account that holds level 0 would be deactivated.
+        """
+        user = await self.get(actor, uuid)
+        patch = checked(patch, read_only=User, same={"uuid": user.uuid}, rules=self._rules)
+        # The hash takes long: it is made before the transaction begins.
+        hash_ = None
+        if patch.password is not UNSET:
+            hash_ = await self._hasher.hash(patch.password)
+        async with self._open.write() as tx:
+            before = await _user(tx, user.uuid)
+            user = applied(
+                before,
+                msgspec.structs.replace(patch, password=UNSET),
+                last_uuid=actor.user_uuid,
+                updated_at=shown(self._clock()),
+                updated_ip=actor.ip,
+            )
+            if before.is_active and not user.is_active:
+                await self._keep_a_superadmin(tx, actor, before)
+                await tx.sessions.end_all(user.uuid)
+            await tx.users.put(user)
+            if hash_ is not None:
+                await tx.users.set_password_hash(user.uuid, hash_)
+                await tx.sessions.end_all(user.uuid, besides=actor.session_uuid)
+        return user
+
+    async def delete(self, actor: Actor, uuid: str) -> None:
+        """Everything that belongs to the account goes with it.
+
+        Raises ``NotFound``; ``Conflict`` for the last active account that holds level 0.
+        """
+        require_superadmin(actor)
+        async with self._open.write() as tx:
+            user = await _user(tx, uuid)
+            if user.is_active:
+                await self._keep_a_superadmin(tx, actor, user)
+            await tx.users.remove(user.uuid)
+
+    @staticmethod
+    async def _keep_a_superadmin(tx: UsersTransaction, actor: Actor, user: User) -> None:
+        assignment = await tx.assignments.of_user(user.uuid)
+        if assignment is None or not actor.level_rule.holds(assignment.level, SUPERADMIN):
+            return
+        if not await tx.assignments.another_superadmin(user.uuid, actor.level_rule):
+            raise last_superadmin()
+
+
+async def _user(tx: UsersTransaction, uuid: str) -> User:
+    user = await tx.users.find(known_id(uuid))
+    if user is None:
+        raise NotFound("There is no such user.")
+    return user
+
+
+def created_user(new: Registration, uuid: str, now: str, ip: str, created_by: str | None) -> User:
+    """The account as it stands when it was just created."""
+    return User(
+        uuid=uuid,
+        first_name=new.first_name,
+        last_name=new.last_name,
+        username=new.username,
+        email=new.email,
+        phone=new.phone,
+        lang=new.lang,
+        location=new.location,
+        nationality=new.nationality,
+        timezone=new.timezone,
+        is_active=new.is_active if isinstance(new, NewUser) else True,
+        last_uuid=None,
+        last_login_ip=None,
+        last_logout_ip=None,
+        last_login_at=None,
+        created_at=now,
+        updated_at=now,
+        created_by=created_by,
+        created_ip=ip,
+        updated_ip=ip,
+    )

@@ -1,0 +1,1 @@
+"""The PIN by which a user logs in on a phone."""
