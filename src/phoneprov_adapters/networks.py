@@ -9,16 +9,29 @@ from phoneprov_core.kernel.errors import Conflict
 
 PRIVATE_RANGES = "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7"
 
-_NAT64 = IPv6Network("64:ff9b::/96")
-_6TO4 = IPv6Network("2002::/16")
-_TEREDO = IPv6Network("2001::/32")
+_NEVER = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "0.0.0.0/8",  # Linux takes the first of them for this very host
+        "240.0.0.0/4",  # reserved, the broadcast address among them
+        "::/128",
+        # The rest carries an IPv4 address inside, which is where a packet may end up.
+        "::/96",
+        "::ffff:0:0:0/96",
+        "64:ff9b::/96",
+        "64:ff9b:1::/48",
+        "2001::/32",
+        "2002::/16",
+    )
+)
 
 
 class PhoneNetworks:
     """The networks phones live in. An address is called only when it lies in one of them.
 
     Loopback, link-local and multicast addresses are refused unless a configured network
-    lies wholly inside such a range, that is, unless somebody named it.
+    lies wholly inside such a range, that is, unless somebody named it. Reserved addresses
+    and IPv6 forms that tunnel to an IPv4 address are refused whatever is configured.
     """
 
     def __init__(self, networks: tuple[IPv4Network | IPv6Network, ...]) -> None:
@@ -28,44 +41,51 @@ class PhoneNetworks:
     def parse(cls, text: str) -> PhoneNetworks:
         """From comma-separated CIDR text. Raises ValueError naming the part that is none."""
         parts = [part.strip() for part in text.split(",") if part.strip()]
-        return cls(tuple(ipaddress.ip_network(part) for part in parts))
+        return cls(tuple(_network(part) for part in parts))
 
     def allowed(self, address: str) -> str:
         """The canonical text of an address that may be called.
 
-        Raises ``Conflict`` (code ``address_not_allowed``) for every other: IPv6 spellings
-        that carry an IPv4 address inside are judged by what they carry and are not called.
+        An IPv4 address written in IPv6's mapped form is judged, and called, as that IPv4
+        address. Raises ``Conflict`` (code ``address_not_allowed``) for every address that
+        may not be called, and for text that is no address.
         """
         try:
             parsed = ipaddress.ip_address(address)
         except ValueError:
-            raise _refused(address) from None
+            raise _refused("The phone's address is not an IP address.") from None
         if isinstance(parsed, IPv6Address):
             if parsed.scope_id is not None:
-                raise _refused(address)
-            if parsed.ipv4_mapped is not None:
-                parsed = parsed.ipv4_mapped
-            elif any(parsed in tunnel for tunnel in (_NAT64, _6TO4, _TEREDO)):
-                raise _refused(address)
-        if not any(self._covers(network, parsed) for network in self._networks):
-            raise _refused(address)
+                raise _refused("The phone's address carries a scope id and cannot be called.")
+            parsed = parsed.ipv4_mapped or parsed
+        if not any(_covers(network, parsed) for network in self._networks):
+            raise _refused(
+                f"The address {parsed} is outside the phone networks (PHONEPROV_PHONE_NETWORKS)."
+            )
         return str(parsed)
 
-    @staticmethod
-    def _covers(network: IPv4Network | IPv6Network, address: IPv4Address | IPv6Address) -> bool:
-        if address.version != network.version or address not in network:
-            return False
-        if address.is_loopback:
-            return network.is_loopback
-        if address.is_link_local:
-            return network.is_link_local
-        if address.is_multicast:
-            return network.is_multicast
-        return not address.is_unspecified
+
+def _network(text: str) -> IPv4Network | IPv6Network:
+    network = ipaddress.ip_network(text)
+    if isinstance(network, IPv6Network):
+        if network.network_address.scope_id is not None:
+            raise ValueError(f"{text!r} carries a scope id")
+        if network.network_address.ipv4_mapped is not None:
+            raise ValueError(f"{text!r} is an IPv4 network in disguise; write it as IPv4")
+    return network
 
 
-def _refused(address: str) -> Conflict:
-    return Conflict(
-        f"The address {address} is outside the phone networks (PHONEPROV_PHONE_NETWORKS).",
-        code="address_not_allowed",
-    )
+def _covers(network: IPv4Network | IPv6Network, address: IPv4Address | IPv6Address) -> bool:
+    if address.version != network.version or address not in network:
+        return False
+    if address.is_loopback:
+        return network.is_loopback
+    if address.is_link_local:
+        return network.is_link_local
+    if address.is_multicast:
+        return network.is_multicast
+    return not any(address in never for never in _NEVER)
+
+
+def _refused(message: str) -> Conflict:
+    return Conflict(message, code="address_not_allowed")
