@@ -1,0 +1,1 @@
+"""Phones, called over the web server they carry."""

@@ -1,0 +1,149 @@
+"""The web server of a phone, which carries out commands (CGI/Execute)."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Sequence
+from typing import Literal
+from weakref import WeakValueDictionary
+
+import httpx
+from msgspec import Struct
+
+from phoneprov_adapters.networks import PhoneNetworks
+from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.profiles.device import REPLY_LIMIT, execute_body, read_execute_reply
+from phoneprov_core.profiles.ports import KeyPress, PhoneCommands
+
+_HEADERS = {
+    "Accept": "text/xml",
+    # A compressed reply could be small on the wire and huge in memory.
+    "Accept-Encoding": "identity",
+    "Connection": "close",
+    "Content-Type": "application/x-www-form-urlencoded",
+    "User-Agent": "phoneprov",
+}
+
+
+class PhoneWebSettings(Struct, frozen=True, kw_only=True):
+    """How phones are called. ``timeout`` bounds one request and ``total`` a whole call with
+    its pauses, in seconds. Without a ``user`` no login is sent. Raises ValueError for a value
+    that cannot be used."""
+
+    scheme: Literal["http", "https"] = "http"
+    port: int = 80
+    user: str = ""
+    password: str = ""
+    timeout: float = 5.0
+    total: float = 8.0
+
+    def __post_init__(self) -> None:
+        if self.scheme not in {"http", "https"}:
+            raise ValueError("The scheme of phones must be http or https.")
+        if not 1 <= self.port <= 65535:
+            raise ValueError("The web port of phones must be from 1 to 65535.")
+        if ":" in self.user:
+            raise ValueError("The web user of phones must not hold a colon.")
+        if not (self.timeout > 0 and self.total > 0):
+            raise ValueError("The timeouts of phones must be more than 0 seconds.")
+
+    def __repr__(self) -> str:
+        return redacted(self, "password")
+
+
+class PhoneWeb(PhoneCommands):
+    """Calls phones over HTTP, or over HTTPS without looking at their certificates.
+
+    A phone's certificate is self-signed or signed by its maker for another name, so that a
+    check could only fail; and old phones speak nothing newer than TLS 1.0. HTTPS here keeps
+    listeners out and proves nothing about who answers. Redirects are not followed, proxies
+    of the environment are not used, and every request has a connection of its own.
+    """
+
+    def __init__(self, settings: PhoneWebSettings, networks: PhoneNetworks) -> None:
+        self._settings = settings
+        self._networks = networks
+        self._tls = _unchecked_tls()
+        self._in_flight: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def execute(self, phone_ip: str, commands: Sequence[KeyPress]) -> None:
+        """See the port. A call waits, within its deadline, for one that is under way to the
+        same phone. A command that cannot be sent raises ``Invalid``, before any is sent."""
+        address = self._networks.allowed(phone_ip)
+        bodies = [(execute_body(command.uri), command.pause) for command in commands]
+        turn = self._in_flight.setdefault(address, asyncio.Lock())
+        end = asyncio.get_running_loop().time() + self._settings.total
+        try:
+            async with asyncio.timeout_at(end), turn:
+                await self._send(address, bodies, end)
+        except (TimeoutError, httpx.TimeoutException):
+            raise TimedOut("The phone's web server did not answer in time.") from None
+        except httpx.ConnectError:
+            raise Refused(
+                "The phone's web server cannot be reached; check that the phone is on, that "
+                "its address is right and that its web access is enabled."
+            ) from None
+        except (httpx.HTTPError, OSError):
+            raise Refused(
+                "The phone's web server broke off or did not answer in HTTP; check "
+                "PHONEPROV_PHONE_SCHEME and PHONEPROV_PHONE_HTTP_PORT."
+            ) from None
+
+    async def _send(self, address: str, bodies: list[tuple[bytes, float]], end: float) -> None:
+        url = httpx.URL(
+            scheme=self._settings.scheme,
+            host=address,
+            port=self._settings.port,
+            path="/CGI/Execute",
+        )
+        clock = asyncio.get_running_loop().time
+        async with self._client() as client:
+            for body, pause in bodies:
+                allowed = min(self._settings.timeout, end - clock())
+                async with asyncio.timeout(allowed):
+                    status, reply = await _post(client, url, body, allowed)
+                read_execute_reply(status, reply)
+                await asyncio.sleep(pause)
+
+    def _client(self) -> httpx.AsyncClient:
+        user, password = self._settings.user, self._settings.password
+        return httpx.AsyncClient(
+            auth=httpx.BasicAuth(user, password) if user else None,
+            headers=_HEADERS,
+            verify=self._tls,
+            follow_redirects=False,
+            trust_env=False,
+            limits=httpx.Limits(max_connections=1, max_keepalive_connections=0),
+        )
+
+
+async def _post(
+    client: httpx.AsyncClient, url: httpx.URL, body: bytes, allowed: float
+) -> tuple[int, bytes]:
+    """The status, and the body of a 200 until it ends or is too long to be a reply.
+
+    The caller bounds the whole to ``allowed`` seconds, for a deadline per read would let a
+    phone that sends byte by byte go on for ever. Only connecting has its own, a little
+    earlier: httpcore leaves the socket open when it is cancelled in a TLS handshake, and
+    closes it when it gives up by itself.
+    """
+    received = bytearray()
+    deadlines = httpx.Timeout(None, connect=allowed * 0.9)
+    async with client.stream("POST", url, content=body, timeout=deadlines) as response:
+        if response.status_code == httpx.codes.OK:
+            async for piece in response.aiter_raw():
+                received += piece
+                if len(received) > REPLY_LIMIT:
+                    break
+        return response.status_code, bytes(received)
+
+
+def _unchecked_tls() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
+    context.set_ciphers("DEFAULT:@SECLEVEL=0")
+    return context

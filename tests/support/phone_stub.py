@@ -1,0 +1,155 @@
+"""Servers that play a phone's web server in tests, byte by byte if need be."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable, Coroutine
+from types import TracebackType
+from typing import Self
+from urllib.parse import parse_qsl
+from xml.etree import ElementTree
+
+from msgspec import Struct
+
+SUCCESS = (
+    '<CiscoIPPhoneResponse><ResponseItem Status="0" Data="Success" URL=""/></CiscoIPPhoneResponse>'
+)
+
+
+class Request(Struct, frozen=True):
+    """One request as it came: its first line, headers with names in lower case, body."""
+
+    line: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def uris(self) -> list[str]:
+        """The commands in the one XML field of the form."""
+        ((field, xml),) = parse_qsl(self.body.decode(), strict_parsing=True)
+        assert field == "XML"
+        root = ElementTree.fromstring(xml)  # noqa: S314 - what we sent ourselves
+        return [item.attrib["URL"] for item in root]
+
+
+Answer = Callable[[asyncio.StreamWriter], Coroutine[None, None, None]]
+
+
+def http(status: int = 200, body: bytes | str = SUCCESS, **headers: str) -> bytes:
+    """A whole HTTP/1.1 answer; header names are written with underscores."""
+    content = body.encode() if isinstance(body, str) else body
+    lines = [f"HTTP/1.1 {status} Any", f"Content-Length: {len(content)}"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + content
+
+
+def sends(content: bytes, *, each: int = 0, pause: float = 0.0) -> Answer:
+    """Answers with these bytes, in pieces of ``each`` bytes with a pause after every one."""
+
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        size = each or len(content)
+        for start in range(0, len(content), size):
+            writer.write(content[start : start + size])
+            await writer.drain()
+            await asyncio.sleep(pause)
+
+    return answer
+
+
+def error(number: int) -> Answer:
+    return sends(http(body=f'<CiscoIPPhoneError Number="{number}"/>'))
+
+
+async def nothing(writer: asyncio.StreamWriter) -> None:
+    """Keeps the connection and never says a word."""
+    await asyncio.Event().wait()
+
+
+async def closes(writer: asyncio.StreamWriter) -> None:
+    """Ends the connection without a word."""
+
+
+class PhoneStub:
+    """Counts connections, keeps requests, and answers each as ``answers`` says: the first
+    request with the first answer and so on, the last one for all that follow. ``asked`` is
+    set with the first request, ``idle`` while no connection is open."""
+
+    def __init__(self, *answers: Answer, tls: ssl.SSLContext | None = None) -> None:
+        self.answers = list(answers) or [sends(http())]
+        self.connections = 0
+        self.requests: list[Request] = []
+        self.most_at_once = 0
+        self.port = 0
+        self._at_once = 0
+        self.asked = asyncio.Event()
+        self.idle = asyncio.Event()
+        self.idle.set()
+        self._tls = tls
+        self._writers: list[asyncio.StreamWriter] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def uris(self) -> list[str]:
+        return [uri for request in self.requests for uri in request.uris]
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self._tls)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        raised: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.stop()
+
+    async def stop(self) -> None:
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for writer in self._writers:
+            writer.transport.abort()
+        await self._server.wait_closed()
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        self._writers.append(writer)
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._at_once += 1
+        self.idle.clear()
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            request = await _read(reader)
+            answer = self.answers[min(len(self.requests), len(self.answers) - 1)]
+            self.requests.append(request)
+            self.asked.set()
+            serving = asyncio.create_task(answer(writer))
+            gone = asyncio.create_task(reader.read())
+            await asyncio.wait({serving, gone}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (serving, gone):
+                task.cancel()
+            await asyncio.gather(serving, gone, return_exceptions=True)
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+            self._at_once -= 1
+            if not self._at_once:
+                self.idle.set()
+
+
+async def _read(reader: asyncio.StreamReader) -> Request:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    line, *rest = head.rstrip("\r\n").split("\r\n")
+    pairs = (entry.split(":", 1) for entry in rest)
+    headers = {name.strip().lower(): value.strip() for name, value in pairs}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Request(line, headers, body)
