@@ -1,0 +1,157 @@
+"""The memory database: every store, with transactions that mean it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cached_property
+from typing import Any
+
+from phoneprov_adapters.memory.access import (
+    ASSIGNMENTS,
+    PERMISSIONS,
+    MemoryAssignments,
+    MemoryPermissions,
+)
+from phoneprov_adapters.memory.auth import (
+    COUNTED,
+    SESSIONS,
+    MemoryLoginAttempts,
+    MemorySessions,
+)
+from phoneprov_adapters.memory.deployments import (
+    DEPLOYMENTS,
+    LEASES,
+    SERVICE_SESSIONS,
+    MemoryDeployments,
+    MemoryLeases,
+    MemoryServiceSessions,
+    Millis,
+)
+from phoneprov_adapters.memory.phones import PHONES, MemoryPhones
+from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
+from phoneprov_adapters.memory.records import Kind, Records
+from phoneprov_adapters.memory.tables import Schema, Tables
+from phoneprov_adapters.memory.users import PASSWORDS, USERS, MemoryUsers
+from phoneprov_adapters.memory.vendor_users import VENDOR_USERS, MemoryVendorUsers
+from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.store import ReadAndWrite
+
+SCHEMA = Schema(
+    USERS,
+    PASSWORDS,
+    PERMISSIONS,
+    ASSIGNMENTS,
+    SESSIONS,
+    COUNTED,
+    PHONES,
+    PROFILES,
+    DEPLOYMENTS,
+    LEASES,
+    SERVICE_SESSIONS,
+    VENDOR_USERS,
+)
+
+
+class MemoryTransaction:
+    """Satisfies every feature's slice. A store is made when it is first asked for."""
+
+    def __init__(self, tables: Tables, clock: Millis) -> None:
+        self._tables = tables
+        self._clock = clock
+
+    @cached_property
+    def users(self) -> MemoryUsers:
+        return MemoryUsers(self._tables)
+
+    @cached_property
+    def permissions(self) -> MemoryPermissions:
+        return MemoryPermissions(self._tables)
+
+    @cached_property
+    def assignments(self) -> MemoryAssignments:
+        return MemoryAssignments(self._tables)
+
+    @cached_property
+    def sessions(self) -> MemorySessions:
+        return MemorySessions(self._tables)
+
+    @cached_property
+    def attempts(self) -> MemoryLoginAttempts:
+        return MemoryLoginAttempts(self._tables)
+
+    @cached_property
+    def phones(self) -> MemoryPhones:
+        return MemoryPhones(self._tables)
+
+    @cached_property
+    def profiles(self) -> MemoryProfiles:
+        return MemoryProfiles(self._tables)
+
+    @cached_property
+    def deployments(self) -> MemoryDeployments:
+        return MemoryDeployments(self._tables, self._clock)
+
+    @cached_property
+    def leases(self) -> MemoryLeases:
+        return MemoryLeases(self._tables, self._clock)
+
+    @cached_property
+    def service_sessions(self) -> MemoryServiceSessions:
+        return MemoryServiceSessions(self._tables)
+
+    @cached_property
+    def vendor_users(self) -> MemoryVendorUsers:
+        return MemoryVendorUsers(self._tables)
+
+
+def _monotonic_millis() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
+class MemoryDatabase(ReadAndWrite[MemoryTransaction]):
+    """A database that is gone with the process, for tests and for trying things out.
+
+    Writing transactions go one after the other; what one of them changes is seen by others
+    when it ended well, all of it at once, and never when it raised or was cancelled.
+    ``clock`` is the database's own time, in milliseconds; only leases go by it.
+    """
+
+    def __init__(self, clock: Millis = _monotonic_millis) -> None:
+        self._clock = clock
+        self._committed: dict[Kind[Any], Records[Any]] = {
+            kind: Records(kind) for kind in SCHEMA.kinds
+        }
+        self._one_writer = asyncio.Lock()
+        self._away = False
+
+    async def open(self) -> None:
+        """Be there; a new database is, without being asked."""
+        self._away = False
+
+    async def close(self) -> None:
+        """Be away, like any database that is closed: to be read and written when it is opened
+        again. The records stay."""
+        self._away = True
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[MemoryTransaction]:
+        # A real database makes everybody wait a moment; races must show here as well.
+        await asyncio.sleep(0)
+        self._require_open()
+        yield MemoryTransaction(Tables(SCHEMA, self._committed, writing=False), self._clock)
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[MemoryTransaction]:
+        async with self._one_writer:
+            await asyncio.sleep(0)
+            self._require_open()
+            tables = Tables(SCHEMA, self._committed, writing=True)
+            yield MemoryTransaction(tables, self._clock)
+            tables.commit()
+
+    def _require_open(self) -> None:
+        if self._away:
+            raise Unavailable("The database is not open.")

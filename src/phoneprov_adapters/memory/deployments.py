@@ -1,0 +1,114 @@
+"""Deployments, leases and service sessions in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+
+from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
+from phoneprov_adapters.memory.store import MemoryStore
+from phoneprov_adapters.memory.tables import Tables
+from phoneprov_adapters.memory.users import USERS
+from phoneprov_core.deployments.model import Deployment, Outcome
+from phoneprov_core.deployments.ports import Deployments, Leases, ServiceSessions
+
+Millis = Callable[[], int]
+
+
+class Lease(Struct, frozen=True):
+    """Who holds a phone, and until when. One given back stays, so that its fence grows on."""
+
+    mac: str
+    holder: str
+    fence: int
+    expires_at: int
+
+
+class ServiceSession(Struct, frozen=True):
+    """The user that a phone's services act for."""
+
+    mac: str
+    user_uuid: str
+    opened_at: str
+
+
+DEPLOYMENTS: Kind[Deployment] = Kind("deployment", found_by=("outcome",))
+LEASES: Kind[Lease] = Kind("lease", key="mac", created="mac")
+SERVICE_SESSIONS: Kind[ServiceSession] = Kind(
+    "service session",
+    key="mac",
+    created="opened_at",
+    references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
+)
+
+
+class MemoryDeployments(MemoryStore[Deployment], Deployments):
+    """Deployments, by uuid."""
+
+    kind = DEPLOYMENTS
+
+    def __init__(self, tables: Tables, clock: Millis) -> None:
+        super().__init__(tables)
+        self._clock = clock
+
+    async def interrupt_abandoned(self, now: str) -> int:
+        running = list(self._tables.of(DEPLOYMENTS).group(("outcome", Outcome.RUNNING)))
+        abandoned = [deployment for deployment in running if not self._is_held(deployment)]
+        for deployment in abandoned:
+            await self.put(
+                msgspec.structs.replace(deployment, outcome=Outcome.INTERRUPTED, ended_at=now)
+            )
+        return len(abandoned)
+
+    def _is_held(self, deployment: Deployment) -> bool:
+        lease = self._tables.of(LEASES).get(deployment.mac)
+        return (
+            lease is not None
+            and lease.holder == deployment.uuid
+            and lease.expires_at > self._clock()
+        )
+
+
+class MemoryLeases(Leases):
+    """Leases, by MAC."""
+
+    def __init__(self, tables: Tables, clock: Millis) -> None:
+        self._tables = tables
+        self._clock = clock
+
+    async def take(self, mac: str, holder: str, seconds: int) -> int | None:
+        now = self._clock()
+        lease = self._tables.of(LEASES).get(mac)
+        if lease is not None and lease.expires_at > now:
+            return None
+        fence = 1 if lease is None else lease.fence + 1
+        self._tables.put(LEASES, Lease(mac, holder, fence, now + seconds * 1000))
+        return fence
+
+    async def release(self, mac: str, holder: str, fence: int) -> bool:
+        lease = self._tables.of(LEASES).get(mac)
+        if lease is None or (lease.holder, lease.fence) != (holder, fence):
+            return False
+        if lease.expires_at <= self._clock():
+            return False
+        self._tables.put(LEASES, msgspec.structs.replace(lease, expires_at=0))
+        return True
+
+
+class MemoryServiceSessions(ServiceSessions):
+    """Service sessions, one a phone."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def open(self, mac: str, user_uuid: str, now: str) -> None:
+        self._tables.put(SERVICE_SESSIONS, ServiceSession(mac, user_uuid, now))
+
+    async def user_of(self, mac: str) -> str | None:
+        session = self._tables.of(SERVICE_SESSIONS).get(mac)
+        return None if session is None else session.user_uuid
+
+    async def drop(self, mac: str) -> bool:
+        return self._tables.remove(SERVICE_SESSIONS, mac)

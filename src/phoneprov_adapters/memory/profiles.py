@@ -1,0 +1,20 @@
+"""Profiles in memory."""
+
+from __future__ import annotations
+
+from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
+from phoneprov_adapters.memory.store import MemoryStore
+from phoneprov_adapters.memory.users import USERS
+from phoneprov_core.profiles.model import Profile
+
+PROFILES: Kind[Profile] = Kind(
+    "profile",
+    owner="user_uuid",
+    references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
+)
+
+
+class MemoryProfiles(MemoryStore[Profile]):
+    """Profiles, by uuid."""
+
+    kind = PROFILES

@@ -1,0 +1,126 @@
+"""What a kind of record is, and the committed records of one kind.
+
+The memory database keeps to the same rules as the SQL schema: keys, unique values, references
+and what becomes of them. A ``Kind`` says them; ``Records`` holds the records with an index for
+each rule, so that a question costs about the same however many there are.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Hashable, Sequence
+from enum import Enum
+from operator import attrgetter
+from typing import Any, Generic, NamedTuple, TypeVar
+
+E = TypeVar("E")
+
+Position = tuple[Any, str]
+"""Where a record stands in a list: its creation, then its key."""
+
+
+class OnRemove(Enum):
+    """What becomes of a record when the one it refers to is removed."""
+
+    GO_ALONG = "go along"
+    STAND_AGAINST = "stand against"
+
+
+class Reference(NamedTuple):
+    """The field of a record that holds the key of another."""
+
+    field: str
+    to: Kind[Any]
+    on_remove: OnRemove
+
+
+class Unique(NamedTuple):
+    """A value that no two records share. ``field`` is blamed, ``what`` is its name in a
+    sentence; ``value`` computes it from a record, the field itself by default."""
+
+    field: str
+    what: str
+    value: Callable[[Any], Hashable] | None = None
+
+
+class Kind(Generic[E]):
+    """A kind of record.
+
+    ``name`` is what one of them is called. ``key`` and ``created`` are fields, ``owner`` is
+    the reference that says whose record it is. ``found_by`` are further fields to be found by.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        key: str = "uuid",
+        created: str = "created_at",
+        owner: str | None = None,
+        unique: tuple[Unique, ...] = (),
+        references: tuple[Reference, ...] = (),
+        found_by: tuple[str, ...] = (),
+    ) -> None:
+        self.name = name
+        self.key_field = key
+        self.key_of: Callable[[E], str] = attrgetter(key)
+        self.created_of: Callable[[E], Any] = attrgetter(created)
+        self.owner = owner
+        self.unique = unique
+        self.references = references
+        fields = (*(reference.field for reference in references), *found_by)
+        self.indexes: dict[str, Callable[[E], Hashable]] = {
+            **{field: attrgetter(field) for field in fields},
+            **{one.field: one.value or attrgetter(one.field) for one in unique},
+        }
+
+    def position(self, entity: E) -> Position:
+        return self.created_of(entity), self.key_of(entity)
+
+
+EVERY: tuple[str, Hashable] = ("", None)
+"""The group that all records are in."""
+
+
+class Records(Generic[E]):
+    """Records of one kind, by key; in each group, positions in their order.
+
+    A group is an index and a value: ``("username", "ada")`` holds the position of each
+    record whose username is that.
+    """
+
+    def __init__(self, kind: Kind[E]) -> None:
+        self.kind = kind
+        self.by_key: dict[str, E] = {}
+        self._groups: dict[tuple[str, Hashable], list[Position]] = {}
+
+    def group(self, group: tuple[str, Hashable]) -> Sequence[Position]:
+        """The positions in a group; valid until the next change."""
+        return self._groups.get(group, ())
+
+    def set(self, entity: E) -> None:
+        """Keep a record, in the place of the one with the same key if there is one."""
+        key = self.kind.key_of(entity)
+        self.discard(key)
+        self.by_key[key] = entity
+        position = self.kind.position(entity)
+        for group in self._groups_of(entity):
+            insort(self._groups.setdefault(group, []), position)
+
+    def discard(self, key: str) -> None:
+        """Drop a record if it is there."""
+        entity = self.by_key.pop(key, None)
+        if entity is None:
+            return
+        position = self.kind.position(entity)
+        for group in self._groups_of(entity):
+            positions = self._groups[group]
+            del positions[bisect_left(positions, position)]
+            if not positions:
+                del self._groups[group]
+
+    def _groups_of(self, entity: E) -> list[tuple[str, Hashable]]:
+        return [
+            EVERY,
+            *((index, value_of(entity)) for index, value_of in self.kind.indexes.items()),
+        ]

@@ -1,0 +1,137 @@
+"""A clock, identifiers, hashes and tokens that can be foreseen.
+
+Made for tests and for trying things out. None of it protects anything: hashes hold the
+password as it is, tokens carry no signature. Whoever serves real people takes
+``phoneprov_adapters.system`` and ``phoneprov_adapters.security``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import unicodedata
+from collections.abc import Awaitable
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from phoneprov_core.auth.model import Claims, TokenKind
+from phoneprov_core.auth.ports import Tokens
+from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_core.users.passwords import PasswordHasher
+from phoneprov_core.vendor_users.ports import PinHasher
+
+T = TypeVar("T")
+
+START = datetime(2026, 1, 31, 8, 15, 30, 250_000, tzinfo=UTC)
+
+
+class FixedClock:
+    """A ``Clock`` that stands still until it is moved: ``clock.now`` is what it shows."""
+
+    def __init__(self, now: datetime = START) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        """Move it forward."""
+        self.now += timedelta(seconds=seconds)
+
+
+class CountingIds:
+    """A ``NewId`` whose identifiers count up: the first ends in 1, the next in 2."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+
+    def __call__(self) -> str:
+        return f"00000000-0000-4000-8000-{next(self._numbers):012x}"
+
+
+class PlainHasher(PasswordHasher, PinHasher):
+    """Hashes that are none: fast, and *not secure*, for they hold the password itself.
+
+    ``parameters`` stands for the parameters of today; a hash made under others is outdated.
+    """
+
+    def __init__(self, parameters: int = 1) -> None:
+        self.parameters = parameters
+        self._salts = itertools.count(1)
+
+    async def hash(self, password: str) -> str:
+        return self._hash("plain", password)
+
+    async def verify(self, password: str, hash_: str | None) -> bool:
+        return _made("plain", password, hash_)
+
+    def is_outdated(self, hash_: str) -> bool:
+        return not hash_.startswith(f"$plain${self.parameters}$")
+
+    async def hash_pin(self, pin: str) -> str:
+        return self._hash("plain-pin", pin)
+
+    async def verify_pin(self, pin: str, hash_: str) -> bool:
+        return _made("plain-pin", pin, hash_)
+
+    def _hash(self, kind: str, secret: str) -> str:
+        return f"${kind}${self.parameters}${next(self._salts)}${_nfc(secret)}"
+
+
+def _made(kind: str, secret: str, hash_: str | None) -> bool:
+    if hash_ is None:
+        return False
+    # A password may hold the separator itself: it is the rest, whole.
+    nothing, found, *_, kept = [*hash_.split("$", 4), ""][:5]
+    return not nothing and found == kind and kept == _nfc(secret)
+
+
+def _nfc(secret: str) -> str:
+    return unicodedata.normalize("NFC", secret)
+
+
+class _Wire(Struct, frozen=True, forbid_unknown_fields=True):
+    typ: TokenKind
+    sub: str
+    sid: str
+    jti: str
+    iat: int
+    exp: int
+
+
+class PlainTokens(Tokens):
+    """Tokens without a signature: readable JSON behind the word ``plain``. *Not secure*: who
+    can write JSON can write a token."""
+
+    def issue(self, kind: TokenKind, claims: Claims) -> str:
+        wire = _Wire(
+            kind,
+            claims.user_uuid,
+            claims.session_uuid,
+            claims.token_id,
+            claims.issued_at // 1000,
+            claims.expires_at // 1000,
+        )
+        return "plain." + msgspec.json.encode(wire).decode()
+
+    def read(self, kind: TokenKind, token: str, now: int) -> Claims:
+        marker, _, text = token.partition(".")
+        try:
+            wire = msgspec.json.decode(text, type=_Wire)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            raise _not_valid() from None
+        issued_at, expires_at = wire.iat * 1000, wire.exp * 1000
+        if marker != "plain" or wire.typ is not kind or not issued_at <= now < expires_at:
+            raise _not_valid()
+        return Claims(wire.sub, wire.sid, wire.jti, issued_at, expires_at)
+
+
+def _not_valid() -> Unauthenticated:
+    return Unauthenticated("The token is not valid.")
+
+
+async def await_directly(work: Awaitable[T]) -> T:
+    """An ``Unbroken`` that is none: who is cancelled takes the work along."""
+    return await work

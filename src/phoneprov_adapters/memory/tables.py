@@ -1,0 +1,179 @@
+"""The records as one transaction sees them, and the rules that hold between them."""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_right
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+from phoneprov_adapters.memory.records import (
+    EVERY,
+    Kind,
+    OnRemove,
+    Position,
+    Records,
+    Reference,
+)
+from phoneprov_core.kernel.errors import Conflict, NotFound, already_taken
+
+E = TypeVar("E")
+
+
+class Table(Generic[E]):
+    """The records of one kind: the committed ones under this transaction's own changes.
+
+    The changes lie beside the committed records until ``commit``, so that others do not see
+    them, dropping them costs nothing, and keeping them costs what they are worth.
+    """
+
+    def __init__(self, committed: Records[E], *, writing: bool) -> None:
+        self._kind = committed.kind
+        self._committed = committed
+        self._writing = writing
+        self._changed = Records(committed.kind)
+        # Keys whose committed record was changed or removed: it is not to be seen.
+        self._hidden: set[str] = set()
+
+    def get(self, key: str) -> E | None:
+        """The record, or None."""
+        entity = self._changed.by_key.get(key)
+        if entity is None and key not in self._hidden:
+            entity = self._committed.by_key.get(key)
+        return entity
+
+    def set(self, entity: E) -> None:
+        """Write a record, new or not."""
+        self._require_writing()
+        self._hide(self._kind.key_of(entity))
+        self._changed.set(entity)
+
+    def discard(self, key: str) -> None:
+        """Remove a record if it is there."""
+        self._require_writing()
+        self._hide(key)
+        self._changed.discard(key)
+
+    def group(
+        self, group: tuple[str, Hashable] = EVERY, after: Position | None = None
+    ) -> Iterator[E]:
+        """The records of a group in their order, those behind ``after``. To be used up before
+        anything is changed or awaited."""
+        committed = (
+            position
+            for position in _behind(self._committed.group(group), after)
+            if position[1] not in self._hidden
+        )
+        changed = _behind(self._changed.group(group), after)
+        for _, key in heapq.merge(committed, changed) if self._changed.by_key else committed:
+            entity = self.get(key)
+            assert entity is not None
+            yield entity
+
+    def count(self, group: tuple[str, Hashable]) -> int:
+        """How many records a group has."""
+        index, value = group
+        value_of = self._kind.indexes.get(index)
+        hidden = sum(
+            1
+            for key in self._hidden
+            if value_of is None or value_of(self._committed.by_key[key]) == value
+        )
+        committed = len(self._committed.group(group))
+        return committed - hidden + len(self._changed.group(group))
+
+    def commit(self) -> None:
+        """Make this transaction's changes everybody's."""
+        for key in self._hidden:
+            self._committed.discard(key)
+        for entity in self._changed.by_key.values():
+            self._committed.set(entity)
+
+    def _hide(self, key: str) -> None:
+        if key in self._committed.by_key:
+            self._hidden.add(key)
+
+    def _require_writing(self) -> None:
+        if not self._writing:
+            raise RuntimeError("this transaction was opened for reading")
+
+
+def _behind(positions: Sequence[Position], after: Position | None) -> Iterator[Position]:
+    start = 0 if after is None else bisect_right(positions, after)
+    return (positions[i] for i in range(start, len(positions)))
+
+
+class Schema:
+    """All kinds of records, and who refers to whom."""
+
+    def __init__(self, *kinds: Kind[Any]) -> None:
+        self.kinds = kinds
+        self.referring: dict[Kind[Any], list[tuple[Kind[Any], Reference]]] = {}
+        for kind in kinds:
+            for reference in kind.references:
+                self.referring.setdefault(reference.to, []).append((kind, reference))
+
+
+class Tables:
+    """All tables of one transaction; what is written through here keeps the rules."""
+
+    def __init__(
+        self, schema: Schema, committed: Mapping[Kind[Any], Records[Any]], *, writing: bool
+    ) -> None:
+        self._schema = schema
+        self._committed = committed
+        self._writing = writing
+        self._opened: dict[Kind[Any], Table[Any]] = {}
+
+    def of(self, kind: Kind[E]) -> Table[E]:
+        """The table of one kind."""
+        table = self._opened.get(kind)
+        if table is None:
+            table = self._opened[kind] = Table(self._committed[kind], writing=self._writing)
+        return table
+
+    def add(self, kind: Kind[E], entity: E) -> None:
+        """Raises ``Conflict`` and ``NotFound`` like ``Store.add``."""
+        table = self.of(kind)
+        if table.get(kind.key_of(entity)) is not None:
+            raise already_taken(kind.key_field, kind.key_field)
+        self._require_valid(kind, entity)
+        table.set(entity)
+
+    def put(self, kind: Kind[E], entity: E) -> None:
+        """Write a record over the one with its key, or where there is none. Raises like
+        ``add``, but for the key."""
+        self._require_valid(kind, entity)
+        self.of(kind).set(entity)
+
+    def remove(self, kind: Kind[Any], key: str) -> bool:
+        """Remove a record and what goes along with it; whether there was one. Raises
+        ``Conflict`` (code ``in_use``)."""
+        table = self.of(kind)
+        if table.get(key) is None:
+            return False
+        table.discard(key)
+        for referring, reference in self._schema.referring.get(kind, ()):
+            for other in list(self.of(referring).group((reference.field, key))):
+                if reference.on_remove is OnRemove.STAND_AGAINST:
+                    raise Conflict(
+                        f"This {kind.name} is in use and cannot be deleted.", code="in_use"
+                    )
+                self.remove(referring, referring.key_of(other))
+        return True
+
+    def commit(self) -> None:
+        """Make everything that was written everybody's, at once."""
+        for table in self._opened.values():
+            table.commit()
+
+    def _require_valid(self, kind: Kind[E], entity: E) -> None:
+        table = self.of(kind)
+        key = kind.key_of(entity)
+        for field, what, _ in kind.unique:
+            others = table.group((field, kind.indexes[field](entity)))
+            if any(kind.key_of(other) != key for other in others):
+                raise already_taken(what, field)
+        for field, to, _ in kind.references:
+            if self.of(to).get(getattr(entity, field)) is None:
+                raise NotFound(f"There is no such {to.name}.")

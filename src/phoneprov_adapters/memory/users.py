@@ -1,0 +1,53 @@
+"""Accounts in memory."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from phoneprov_adapters.memory.records import Kind, OnRemove, Reference, Unique
+from phoneprov_adapters.memory.store import MemoryStore
+from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.users.model import User, folded
+from phoneprov_core.users.ports import Users
+
+
+class Password(Struct, frozen=True):
+    """The hash of an account's password."""
+
+    user_uuid: str
+    hash: str
+
+    def __repr__(self) -> str:
+        return redacted(self, "hash")
+
+
+USERS: Kind[User] = Kind(
+    "user",
+    unique=(
+        Unique("username", "username", lambda user: folded(user.username)),
+        Unique("email", "e-mail address", lambda user: folded(user.email)),
+    ),
+)
+PASSWORDS: Kind[Password] = Kind(
+    "password",
+    key="user_uuid",
+    created="user_uuid",
+    references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
+)
+
+
+class MemoryUsers(MemoryStore[User], Users):
+    """Accounts; their passwords lie beside them."""
+
+    kind = USERS
+
+    async def by_username(self, username: str) -> User | None:
+        found = self._tables.of(USERS).group(("username", folded(username)))
+        return next(found, None)
+
+    async def password_hash(self, user_uuid: str) -> str | None:
+        password = self._tables.of(PASSWORDS).get(user_uuid)
+        return None if password is None else password.hash
+
+    async def set_password_hash(self, user_uuid: str, hash_: str) -> None:
+        self._tables.put(PASSWORDS, Password(user_uuid, hash_))

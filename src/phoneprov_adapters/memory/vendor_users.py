@@ -1,0 +1,37 @@
+"""PINs in memory."""
+
+from __future__ import annotations
+
+import msgspec
+
+from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
+from phoneprov_adapters.memory.tables import Tables
+from phoneprov_adapters.memory.users import USERS
+from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.vendor_users.ports import VendorUsers
+
+VENDOR_USERS: Kind[VendorUser] = Kind(
+    "PIN",
+    key="user_uuid",
+    references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
+)
+
+
+class MemoryVendorUsers(VendorUsers):
+    """PINs, one a user."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def of_user(self, user_uuid: str) -> VendorUser | None:
+        return self._tables.of(VENDOR_USERS).get(user_uuid)
+
+    async def save(self, vendor_user: VendorUser) -> VendorUser:
+        current = self._tables.of(VENDOR_USERS).get(vendor_user.user_uuid)
+        if current is not None:
+            vendor_user = msgspec.structs.replace(current, pin_code=vendor_user.pin_code)
+        self._tables.put(VENDOR_USERS, vendor_user)
+        return vendor_user
+
+    async def remove(self, user_uuid: str) -> bool:
+        return self._tables.remove(VENDOR_USERS, user_uuid)
