@@ -1,0 +1,1 @@
+"""Secrets: keys, encrypted values, signed tokens, and slow hashes of passwords and PINs."""

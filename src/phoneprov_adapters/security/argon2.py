@@ -1,0 +1,147 @@
+"""Slow hashes of passwords and PINs: argon2id (RFC 9106) on threads of its own."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import os
+import re
+import unicodedata
+
+import argon2
+from argon2 import Parameters, Type
+from argon2.exceptions import HashingError, InvalidHashError, VerificationError, VerifyMismatchError
+
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.security.threads import WorkThreads
+from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.users.passwords import PasswordHasher
+from phoneprov_core.vendor_users.ports import PinHasher
+
+# One of the sets that the OWASP Password Storage Cheat Sheet holds to be equally strong. The
+# sets trade memory for time; this one costs about 20 ms and 19 MiB, where the library's own
+# default costs five times as much of both and would let a handful of logins fill a small host.
+PARAMETERS = Parameters(
+    type=Type.ID,
+    version=19,
+    salt_len=16,
+    hash_len=32,
+    time_cost=2,
+    memory_cost=19456,
+    parallelism=1,
+)
+
+# What the C library is asked to verify. The digits bound what a damaged hash can make us
+# spend: less than 1 GiB, fewer than 100 passes.
+_HASH = re.compile(
+    r"\$argon2id\$v=19\$m=[0-9]{1,6},t=[0-9]{1,2},p=[0-9]{1,2}"
+    r"\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{16,86}",
+    re.ASCII,
+)
+
+# Normalising takes quadratic time in the worst case, and holds the interpreter meanwhile.
+_LONGEST_NORMALISED = 2048
+
+
+class Argon2Hasher(PasswordHasher, PinHasher):
+    """argon2id on ``workers`` threads (None: one a processor), with at most ``queue`` calls
+    waiting. It needs ``workers`` times the memory of one hash, 19 MiB, and no more.
+
+    A hash of a password is argon2's own text. That of a PIN, ``<key id>$argon2id$...``, is
+    made of a keyed digest of the PIN (HMAC-SHA256): without the key, the few possible PINs
+    cannot be tried.
+
+    A password of more than 2048 characters is taken as it was typed, not in form NFC.
+    Raises ValueError for parameters of another kind than argon2id, or of 1 GiB and more.
+    """
+
+    def __init__(
+        self,
+        keys: SecretKeys,
+        workers: int | None = None,
+        queue: int = 256,
+        parameters: Parameters = PARAMETERS,
+    ) -> None:
+        self._keys = keys
+        self._argon2 = argon2.PasswordHasher.from_parameters(parameters)
+        self._nobody = _hash_of_nothing(parameters)
+        if parameters.type is not Type.ID or not _HASH.fullmatch(self._nobody):
+            raise ValueError("Passwords are hashed with argon2id, in less than 1 GiB of memory.")
+        self._threads = WorkThreads(workers, queue)
+
+    async def hash(self, password: str) -> str:
+        return await self._threads.run(lambda: self._hashed(_normalised(password)))
+
+    async def verify(self, password: str, hash_: str | None) -> bool:
+        return await self._threads.run(lambda: self._matches(_normalised(password), hash_))
+
+    def is_outdated(self, hash_: str) -> bool:
+        try:
+            return self._argon2.check_needs_rehash(hash_)
+        except InvalidHashError:
+            return True
+
+    async def hash_pin(self, pin: str) -> str:
+        key = self._keys.current
+        digest = _keyed(key.pins, pin)
+        return f"{key.id}{await self._threads.run(lambda: self._hashed(digest))}"
+
+    async def verify_pin(self, pin: str, hash_: str) -> bool:
+        key_id, dollar, rest = hash_.partition("$")
+        key = self._keys.get(key_id)
+        digest = _keyed((key or self._keys.current).pins, pin)
+        pin_hash = dollar + rest if key else None
+        return await self._threads.run(lambda: self._matches(digest, pin_hash))
+
+    def close(self) -> None:
+        """Refuse new work; what was begun or waits is finished."""
+        self._threads.close()
+
+    def _hashed(self, secret: bytes) -> str:
+        try:
+            return self._argon2.hash(secret)
+        except HashingError:
+            raise _out_of_memory() from None
+
+    def _matches(self, secret: bytes, hash_: str | None) -> bool:
+        if hash_ is not None and _HASH.fullmatch(hash_):
+            try:
+                return self._argon2.verify(hash_, secret)
+            except VerifyMismatchError:
+                return False
+            except VerificationError:
+                pass  # Refused at sight: no time was spent yet.
+        try:
+            self._argon2.verify(self._nobody, secret)
+        except VerifyMismatchError:
+            return False
+        except VerificationError:
+            raise _out_of_memory() from None
+        return False
+
+
+def _hash_of_nothing(parameters: Parameters) -> str:
+    """A hash that no known password makes, and that costs to verify what a real one does.
+
+    Random text in the form of a hash: there is nothing that would have to be hashed for it.
+    """
+    salt = base64.b64encode(os.urandom(parameters.salt_len)).decode().rstrip("=")
+    digest = base64.b64encode(os.urandom(parameters.hash_len)).decode().rstrip("=")
+    return (
+        f"$argon2id$v=19$m={parameters.memory_cost},t={parameters.time_cost}"
+        f",p={parameters.parallelism}${salt}${digest}"
+    )
+
+
+def _normalised(password: str) -> bytes:
+    if len(password) <= _LONGEST_NORMALISED:
+        password = unicodedata.normalize("NFC", password)
+    return password.encode("utf-8", "surrogatepass")
+
+
+def _keyed(key: bytes, pin: str) -> bytes:
+    return hmac.digest(key, pin.encode("utf-8", "surrogatepass"), "sha256")
+
+
+def _out_of_memory() -> Unavailable:
+    return Unavailable("There is no memory left to check a password; try again shortly.")

@@ -1,0 +1,78 @@
+"""Secrets that must be read again: encrypted at rest, each bound to its place."""
+
+from __future__ import annotations
+
+import os
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from msgspec import Struct
+
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_core.kernel.errors import Unavailable
+
+_NONCE = 12
+_TAG = 16
+
+
+class WrongKey(Unavailable):
+    """A stored secret cannot be decrypted. The note attached names its place."""
+
+    code = "wrong_key"
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            "A stored secret cannot be decrypted: the key it was encrypted with is missing"
+            " from PHONEPROV_SECRET_KEYS, or the stored value was altered."
+        )
+        self.add_note(f"The place of the secret: {place!r}")
+
+
+class Sealed(Struct, frozen=True):
+    """An encrypted secret, and the id of the key it was encrypted with.
+
+    ``data`` is the nonce (12 bytes), the ciphertext, and the tag (16 bytes).
+    """
+
+    key_id: str
+    data: bytes
+
+    def __repr__(self) -> str:
+        return f"Sealed({self.key_id}, {len(self.data)} bytes)"
+
+
+class SecretBox:
+    """Authenticated encryption, AES-256-GCM, with the current key.
+
+    ``place`` says where the secret is kept, as ``table|column|row uuid``; it is
+    authenticated, so that what was sealed for one row opens in no other.
+
+    Nonces are random, 96 bits: up to 2**32 secrets under one key are safe
+    (NIST SP 800-38D, 8.3).
+    """
+
+    def __init__(self, keys: SecretKeys) -> None:
+        self._current_id = keys.current.id
+        self._ciphers = {key.id: AESGCM(key.encryption) for key in keys}
+
+    def seal(self, plaintext: bytes, place: str) -> Sealed:
+        """Encrypt a secret for its place."""
+        nonce = os.urandom(_NONCE)
+        cipher = self._ciphers[self._current_id]
+        return Sealed(self._current_id, nonce + cipher.encrypt(nonce, plaintext, place.encode()))
+
+    def open(self, sealed: Sealed, place: str) -> bytes:
+        """The secret. Raises ``WrongKey`` when it was sealed with none of the keys or for
+        another place, or is not as it was."""
+        cipher = self._ciphers.get(sealed.key_id)
+        if cipher is None or len(sealed.data) < _NONCE + _TAG:
+            raise WrongKey(place)
+        nonce, ciphertext = sealed.data[:_NONCE], sealed.data[_NONCE:]
+        try:
+            return cipher.decrypt(nonce, ciphertext, place.encode())
+        except InvalidTag:
+            raise WrongKey(place) from None
+
+    def is_outdated(self, sealed: Sealed) -> bool:
+        """Whether it was sealed with another key than the current one."""
+        return sealed.key_id != self._current_id

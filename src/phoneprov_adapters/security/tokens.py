@@ -1,0 +1,136 @@
+"""Tokens: JSON Web Tokens, signed with HMAC-SHA256 (RFC 7519, RFC 7515, RFC 8725)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+from joserfc import jws, jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import OctKey
+from msgspec import Meta, Struct
+
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_core.auth.model import Claims, TokenKind
+from phoneprov_core.auth.ports import Tokens
+from phoneprov_core.kernel.errors import Unauthenticated
+
+_ALGORITHM = "HS256"
+_LONGEST = 4096
+_REMEMBERED = 4096
+
+# Processes that share a database do not share a clock to the second.
+_SKEW = 30_000
+
+_NAMES = {TokenKind.ACCESS: "access", TokenKind.REFRESH: "refresh"}
+
+_Text = Annotated[str, Meta(min_length=1)]
+_Seconds = Annotated[int, Meta(ge=0, lt=2**53)]
+
+
+class _Payload(Struct, frozen=True, forbid_unknown_fields=True):
+    """The claims of every token, all of them required; times are seconds since 1970."""
+
+    iss: str
+    aud: str
+    sub: _Text
+    sid: _Text
+    jti: _Text
+    iat: _Seconds
+    nbf: _Seconds
+    exp: _Seconds
+
+
+class _Header(NamedTuple):
+    """What the header of a token stands for."""
+
+    kind: TokenKind
+    key: OctKey
+
+
+class _Genuine(NamedTuple):
+    """A token whose signature, kind, issuer and audience were checked, but not its times."""
+
+    kind: TokenKind
+    claims: Claims
+    not_before: int
+
+
+class JwtTokens(Tokens):
+    """HS256 over joserfc. The current key signs; all keys verify.
+
+    Nothing in a token is parsed before its signature is known to be right: its header must be,
+    byte for byte, one of the few that we write ourselves (one for each kind and key), which
+    settles algorithm, type and key id. The audience of a refresh token is another one than
+    that of an access token, so that the kinds differ twice.
+
+    The last tokens that proved genuine are remembered with what they say; their times are
+    checked each time all the same.
+    """
+
+    def __init__(
+        self, keys: SecretKeys, issuer: str = "phoneprov", audience: str = "phoneprov"
+    ) -> None:
+        self._issuer = issuer
+        self._audiences = {
+            TokenKind.ACCESS: audience,
+            TokenKind.REFRESH: f"{audience}/refresh",
+        }
+        self._registry = jws.JWSRegistry(algorithms=[_ALGORITHM])
+        self._signing_key = OctKey.import_key(keys.current.signing)
+        self._current_id = keys.current.id
+        self._headers = {
+            self._header_text(kind, key.id): _Header(kind, OctKey.import_key(key.signing))
+            for key in keys
+            for kind in TokenKind
+        }
+        self._payloads = msgspec.json.Decoder(_Payload)
+        # What raises is not remembered: bad tokens take no place from good ones.
+        self._genuine = lru_cache(maxsize=_REMEMBERED)(self._check)
+
+    def issue(self, kind: TokenKind, claims: Claims) -> str:
+        issued_at = claims.issued_at // 1000
+        payload = {
+            "iss": self._issuer,
+            "aud": self._audiences[kind],
+            "sub": claims.user_uuid,
+            "sid": claims.session_uuid,
+            "jti": claims.token_id,
+            "iat": issued_at,
+            "nbf": issued_at,
+            "exp": claims.expires_at // 1000,
+        }
+        return self._signed(kind, self._current_id, payload)
+
+    def read(self, kind: TokenKind, token: str, now: int) -> Claims:
+        try:
+            genuine = self._genuine(token) if len(token) <= _LONGEST else None
+        except (JoseError, ValueError, RecursionError):
+            genuine = None
+        if genuine is None or genuine.kind is not kind or now < genuine.not_before - _SKEW:
+            raise Unauthenticated(f"This is not a valid {_NAMES[kind]} token; log in again.")
+        if now >= genuine.claims.expires_at:
+            raise Unauthenticated(f"The {_NAMES[kind]} token has expired.")
+        return genuine.claims
+
+    def _signed(self, kind: TokenKind, key_id: str, payload: dict[str, Any]) -> str:
+        header = {"alg": _ALGORITHM, "typ": kind.value, "kid": key_id}
+        return jwt.encode(header, payload, self._signing_key, registry=self._registry)
+
+    def _header_text(self, kind: TokenKind, key_id: str) -> str:
+        return self._signed(kind, key_id, {}).partition(".")[0]
+
+    def _check(self, token: str) -> _Genuine:
+        """Raises JoseError, ValueError or RecursionError for what we did not write."""
+        header = self._headers.get(token.partition(".")[0])
+        if header is None:
+            raise ValueError("The header is none of ours.")
+        signed = jws.deserialize_compact(token, header.key, registry=self._registry)
+        payload = self._payloads.decode(signed.payload)
+        if payload.iss != self._issuer or payload.aud != self._audiences[header.kind]:
+            raise ValueError("The token was issued by or for somebody else.")
+        claims = Claims(
+            payload.sub, payload.sid, payload.jti, payload.iat * 1000, payload.exp * 1000
+        )
+        return _Genuine(header.kind, claims, payload.nbf * 1000)
