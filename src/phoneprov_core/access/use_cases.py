@@ -16,7 +16,7 @@ from phoneprov_core.kernel.commands import Unchecked, applied, checked, peek_id
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, ReadAndWrite, Window, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
 
 
@@ -28,10 +28,10 @@ class Permissions:
         self._clock = clock
         self._new_id = new_id
 
-    async def all(self, actor: Actor, window: Window | None = None) -> Listing[Permission]:
+    async def all(self, actor: Actor, page: Page = None) -> Listing[Permission]:
         """Every permission, oldest first."""
         require_superadmin(actor)
-        return await listing(self._open.read, lambda tx: tx.permissions, window)
+        return await listing(self._open.read, lambda tx: tx.permissions, page)
 
     async def get(self, actor: Actor, uuid: str) -> Permission:
         """Raises ``NotFound``."""

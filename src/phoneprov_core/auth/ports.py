@@ -29,6 +29,7 @@ class Sessions(EndSessions, Protocol):
         session_uuid: str,
         token_id: str,
         successor: str,
+        *,
         now: int,
         expires_at: int,
         grace: int,

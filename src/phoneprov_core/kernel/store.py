@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Generic, Protocol, TypeVar
+from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.errors import Invalid, Problem
+from phoneprov_core.kernel.commands import Check, Unchecked, checked, settle
 
 E = TypeVar("E")
 T_co = TypeVar("T_co", covariant=True)
@@ -70,20 +70,30 @@ class ReadAndWrite(Protocol[T_co]):
     def write(self) -> AbstractAsyncContextManager[T_co]: ...
 
 
+def _limit(value: int) -> int:
+    if not 1 <= value <= 1000:
+        raise ValueError("must be a whole number from 1 to 1000")
+    return value
+
+
+def _offset(value: int) -> int:
+    if not 0 <= value < 2**63:
+        raise ValueError("must be a whole number of at least 0")
+    return value
+
+
 class Window(Struct, frozen=True):
     """A page of a list: at most ``limit`` records (1 to 1000) behind the first ``offset``."""
 
-    limit: int = 1000
-    offset: int = 0
+    limit: Annotated[int, Check(_limit)] = 1000
+    offset: Annotated[int, Check(_offset)] = 0
 
     def __post_init__(self) -> None:
-        problems = []
-        if not 1 <= self.limit <= 1000:
-            problems.append(Problem("limit", "must be a whole number from 1 to 1000"))
-        if not 0 <= self.offset < 2**63:
-            problems.append(Problem("offset", "must be a whole number of at least 0"))
-        if problems:
-            raise Invalid("The page asked for does not exist.", problems=tuple(problems))
+        settle(self)
+
+
+Page: TypeAlias = Window | Unchecked[Window] | None
+"""The part of a list that is asked for; None is all of it."""
 
 
 class Listing(Generic[T]):
@@ -136,7 +146,7 @@ class _Rows(Protocol[E]):
 async def listing(
     open_: Callable[[], AbstractAsyncContextManager[T]],
     store_in: Callable[[T], _Rows[E]],
-    window: Window | None = None,
+    page: Page = None,
     *,
     owner: str | None = None,
     piece: int = 1000,
@@ -145,6 +155,7 @@ async def listing(
 
     Every piece is read in a transaction of its own, so that a slow reader holds nothing.
     """
+    window = None if page is None else checked(page)
     wanted = window.limit if window else None
     read = 0
 

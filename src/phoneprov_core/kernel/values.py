@@ -43,10 +43,7 @@ def _plain(value: str, allowed: frozenset[str] = frozenset()) -> str:
 
 def text(value: str, *, longest: int = 255, shortest: int = 0) -> str:
     """One line of text, in Unicode form NFC, of ``shortest`` to ``longest`` characters."""
-    if value.isascii() and value.isprintable():
-        normal = value
-    else:
-        normal = _plain(value)
+    normal = value if value.isascii() and value.isprintable() else _plain(value)
     if len(normal) > longest:
         raise ValueError(f"must be at most {longest} characters long")
     if shortest and not normal.strip():

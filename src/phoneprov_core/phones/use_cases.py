@@ -6,7 +6,7 @@ from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked, applied, checked
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.store import Listing, ReadAndWrite, Window, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
@@ -23,9 +23,9 @@ class Phones:
         self._shared_write = shared_write
         self._clock = clock
 
-    async def all(self, actor: Actor, window: Window | None = None) -> Listing[Phone]:  # noqa: ARG002
+    async def all(self, actor: Actor, page: Page = None) -> Listing[Phone]:  # noqa: ARG002
         """Every phone, oldest first."""
-        return await listing(self._open.read, lambda tx: tx.phones, window)
+        return await listing(self._open.read, lambda tx: tx.phones, page)
 
     async def get(self, actor: Actor, mac: str) -> Phone:  # noqa: ARG002
         """Raises ``NotFound``."""

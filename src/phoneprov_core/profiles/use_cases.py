@@ -8,7 +8,7 @@ from phoneprov_core.kernel.commands import Unchecked, applied, checked, peek_id
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, ReadAndWrite, Window, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
 from phoneprov_core.profiles.ports import ProfilesTransaction
@@ -34,20 +34,18 @@ class Profiles:
         self._clock = clock
         self._new_id = new_id
 
-    async def all(self, actor: Actor, window: Window | None = None) -> Listing[Profile]:
+    async def all(self, actor: Actor, page: Page = None) -> Listing[Profile]:
         """Every profile, oldest first; only their own to whoever does not hold level 0."""
         owner = None if actor.holds(SUPERADMIN) else actor.user_uuid
-        return await self._listing(window, owner)
+        return await self._listing(page, owner)
 
-    async def of_user(
-        self, actor: Actor, user_uuid: str, window: Window | None = None
-    ) -> Listing[Profile]:
+    async def of_user(self, actor: Actor, user_uuid: str, page: Page = None) -> Listing[Profile]:
         """The profiles of one user. Raises ``Forbidden``; ``NotFound`` for no such user."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         async with self._open.read() as tx:
             await _require_user(tx, owner)
-        return await self._listing(window, owner)
+        return await self._listing(page, owner)
 
     async def get(self, actor: Actor, uuid: str) -> Profile:
         """Raises ``NotFound``, for another's profile too."""
@@ -104,9 +102,9 @@ class Profiles:
             profile = await profile_of(tx, actor, uuid)
             await tx.profiles.remove(profile.uuid)
 
-    async def _listing(self, window: Window | None, owner: str | None) -> Listing[Profile]:
+    async def _listing(self, page: Page, owner: str | None) -> Listing[Profile]:
         return await listing(
-            self._open.read, lambda tx: tx.profiles, window, owner=owner, piece=PIECE
+            self._open.read, lambda tx: tx.profiles, page, owner=owner, piece=PIECE
         )
 
 

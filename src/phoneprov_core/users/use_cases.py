@@ -11,7 +11,7 @@ from phoneprov_core.kernel.commands import Unchecked, applied, checked
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, ReadAndWrite, Window, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.users.model import NewUser, Registration, User, UserPatch
 from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
@@ -35,10 +35,10 @@ class Users:
         self._clock = clock
         self._new_id = new_id
 
-    async def all(self, actor: Actor, window: Window | None = None) -> Listing[User]:
+    async def all(self, actor: Actor, page: Page = None) -> Listing[User]:
         """Every account, oldest first."""
         require_superadmin(actor)
-        return await listing(self._open.read, lambda tx: tx.users, window)
+        return await listing(self._open.read, lambda tx: tx.users, page)
 
     async def get(self, actor: Actor, uuid: str) -> User:
         """Raises ``NotFound``."""

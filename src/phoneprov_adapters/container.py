@@ -1,0 +1,128 @@
+"""The wiring: which adapter stands behind which port, readable from top to bottom.
+
+Everything is a singleton and made synchronously. What is opened and closed (the database,
+the hashing threads) is opened by ``phoneprov_adapters.wiring``, not here.
+"""
+
+from __future__ import annotations
+
+from dependency_injector import containers, providers
+
+from phoneprov_adapters.asterisk.manager import Manager
+from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.phone.http import PhoneWeb
+from phoneprov_adapters.security.argon2 import Argon2Hasher
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.common import is_common
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_adapters.settings import Settings
+from phoneprov_adapters.sql.choice import Database, database_at
+from phoneprov_adapters.system import random_id, system_clock
+from phoneprov_adapters.tasks import OwnedTasks
+from phoneprov_core.access.use_cases import Permissions, UserPermissions
+from phoneprov_core.application import UseCases
+from phoneprov_core.auth.authenticate import Authenticate
+from phoneprov_core.auth.login import Login
+from phoneprov_core.auth.logout import Logout
+from phoneprov_core.auth.refresh import Refresh
+from phoneprov_core.auth.register import Register
+from phoneprov_core.me.use_cases import Me
+from phoneprov_core.phones.use_cases import Phones
+from phoneprov_core.profiles.restart import Restart
+from phoneprov_core.profiles.switch import SwitchProfile
+from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.users.passwords import PasswordPolicy
+from phoneprov_core.users.use_cases import Users
+
+
+def _manager(settings: Settings) -> Manager | None:
+    return Manager(settings.manager) if settings.manager else None
+
+
+class Container(containers.DeclarativeContainer):
+    """Give it ``settings`` and ``keys``; override an adapter before anything was resolved."""
+
+    settings = providers.Dependency(instance_of=Settings)
+    keys = providers.Dependency(instance_of=SecretKeys)
+
+    clock = providers.Object(system_clock)
+    new_id = providers.Object(random_id)
+    tasks = providers.Singleton(OwnedTasks)
+
+    box = providers.Singleton(SecretBox, keys)
+    database: providers.Provider[Database] = providers.Singleton(
+        database_at, settings.provided.database_url, box
+    )
+    hasher = providers.Singleton(Argon2Hasher, keys)
+    tokens = providers.Singleton(JwtTokens, keys)
+    policy = providers.Singleton(
+        PasswordPolicy,
+        is_common=providers.Object(is_common),
+        shortest=settings.provided.shortest_password,
+        longest=settings.provided.longest_password,
+    )
+
+    uploader = providers.Singleton(
+        FtpUploader, settings.provided.ftp, settings.provided.phone_networks
+    )
+    phone_commands = providers.Singleton(
+        PhoneWeb, settings.provided.phone_web, settings.provided.phone_networks
+    )
+    manager = providers.Singleton(_manager, settings)
+    restart = providers.Singleton(Restart, settings.provided.restart, phone_commands, manager)
+
+    authenticate = providers.Singleton(
+        Authenticate, database, tokens, settings.provided.level_rule, clock
+    )
+    login = providers.Singleton(
+        Login, database, hasher, tokens, settings.provided.lifetimes, clock, new_id
+    )
+    logout = providers.Singleton(Logout, database, tokens, clock)
+    refresh = providers.Singleton(
+        Refresh, database, tokens, settings.provided.lifetimes, clock, new_id
+    )
+    register = providers.Singleton(
+        Register,
+        database,
+        hasher,
+        policy,
+        clock,
+        new_id,
+        public=settings.provided.public_register,
+    )
+    me = providers.Singleton(Me, database)
+    users = providers.Singleton(Users, database, hasher, policy, clock, new_id)
+    permissions = providers.Singleton(Permissions, database, clock, new_id)
+    user_permissions = providers.Singleton(UserPermissions, database, clock, new_id)
+    phones = providers.Singleton(Phones, database, settings.provided.shared_write, clock)
+    profiles = providers.Singleton(
+        Profiles, database, clock, new_id, largest_xml=settings.provided.largest_xml
+    )
+    switch_profile = providers.Singleton(
+        SwitchProfile,
+        database,
+        uploader,
+        phone_commands,
+        restart,
+        tasks.provided.run,
+        clock,
+        new_id,
+        filename_template=settings.provided.filename_template,
+    )
+
+    use_cases = providers.Singleton(
+        UseCases,
+        authenticate=authenticate,
+        login=login,
+        logout=logout,
+        refresh=refresh,
+        register=register,
+        me=me,
+        users=users,
+        permissions=permissions,
+        user_permissions=user_permissions,
+        phones=phones,
+        profiles=profiles,
+        switch_profile=switch_profile,
+    )

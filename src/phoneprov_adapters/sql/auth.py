@@ -1,0 +1,167 @@
+"""Sessions and counted guesses in SQL."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from sqlalchemy import Case, bindparam, case, delete, insert, select, update
+
+from phoneprov_adapters.sql.connection import Connection, InsertFactory
+from phoneprov_adapters.sql.statements import Statement
+from phoneprov_adapters.sql.store import write
+from phoneprov_adapters.sql.tables import (
+    assignments,
+    login_attempts,
+    permissions,
+    sessions,
+    users,
+)
+from phoneprov_core.auth.model import Exchange, Principal, Session
+from phoneprov_core.auth.ports import LoginAttempts, Sessions
+from phoneprov_core.auth.throttle import WINDOW, Attempts
+
+_START = insert(sessions)
+_FORGET_EXPIRED = delete(sessions).where(
+    sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.expires_at <= bindparam("now")
+)
+_PRINCIPAL = (
+    select(users.c.uuid, permissions.c.level)
+    .select_from(
+        sessions.join(users, users.c.uuid == sessions.c.user_uuid)
+        .outerjoin(assignments, assignments.c.user_uuid == users.c.uuid)
+        .outerjoin(permissions, permissions.c.uuid == assignments.c.perm_uuid)
+    )
+    .where(
+        sessions.c.uuid == bindparam("session_uuid"),
+        sessions.c.expires_at > bindparam("now"),
+        users.c.is_active.is_(True),
+    )
+)
+
+
+def _earlier_of_end_and(expires_at: str) -> Case[int]:
+    wanted = bindparam(expires_at, type_=sessions.c.expires_at.type)
+    return case((sessions.c.ends_at < wanted, sessions.c.ends_at), else_=wanted)
+
+
+_EXCHANGE = (
+    update(sessions)
+    .where(
+        sessions.c.uuid == bindparam("session_uuid"),
+        sessions.c.token_id == bindparam("presented"),
+        sessions.c.expires_at > bindparam("now"),
+    )
+    .values(
+        token_id=bindparam("successor"),
+        previous_token_id=bindparam("presented"),
+        exchanged_at=bindparam("now"),
+        expires_at=_earlier_of_end_and("wanted_expires_at"),
+    )
+    .returning(sessions.c.uuid)
+)
+_IN_GRACE = select(sessions.c.uuid).where(
+    sessions.c.uuid == bindparam("session_uuid"),
+    sessions.c.previous_token_id == bindparam("presented"),
+    sessions.c.exchanged_at > bindparam("grace_begins"),
+    sessions.c.expires_at > bindparam("now"),
+)
+_END = (
+    delete(sessions).where(sessions.c.uuid == bindparam("session_uuid")).returning(sessions.c.uuid)
+)
+_END_ALL = delete(sessions).where(
+    sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.uuid != bindparam("besides")
+)
+
+
+class SqlSessions(Sessions):
+    """Sessions, one row each; a session that ends is deleted."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def start(self, session: Session) -> None:
+        await self._connection.rows(
+            _FORGET_EXPIRED, user_uuid=session.user_uuid, now=session.created_at
+        )
+        row = {name: getattr(session, name) for name in session.__struct_fields__}
+        row |= {"previous_token_id": None, "exchanged_at": session.created_at}
+        await write(self._connection, _START, row)
+
+    async def principal(self, session_uuid: str, now: int) -> Principal | None:
+        row = await self._connection.row(_PRINCIPAL, session_uuid=session_uuid, now=now)
+        return None if row is None else Principal(*row)
+
+    async def exchange(
+        self,
+        session_uuid: str,
+        token_id: str,
+        successor: str,
+        *,
+        now: int,
+        expires_at: int,
+        grace: int,
+    ) -> Exchange:
+        named = {"session_uuid": session_uuid, "presented": token_id, "now": now}
+        if await self._connection.rows(
+            _EXCHANGE, **named, successor=successor, wanted_expires_at=expires_at
+        ):
+            return Exchange.DONE
+        if await self._connection.row(_IN_GRACE, **named, grace_begins=now - grace):
+            return Exchange.ALREADY_USED
+        # Whatever else was signed for this session was used before.
+        return Exchange.REUSED if await self.end(session_uuid) else Exchange.NO_SESSION
+
+    async def end(self, session_uuid: str) -> bool:
+        return bool(await self._connection.rows(_END, session_uuid=session_uuid))
+
+    async def end_all(self, user_uuid: str, *, besides: str | None = None) -> None:
+        await self._connection.rows(_END_ALL, user_uuid=user_uuid, besides=besides or "")
+
+
+_COUNTED = ("failures", "first_at", "last_at", "locked_until")
+_FIND_ATTEMPTS = (
+    select(*[login_attempts.c[name] for name in _COUNTED])
+    .where(login_attempts.c.account_key == bindparam("account_key"))
+    .with_for_update()
+)
+_KEEP_ATTEMPTS = (
+    update(login_attempts)
+    .where(login_attempts.c.account_key == bindparam("the_key"))
+    .values({name: bindparam(name) for name in _COUNTED})
+)
+_CLEAR_ATTEMPTS = delete(login_attempts).where(
+    login_attempts.c.account_key == bindparam("account_key")
+)
+_FORGET_OLD_ATTEMPTS = delete(login_attempts).where(
+    login_attempts.c.last_at < bindparam("before"), login_attempts.c.account_key != bindparam("but")
+)
+
+
+@cache
+def _make_row(insert: InsertFactory) -> Statement:
+    return insert(login_attempts).on_conflict_do_nothing()
+
+
+class SqlLoginAttempts(LoginAttempts):
+    """Counted guesses; rows that nobody needs any more go when others are counted."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def of(self, key: str) -> Attempts:
+        # The row must exist to be held against others who count for the same account.
+        fresh = dict.fromkeys(_COUNTED, 0)
+        await self._connection.rows(_make_row(self._connection.insert), account_key=key, **fresh)
+        row = await self._connection.row(_FIND_ATTEMPTS, account_key=key)
+        return Attempts(*row) if row else Attempts()
+
+    async def keep(self, key: str, attempts: Attempts) -> None:
+        counted = {name: getattr(attempts, name) for name in _COUNTED}
+        await self._connection.rows(_KEEP_ATTEMPTS, the_key=key, **counted)
+        if attempts.failures == 1:
+            await self._connection.rows(
+                _FORGET_OLD_ATTEMPTS, before=attempts.last_at - 4 * WINDOW, but=key
+            )
+
+    async def clear(self, key: str) -> None:
+        await self._connection.rows(_CLEAR_ATTEMPTS, account_key=key)

@@ -1,0 +1,76 @@
+"""From a SQLAlchemy statement to what a driver runs, once per statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from sqlalchemy import BigInteger, ClauseElement
+from sqlalchemy.engine import Dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql import Delete, Insert, Select, Update
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+
+Statement: TypeAlias = "Select[Any] | Insert | Update | Delete"
+
+
+class Compiled(NamedTuple):
+    """SQL text with positional parameters, their names in order, and values the statement
+    itself brings along."""
+
+    sql: str
+    names: tuple[str, ...]
+    fixed: Mapping[str, Any]
+
+    def parameters(self, values: Mapping[str, Any]) -> list[Any]:
+        """The values in the order of their places."""
+        if self.fixed:
+            values = {**self.fixed, **values}
+        return [values[name] for name in self.names]
+
+
+class Compiler:
+    """Compiles each statement once for one dialect and keeps it.
+
+    Statements are module constants or kept by their store, so that what is kept stays few.
+    Values pass to the driver as they are: the schema has only types that drivers know.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._compiled: dict[ClauseElement, Compiled] = {}
+
+    def __call__(self, statement: Statement) -> Compiled:
+        compiled = self._compiled.get(statement)
+        if compiled is None:
+            compiled = self._compiled[statement] = self._compile(statement)
+        return compiled
+
+    def _compile(self, statement: Statement) -> Compiled:
+        compiled = statement.compile(dialect=self._dialect)
+        assert isinstance(compiled, SQLCompiler)
+        names = tuple(compiled.positiontup or ())
+        fixed = {
+            name: value
+            for name, value in compiled.construct_params(_check=False).items()
+            if value is not None and name in names
+        }
+        return Compiled(compiled.string, names, fixed)
+
+
+class now_ms(FunctionElement[int]):  # noqa: N801 - reads like the SQL function it is
+    """The database's own clock, in milliseconds since 1970."""
+
+    type = BigInteger()
+    inherit_cache = True
+
+
+@compiles(now_ms, "sqlite")
+def _now_sqlite(*_: Any, **__: Any) -> str:
+    return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+
+
+@compiles(now_ms, "postgresql")
+def _now_postgresql(*_: Any, **__: Any) -> str:
+    return "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"

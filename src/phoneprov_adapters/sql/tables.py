@@ -1,0 +1,330 @@
+"""The whole schema.
+
+Moments that are shown are kept as the text that is shown; deadlines as milliseconds. A column
+``x_key`` beside a column ``x`` holds what makes two values of ``x`` the same; ``x_sealed`` and
+``x_key_id`` hold a secret, encrypted, and the name of the key it was encrypted with.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+
+def _uuid() -> Column[str]:
+    return Column("uuid", String(36), primary_key=True)
+
+
+def _moment(name: str, *, nullable: bool = False) -> Column[str]:
+    return Column(name, String(24), nullable=nullable)
+
+
+def _user(name: str = "user_uuid", *, unique: bool = False) -> Column[str]:
+    return Column(
+        name,
+        String(36),
+        ForeignKey("users.uuid", ondelete="CASCADE"),
+        nullable=False,
+        unique=unique,
+    )
+
+
+users = Table(
+    "users",
+    metadata,
+    _uuid(),
+    Column("first_name", Text, nullable=False),
+    Column("last_name", Text, nullable=False),
+    Column("username", Text, nullable=False),
+    Column("email", Text, nullable=False),
+    Column("phone", Text),
+    Column("lang", Text, nullable=False),
+    Column("location", Text),
+    Column("nationality", Text),
+    Column("timezone", Text, nullable=False),
+    Column("is_active", Boolean, nullable=False),
+    Column("last_uuid", String(36)),
+    Column("last_login_ip", String(45)),
+    Column("last_logout_ip", String(45)),
+    _moment("last_login_at", nullable=True),
+    _moment("created_at"),
+    _moment("updated_at"),
+    Column("created_by", String(36)),
+    Column("created_ip", String(45), nullable=False),
+    Column("updated_ip", String(45), nullable=False),
+    Column("username_key", Text, nullable=False, unique=True),
+    Column("email_key", Text, nullable=False, unique=True),
+    Index(None, "created_at", "uuid"),
+)
+
+passwords = Table(
+    "passwords",
+    metadata,
+    Column("user_uuid", String(36), ForeignKey("users.uuid", ondelete="CASCADE"), primary_key=True),
+    Column("hash", Text, nullable=False),
+)
+
+permissions = Table(
+    "permissions",
+    metadata,
+    _uuid(),
+    Column("level", BigInteger, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("description", Text),
+    _moment("created_at"),
+    UniqueConstraint("level", "name"),
+    Index(None, "created_at", "uuid"),
+)
+
+assignments = Table(
+    "assignments",
+    metadata,
+    _uuid(),
+    _user(unique=True),
+    Column(
+        "perm_uuid",
+        String(36),
+        ForeignKey("permissions.uuid", ondelete="RESTRICT"),
+        nullable=False,
+        index=True,
+    ),
+    _moment("created_at"),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    _uuid(),
+    _user(),
+    Column("token_id", String(36), nullable=False),
+    Column("previous_token_id", String(36)),
+    Column("exchanged_at", BigInteger, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Column("ends_at", BigInteger, nullable=False),
+    Index(None, "user_uuid"),
+)
+
+login_attempts = Table(
+    "login_attempts",
+    metadata,
+    Column("account_key", String(64), primary_key=True),
+    Column("failures", Integer, nullable=False),
+    Column("first_at", BigInteger, nullable=False),
+    Column("last_at", BigInteger, nullable=False),
+    Column("locked_until", BigInteger, nullable=False),
+    Index(None, "last_at"),
+)
+
+extensions = Table(
+    "extensions",
+    metadata,
+    _uuid(),
+    Column("type", String(16), nullable=False),
+    Column("extension", Text, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("password_sealed", LargeBinary, nullable=False),
+    Column("password_key_id", String(16), nullable=False),
+    Column("description", Text),
+    Column("voicemail", Boolean, nullable=False),
+    Column("voicemail_passcode_sealed", LargeBinary),
+    Column("voicemail_passcode_key_id", String(16)),
+    Column("is_active", Boolean, nullable=False),
+    _moment("created_at"),
+    Column("created_by", String(36)),
+    _moment("updated_at"),
+    Column("updated_by", String(36)),
+    Column("created_ip", String(45), nullable=False),
+    Column("updated_ip", String(45), nullable=False),
+    Index(None, "created_at", "uuid"),
+)
+
+user_extensions = Table(
+    "user_extensions",
+    metadata,
+    _uuid(),
+    _user(),
+    Column(
+        "extension_uuid",
+        String(36),
+        ForeignKey("extensions.uuid", ondelete="CASCADE"),
+        nullable=False,
+    ),
+    _moment("created_at"),
+    UniqueConstraint("user_uuid", "extension_uuid"),
+    Index(None, "created_at", "uuid"),
+    Index(None, "extension_uuid", "created_at", "uuid"),
+)
+
+phones = Table(
+    "phones",
+    metadata,
+    Column("mac", String(17), primary_key=True),
+    Column("brand", Text),
+    Column("model", Text),
+    Column("description", Text),
+    Column("name", Text),
+    Column("hostname", Text),
+    Column("location", Text),
+    Column("phone_ip", String(45)),
+    Column("phone_vlan", Text),
+    Column("software_version", Text),
+    Column("software_type", Text),
+    Column("is_active", Boolean, nullable=False),
+    _moment("created_at"),
+    _moment("updated_at"),
+    Index(None, "created_at", "mac"),
+)
+
+# Vendor flags and expansion modules may be recorded before their phone: no foreign key.
+vendor_phones = Table(
+    "vendor_phones",
+    metadata,
+    Column("mac", String(17), primary_key=True),
+    Column("vendor", Boolean, nullable=False),
+    _moment("created_at"),
+    Index(None, "created_at", "mac"),
+)
+
+kems = Table(
+    "kems",
+    metadata,
+    _uuid(),
+    Column("model", Text),
+    Column("mac", String(17)),
+    Column("ip", String(45)),
+    Column("connected_phone", String(17), index=True),
+    Column("software_version", Text),
+    Column("software_type", Text),
+    _moment("created_at"),
+    Index(None, "created_at", "uuid"),
+)
+
+vendor_services = Table(
+    "vendor_services",
+    metadata,
+    _uuid(),
+    Column("name", Text),
+    Column("url", Text),
+    Column("type", Text),
+    _moment("created_at"),
+    _moment("updated_at"),
+    Index(None, "created_at", "uuid"),
+)
+
+vendor_users = Table(
+    "vendor_users",
+    metadata,
+    _uuid(),
+    _user(unique=True),
+    Column("pin_code", Text, nullable=False),
+    _moment("created_at"),
+)
+
+company_contacts = Table(
+    "company_contacts",
+    metadata,
+    _uuid(),
+    Column("name", Text, nullable=False),
+    Column("work", Text),
+    Column("mobile", Text),
+    Column("home", Text),
+    Column("email", Text),
+    Column("ringtone", Text),
+    Column("department", Text),
+    Column("company", Text),
+    Column("location", Text),
+    Column("building", Text),
+    Column("is_active", Boolean, nullable=False),
+    _moment("created_at"),
+    Index(None, "created_at", "uuid"),
+)
+
+personal_contacts = Table(
+    "personal_contacts",
+    metadata,
+    _uuid(),
+    _user(),
+    Column("name", Text, nullable=False),
+    Column("work", Text),
+    Column("mobile", Text),
+    Column("home", Text),
+    Column("email", Text),
+    Column("ringtone", Text),
+    _moment("created_at"),
+    Index(None, "user_uuid", "created_at", "uuid"),
+)
+
+profiles = Table(
+    "profiles",
+    metadata,
+    _uuid(),
+    _user(),
+    Column("name", Text, nullable=False),
+    Column("description", Text),
+    Column("cnf_xml_sealed", LargeBinary, nullable=False),
+    Column("cnf_xml_key_id", String(16), nullable=False),
+    Column("compatible_models", Text, nullable=False),
+    Column("software_type", String(4)),
+    _moment("created_at"),
+    _moment("updated_at"),
+    Index(None, "created_at", "uuid"),
+    Index(None, "user_uuid", "created_at", "uuid"),
+)
+
+deployments = Table(
+    "deployments",
+    metadata,
+    _uuid(),
+    Column("mac", String(17), nullable=False),
+    Column("profile_uuid", String(36), nullable=False),
+    Column("profile_name", Text, nullable=False),
+    Column("user_uuid", String(36), nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("outcome", String(16), nullable=False, index=True),
+    Column("steps", Text, nullable=False),
+    _moment("created_at"),
+    _moment("ended_at", nullable=True),
+    Index(None, "created_at", "uuid"),
+    Index(None, "mac", "created_at", "uuid"),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("mac", String(17), primary_key=True),
+    Column("holder", String(36), nullable=False),
+    Column("fence", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+)
+
+service_sessions = Table(
+    "service_sessions",
+    metadata,
+    Column("mac", String(17), primary_key=True),
+    _user(),
+    _moment("opened_at"),
+    Index(None, "user_uuid"),
+)

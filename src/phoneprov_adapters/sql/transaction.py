@@ -1,0 +1,67 @@
+"""All stores over one connection: what a use case holds while it reads or writes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.sql.access import SqlAssignments, SqlPermissions
+from phoneprov_adapters.sql.auth import SqlLoginAttempts, SqlSessions
+from phoneprov_adapters.sql.connection import Connection
+from phoneprov_adapters.sql.deployments import SqlDeployments, SqlLeases, SqlServiceSessions
+from phoneprov_adapters.sql.phones import SqlPhones
+from phoneprov_adapters.sql.profiles import SqlProfiles
+from phoneprov_adapters.sql.users import SqlUsers
+from phoneprov_adapters.sql.vendor_users import SqlVendorUsers
+
+
+class SqlTransaction:
+    """Satisfies every feature's slice. A store is made when it is first asked for."""
+
+    def __init__(self, connection: Connection, box: SecretBox) -> None:
+        self._connection = connection
+        self._box = box
+
+    @cached_property
+    def users(self) -> SqlUsers:
+        return SqlUsers(self._connection)
+
+    @cached_property
+    def permissions(self) -> SqlPermissions:
+        return SqlPermissions(self._connection)
+
+    @cached_property
+    def assignments(self) -> SqlAssignments:
+        return SqlAssignments(self._connection)
+
+    @cached_property
+    def sessions(self) -> SqlSessions:
+        return SqlSessions(self._connection)
+
+    @cached_property
+    def attempts(self) -> SqlLoginAttempts:
+        return SqlLoginAttempts(self._connection)
+
+    @cached_property
+    def phones(self) -> SqlPhones:
+        return SqlPhones(self._connection)
+
+    @cached_property
+    def profiles(self) -> SqlProfiles:
+        return SqlProfiles(self._connection, self._box)
+
+    @cached_property
+    def deployments(self) -> SqlDeployments:
+        return SqlDeployments(self._connection)
+
+    @cached_property
+    def leases(self) -> SqlLeases:
+        return SqlLeases(self._connection)
+
+    @cached_property
+    def service_sessions(self) -> SqlServiceSessions:
+        return SqlServiceSessions(self._connection)
+
+    @cached_property
+    def vendor_users(self) -> SqlVendorUsers:
+        return SqlVendorUsers(self._connection)

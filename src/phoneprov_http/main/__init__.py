@@ -1,0 +1,1 @@
+"""Where HTTP and the adapters meet: the ASGI entry and the command line."""

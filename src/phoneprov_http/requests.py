@@ -1,0 +1,155 @@
+"""What a route hears of a request: who asks, from where, and what was sent."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from litestar import Request
+from msgspec import Struct
+
+from phoneprov_core.auth.authenticate import Authenticate
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import PhoneprovError, Unauthenticated
+from phoneprov_core.kernel.store import Page, Window
+from phoneprov_http.errors import Malformed, TooLarge, UnsupportedMediaType
+
+C = TypeVar("C", bound=Struct)
+AnyRequest = Request[Any, Any, Any]
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_decode = msgspec.json.Decoder().decode
+
+
+class Requests:
+    """Reads requests. Whoever is not known is turned away before anything else is looked
+    at; a body's faults wait inside ``Unchecked`` until the use case asks for them."""
+
+    def __init__(
+        self,
+        authenticate: Authenticate,
+        *,
+        largest_body: int,
+        trusted_proxies: Sequence[Network] = (),
+    ) -> None:
+        self._authenticate = authenticate
+        self._largest_body = largest_body
+        self._trusted = trusted_proxies
+
+    async def caller(self, request: AnyRequest) -> Actor:
+        """The account behind the bearer token. Raises ``Unauthenticated``."""
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise Unauthenticated("A bearer token is needed; log in first.")
+        actor = await self._authenticate(token.strip(), self.ip(request))
+        request.scope["state"]["account"] = actor.user_uuid
+        return actor
+
+    async def caller_if_any(self, request: AnyRequest) -> Actor | None:
+        """The account behind the bearer token, if there is a good one."""
+        try:
+            return await self.caller(request)
+        except Unauthenticated:
+            return None
+
+    def ip(self, request: AnyRequest) -> str:
+        """The address the request came from. A trusted proxy's word is taken for the
+        address before it."""
+        peer = request.client.host if request.client else ""
+        address = _address(peer)
+        if not self._trusted or address is None or not self._trusts(address):
+            return str(address) if address else "127.0.0.1"
+        forwarded = ",".join(request.headers.getall("x-forwarded-for", []))
+        for hop in reversed(forwarded.split(",")):
+            before = _address(hop.strip())
+            if before is None:
+                break
+            address = before
+            if not self._trusts(address):
+                break
+        return str(address)
+
+    def _trusts(self, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+        return any(address in network for network in self._trusted)
+
+    async def sent(
+        self, request: AnyRequest, command: type[C], *, optional: bool = False
+    ) -> Unchecked[C]:
+        """The body, to be understood as ``command`` when the use case comes to it. An
+        ``optional`` body may be missing."""
+        try:
+            content = await self._content(request)
+        except PhoneprovError as error:
+            return Unchecked(command, _raising(error))
+        headers = request.headers
+        if optional and not content:
+            return Unchecked(command, dict)
+        return Unchecked(command, lambda: _json(headers.get("content-type"), content))
+
+    async def _content(self, request: AnyRequest) -> bytes:
+        announced = request.headers.get("content-length", "0")
+        if announced.isascii() and announced.isdigit() and int(announced) > self._largest_body:
+            raise self._too_large()
+        content = bytearray()
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > self._largest_body:
+                raise self._too_large()
+        return bytes(content)
+
+    def _too_large(self) -> TooLarge:
+        return TooLarge(f"The body is larger than {self._largest_body} bytes.")
+
+
+def page(request: AnyRequest) -> Page:
+    """The page of a list that the query asks for, if it asks for one."""
+    query = request.query_params
+    asked = {name: query[name] for name in ("limit", "offset") if name in query}
+    if not asked:
+        return None
+    return Unchecked(Window, lambda: _numbers(asked))
+
+
+def _numbers(texts: Mapping[str, str]) -> dict[str, object]:
+    return {
+        name: int(text) if text.isascii() and text.isdigit() and len(text) < 20 else text
+        for name, text in texts.items()
+    }
+
+
+def _raising(error: PhoneprovError) -> Any:
+    def load() -> object:
+        raise error
+
+    return load
+
+
+def _json(content_type: str | None, content: bytes) -> object:
+    if content_type is not None:
+        media_type, *parameters = (part.strip().lower() for part in content_type.split(";"))
+        charsets = [p.removeprefix("charset=").strip('"') for p in parameters if "charset=" in p]
+        if media_type != "application/json" or any(c not in {"utf-8", "utf8"} for c in charsets):
+            raise UnsupportedMediaType("The body must be of the type application/json.")
+    if not content:
+        raise Malformed("The body is empty; a JSON object is expected.")
+    try:
+        return _decode(content)
+    except msgspec.DecodeError as error:
+        raise Malformed(f"The body is not JSON: {error}.") from None
+    except UnicodeDecodeError:
+        raise Malformed("The body is not UTF-8.") from None
+    except RecursionError:
+        raise Malformed("The body is nested too deeply.") from None
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        parsed = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
+        return parsed.ipv4_mapped
+    return parsed
