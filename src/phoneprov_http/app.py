@@ -81,6 +81,7 @@ def litestar_app(
         },
         lifespan=list(lifespan),
         openapi_config=None,
+        logging_config=None,
         request_max_body_size=None,
     )
 

@@ -13,7 +13,7 @@ from phoneprov_core.access.ports import AccessTransaction
 from phoneprov_core.access.rules import last_superadmin, require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked, applied, checked, peek_id
-from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -37,7 +37,7 @@ class Permissions:
         """Raises ``NotFound``."""
         require_superadmin(actor)
         async with self._open.read() as tx:
-            return await _permission(tx, uuid)
+            return found(await tx.permissions.find(known_id(uuid)), "permission")
 
     async def create(
         self, actor: Actor, new: NewPermission | Unchecked[NewPermission]
@@ -62,7 +62,7 @@ class Permissions:
         """Raises ``NotFound``; ``Conflict`` when the name is in use at this level."""
         require_superadmin(actor)
         async with self._open.write() as tx:
-            permission = await _permission(tx, uuid)
+            permission = found(await tx.permissions.find(known_id(uuid)), "permission")
             same = {"uuid": permission.uuid, "level": permission.level}
             permission = applied(permission, checked(patch, read_only=Permission, same=same))
             await tx.permissions.put(permission)
@@ -72,8 +72,7 @@ class Permissions:
         """Raises ``NotFound``; ``Conflict`` while somebody is assigned it."""
         require_superadmin(actor)
         async with self._open.write() as tx:
-            if not await tx.permissions.remove(known_id(uuid)):
-                raise _no_permission()
+            found(await tx.permissions.remove(known_id(uuid)), "permission")
 
 
 class UserPermissions:
@@ -101,10 +100,10 @@ class UserPermissions:
         require_superadmin(actor)
         async with self._open.write() as tx:
             user_uuid, perm_uuid = peek_id(new, "user_uuid"), peek_id(new, "perm_uuid")
-            if user_uuid and await tx.users.find(user_uuid) is None:
-                raise NotFound("There is no such user.")
+            if user_uuid:
+                found(await tx.users.find(user_uuid), "user")
             if perm_uuid:
-                permission = await _permission(tx, perm_uuid)
+                permission = found(await tx.permissions.find(perm_uuid), "permission")
             new = checked(new)
             if not actor.level_rule.holds(permission.level, SUPERADMIN):
                 await self._keep_a_superadmin(tx, actor, user_uuid)
@@ -136,19 +135,8 @@ class UserPermissions:
             raise last_superadmin()
 
 
-async def _permission(tx: AccessTransaction, uuid: str) -> Permission:
-    permission = await tx.permissions.find(known_id(uuid))
-    if permission is None:
-        raise _no_permission()
-    return permission
-
-
 async def _assignment(tx: AccessTransaction, user_uuid: str) -> Assignment:
     assignment = await tx.assignments.of_user(known_id(user_uuid))
     if assignment is None:
         raise NotFound("This user has no permission assigned.")
     return assignment
-
-
-def _no_permission() -> NotFound:
-    return NotFound("There is no such permission.")

@@ -7,7 +7,11 @@ travels: the HTTP adapter keeps the one table from kind to status.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from msgspec import Struct
+
+R = TypeVar("R")
 
 
 class Problem(Struct, frozen=True):
@@ -100,3 +104,11 @@ def already_taken(what: str, field: str) -> Conflict:
         code="already_exists",
         problems=(Problem(field, "is already in use"),),
     )
+
+
+def found(record: R | None, one: str) -> R:
+    """The record that was looked for; raises ``NotFound`` when there is none. ``one`` is
+    what it would be, such as "phone"."""
+    if not record:
+        raise NotFound(f"There is no such {one}.")
+    return record

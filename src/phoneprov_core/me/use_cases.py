@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.me.model import MeProfile, OwnPermission
 from phoneprov_core.me.ports import MeTransaction
@@ -20,11 +20,9 @@ class Me:
     async def profile(self, actor: Actor) -> MeProfile:
         """The caller's account, permission and PIN."""
         async with self._open.read() as tx:
-            user = await tx.users.find(actor.user_uuid)
+            user = found(await tx.users.find(actor.user_uuid), "user")
             assignment = await tx.assignments.of_user(actor.user_uuid)
             vendor_user = await tx.vendor_users.of_user(actor.user_uuid)
-        if user is None:
-            raise NotFound("There is no such user.")
         permission = OwnPermission(assignment.level, assignment.perm_name) if assignment else None
         return MeProfile(
             **msgspec.structs.asdict(user), permission=permission, vendor_user=vendor_user

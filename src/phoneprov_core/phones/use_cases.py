@@ -5,7 +5,7 @@ from __future__ import annotations
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked, applied, checked
-from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.values import known_mac
@@ -30,7 +30,7 @@ class Phones:
     async def get(self, actor: Actor, mac: str) -> Phone:  # noqa: ARG002
         """Raises ``NotFound``."""
         async with self._open.read() as tx:
-            return await _phone(tx, mac)
+            return found(await tx.phones.find(known_mac(mac)), "phone")
 
     async def create(self, actor: Actor, new: NewPhone | Unchecked[NewPhone]) -> Phone:
         """Raises ``Conflict`` when the MAC is in the inventory."""
@@ -63,7 +63,7 @@ class Phones:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
         async with self._open.write() as tx:
-            phone = await _phone(tx, mac)
+            phone = found(await tx.phones.find(known_mac(mac)), "phone")
             changes = checked(patch, read_only=Phone, same={"mac": phone.mac})
             phone = applied(phone, changes, updated_at=shown(self._clock()))
             await tx.phones.put(phone)
@@ -73,16 +73,4 @@ class Phones:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
         async with self._open.write() as tx:
-            if not await tx.phones.remove(known_mac(mac)):
-                raise _no_phone()
-
-
-async def _phone(tx: PhonesTransaction, mac: str) -> Phone:
-    phone = await tx.phones.find(known_mac(mac))
-    if phone is None:
-        raise _no_phone()
-    return phone
-
-
-def _no_phone() -> NotFound:
-    return NotFound("There is no such phone.")
+            found(await tx.phones.remove(known_mac(mac)), "phone")

@@ -11,7 +11,7 @@ import msgspec
 from phoneprov_core.deployments.model import Deployment, Outcome, Step, StepName
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked, checked, peek_id
-from phoneprov_core.kernel.errors import Conflict, NotFound, PhoneprovError
+from phoneprov_core.kernel.errors import Conflict, PhoneprovError, found
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis, shown
@@ -79,11 +79,9 @@ class SwitchProfile:
         async with self._open.read() as tx:
             if profile_uuid:
                 profile = await profile_of(tx, actor, profile_uuid)
-            phone = await tx.phones.find(mac) if mac else None
-        if mac and phone is None:
-            raise NotFound("There is no such phone.")
-        checked(request)
-        assert phone is not None  # a command that is valid names both
+            if mac:
+                phone = found(await tx.phones.find(mac), "phone")
+        checked(request)  # what is valid names both
         _require_fitting(profile, phone)
         return await self._unbroken(self._carry_out(actor, profile, phone))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from phoneprov_core.access.rules import may_act_for, require_owner
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked, applied, checked, peek_id
-from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -44,7 +44,7 @@ class Profiles:
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         async with self._open.read() as tx:
-            await _require_user(tx, owner)
+            found(await tx.users.find(owner), "user")
         return await self._listing(page, owner)
 
     async def get(self, actor: Actor, uuid: str) -> Profile:
@@ -58,7 +58,7 @@ class Profiles:
         if owner:
             require_owner(actor, owner)
             async with self._open.read() as tx:
-                await _require_user(tx, owner)
+                found(await tx.users.find(owner), "user")
         new = checked(new, rules=self._rules)
         now = shown(self._clock())
         profile = Profile(
@@ -86,7 +86,7 @@ class Profiles:
         if heir:
             require_owner(actor, heir)
             async with self._open.read() as tx:
-                await _require_user(tx, heir)
+                found(await tx.users.find(heir), "user")
         changes = checked(
             patch, read_only=Profile, same={"uuid": known_id(uuid)}, rules=self._rules
         )
@@ -114,8 +114,3 @@ async def profile_of(tx: ProfilesTransaction, actor: Actor, uuid: str) -> Profil
     if profile is None or not may_act_for(actor, profile.user_uuid):
         raise NotFound("There is no such profile.")
     return profile
-
-
-async def _require_user(tx: ProfilesTransaction, user_uuid: str) -> None:
-    if await tx.users.find(user_uuid) is None:
-        raise NotFound("There is no such user.")

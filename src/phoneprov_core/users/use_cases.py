@@ -8,7 +8,7 @@ from msgspec import UNSET
 from phoneprov_core.access.rules import last_superadmin, require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked, applied, checked
-from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -44,7 +44,7 @@ class Users:
         """Raises ``NotFound``."""
         require_superadmin(actor)
         async with self._open.read() as tx:
-            return await _user(tx, uuid)
+            return found(await tx.users.find(known_id(uuid)), "user")
 
     async def create(self, actor: Actor, new: NewUser | Unchecked[NewUser]) -> User:
         """Raises ``Conflict`` when the username or the e-mail address is in use."""
@@ -72,7 +72,7 @@ class Users:
         if patch.password is not UNSET:
             hash_ = await self._hasher.hash(patch.password)
         async with self._open.write() as tx:
-            before = await _user(tx, user.uuid)
+            before = found(await tx.users.find(user.uuid), "user")
             user = applied(
                 before,
                 msgspec.structs.replace(patch, password=UNSET),
@@ -96,7 +96,7 @@ class Users:
         """
         require_superadmin(actor)
         async with self._open.write() as tx:
-            user = await _user(tx, uuid)
+            user = found(await tx.users.find(known_id(uuid)), "user")
             if user.is_active:
                 await self._keep_a_superadmin(tx, actor, user)
             await tx.users.remove(user.uuid)
@@ -108,13 +108,6 @@ class Users:
             return
         if not await tx.assignments.another_superadmin(user.uuid, actor.level_rule):
             raise last_superadmin()
-
-
-async def _user(tx: UsersTransaction, uuid: str) -> User:
-    user = await tx.users.find(known_id(uuid))
-    if user is None:
-        raise NotFound("There is no such user.")
-    return user
 
 
 def created_user(new: Registration, uuid: str, now: str, ip: str, created_by: str | None) -> User:
