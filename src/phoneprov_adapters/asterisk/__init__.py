@@ -1,0 +1,1 @@
+"""Asterisk, spoken to through its manager interface."""

@@ -1,0 +1,15 @@
+"""A manager to speak to."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from support.ami_stub import AmiStub
+
+
+@pytest.fixture
+async def stub() -> AsyncIterator[AmiStub]:
+    async with AmiStub() as made:
+        yield made

@@ -1,0 +1,180 @@
+"""What the manager client sends, and how it reads what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.profiles.device import sip_restart
+from phoneprov_core.profiles.ports import ManagerAction
+from support.ami_client import MAC, RESTART, TIMEOUT, manager
+from support.ami_stub import SECRET, USER, AmiStub, event, failure, raw, success
+
+
+async def test_the_login_asks_for_no_events_and_the_logoff_comes_last(stub: AmiStub) -> None:
+    await manager(stub).perform(RESTART)
+    await stub.closed.wait()
+
+    login, action, logoff = stub.received
+    assert [field for field in login if field[0] != "ActionID"] == [
+        ("Action", "Login"),
+        ("Username", USER),
+        ("Secret", SECRET),
+        ("Events", "off"),
+    ]
+    assert [field for field in action if field[0] != "ActionID"] == [
+        ("Action", "SCCPDeviceRestart"),
+        ("DeviceName", "SEP001BD4123456"),
+        ("Type", "restart"),
+    ]
+    assert logoff[0] == ("Action", "Logoff")
+    assert len({dict(fields)["ActionID"] for fields in stub.received}) == 3
+    assert stub.complaints == []
+
+
+async def test_the_fields_of_a_notify_come_one_a_line_and_in_order(stub: AmiStub) -> None:
+    action = sip_restart(MAC)
+    await manager(stub).perform(action)
+
+    assert stub.performed == [[("Action", "PJSIPNotify"), *action.fields]]
+    assert stub.complaints == []
+
+
+async def test_every_call_closes_its_connection(stub: AmiStub) -> None:
+    client = manager(stub)
+    await asyncio.gather(*(client.perform(RESTART) for _ in range(10)))
+
+    assert stub.connections == 10
+    assert len(stub.performed) == 10
+
+
+async def test_an_action_of_any_name_can_be_performed(stub: AmiStub) -> None:
+    stub.answers["Ping"] = success("Pong")
+
+    await manager(stub).perform(ManagerAction("Ping", ()))
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 100])
+async def test_an_answer_in_pieces_is_an_answer(stub: AmiStub, size: int) -> None:
+    stub.pieces = size
+
+    await manager(stub, timeout=2.0).perform(RESTART)
+
+
+async def test_a_slow_manager_is_waited_for(stub: AmiStub) -> None:
+    stub.pieces, stub.pause = 20, 0.005
+
+    await manager(stub, timeout=2.0).perform(RESTART)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        event("FullyBooted", Privilege="system,all", Status="Fully Booted"),
+        event("Fake", ActionID="phoneprov-action"),
+        event("PeerStatus", Response="Error", Message="Device not found"),
+        b"Response: Error\r\nActionID: other\r\nMessage: Device not found\r\n\r\n",
+        b"Response: Error\r\nMessage: Device not found\r\n\r\n",
+        b"\r\n\r\n",
+        b"no colon here\r\n\r\n",
+        b": \r\n\r\n",
+        b"Event: \xff\xfe\r\n\r\n",
+        b"Event: LineFeedsOnly\nX: 1\n\n",
+        event("Many", **{f"Line{n}": "x" * 900 for n in range(60)}),
+        event("Again") * 300,
+    ],
+    ids=[
+        "booted", "our-id", "error-event", "other-id", "no-id", "empty", "no-colon", "no-name",
+        "bytes", "line-feeds", "long", "many",
+    ],
+)  # fmt: skip
+async def test_what_is_not_the_answer_is_passed_over(stub: AmiStub, noise: bytes) -> None:
+    stub.between = noise
+
+    await manager(stub).perform(RESTART)
+
+    assert len(stub.performed) == 1
+
+
+async def test_events_without_end_end_with_the_deadline(stub: AmiStub) -> None:
+    stub.answers["SCCPDeviceRestart"] = raw(event("Again", Text="x" * 100) * 2000)
+    stub.pieces, stub.pause = 140, 0.001
+
+    begun = time.monotonic()
+    with pytest.raises(TimedOut):
+        await manager(stub).perform(RESTART)
+
+    assert time.monotonic() - begun < TIMEOUT + 0.2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"response: success\r\nactionid: {}\r\nmessage: x\r\n\r\n",
+        b"ActionID: {}\r\nResponse:Success\r\n\r\n",
+        b"Response: SUCCESS\r\nActionID:   {}  \r\nResponse: Error\r\n\r\n",
+    ],
+)
+async def test_names_are_read_in_any_case_and_the_first_counts(
+    stub: AmiStub, answer: bytes
+) -> None:
+    stub.answers["SCCPDeviceRestart"] = lambda action_id: answer.replace(b"{}", action_id.encode())
+
+    await manager(stub).perform(RESTART)
+
+
+@pytest.mark.parametrize(
+    ("said", "ours"),
+    [
+        ("Device not found", "sccp.conf"),
+        ("device NOT found", "sccp.conf"),
+        ("Device not registered", "not registered"),
+        ("Unable to retrieve endpoint SEP001BD4123456", "pjsip.conf"),
+        ("Unable to push Notify task", "too busy"),
+        ("Permission denied", "write = system"),
+        ("Invalid/unknown command: SCCPDeviceRestart. Use Action: ListCommands", "chan_sccp"),
+        ("Something zqzq nobody has heard of", "refused the action"),
+        ("", "refused the action"),
+    ],
+)
+async def test_a_refusal_is_told_in_our_own_words(stub: AmiStub, said: str, ours: str) -> None:
+    stub.answers["SCCPDeviceRestart"] = failure(said)
+
+    with pytest.raises(Refused, match=ours) as caught:
+        await manager(stub).perform(RESTART)
+
+    assert "zqzq" not in caught.value.message
+    assert caught.value.message.endswith(".")
+
+
+async def test_a_refusal_without_a_message_is_a_refusal(stub: AmiStub) -> None:
+    stub.answers["SCCPDeviceRestart"] = lambda action_id: (
+        f"Response: Follows\r\nActionID: {action_id}\r\n\r\n".encode()
+    )
+
+    with pytest.raises(Refused, match="refused the action"):
+        await manager(stub).perform(RESTART)
+
+
+@pytest.mark.parametrize("changes", [{"secret": "wrong-secret"}, {"user": "wrong-user"}])
+async def test_a_wrong_login_names_the_settings_and_no_action_is_sent(
+    stub: AmiStub, changes: dict[str, str]
+) -> None:
+    with pytest.raises(Refused, match="PHONEPROV_AMI_USER") as caught:
+        await manager(stub, **changes).perform(RESTART)
+
+    assert stub.names == ["Login"]
+    assert "wrong-" not in caught.value.message
+    assert SECRET not in caught.value.message
+
+
+async def test_a_login_refused_for_another_reason_names_the_settings_too(stub: AmiStub) -> None:
+    stub.answers["Login"] = failure("Something else")
+
+    with pytest.raises(Refused, match="PHONEPROV_AMI_USER"):
+        await manager(stub).perform(RESTART)
+
+    assert stub.names == ["Login"]

@@ -1,0 +1,119 @@
+"""The manager client against a manager that is silent, rude or something else."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.asterisk.manager import Manager, ManagerSettings
+from phoneprov_core.kernel.errors import Refused, TimedOut
+from support.ami_client import RESTART, TIMEOUT, manager
+from support.ami_stub import SECRET, USER, AmiStub, Say, raw
+
+
+@pytest.mark.parametrize("silent", ["banner", "Login", "SCCPDeviceRestart"])
+async def test_silence_ends_with_the_deadline_of_the_whole_call(stub: AmiStub, silent: str) -> None:
+    stub.answers[silent] = None
+    if silent == "banner":
+        stub.banner = None
+
+    begun = time.monotonic()
+    with pytest.raises(TimedOut, match="in time"):
+        await manager(stub).perform(RESTART)
+
+    assert TIMEOUT * 0.9 <= time.monotonic() - begun < TIMEOUT + 0.2
+
+
+async def test_slowness_in_every_step_ends_with_the_same_deadline(stub: AmiStub) -> None:
+    stub.pieces, stub.pause = 10, 0.02
+
+    begun = time.monotonic()
+    with pytest.raises(TimedOut):
+        await manager(stub).perform(RESTART)
+
+    assert time.monotonic() - begun < TIMEOUT + 0.2
+
+
+async def test_a_logoff_without_an_answer_does_no_harm(stub: AmiStub) -> None:
+    stub.answers["Logoff"] = None
+
+    begun = time.monotonic()
+    await manager(stub, timeout=2.0).perform(RESTART)
+
+    assert time.monotonic() - begun < 0.5
+
+
+async def test_an_action_counts_though_the_manager_hangs_up_at_once(stub: AmiStub) -> None:
+    stub.hang_up_after = "SCCPDeviceRestart"
+
+    await manager(stub).perform(RESTART)
+
+
+@pytest.mark.parametrize("place", ["banner", "Login", "SCCPDeviceRestart"])
+async def test_a_connection_lost_is_refused(stub: AmiStub, place: str) -> None:
+    stub.hang_up_after = place
+    stub.answers[place] = None
+
+    with pytest.raises(Refused, match="broke off"):
+        await manager(stub, timeout=2.0).perform(RESTART)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        raw(b"Response: Success\r\nActionID: " + b"x" * 200_000 + b"\r\n\r\n"),
+        raw(b"x" * 200_000),
+        raw(b"Event: Huge\r\n" + b"Line: 1234567890\r\n" * 10_000 + b"\r\n"),
+        raw(b"\0" * 100_000),
+    ],
+    ids=["giant-value", "giant-line", "giant-message", "zeros"],
+)
+@pytest.mark.parametrize("place", ["Login", "SCCPDeviceRestart"])
+async def test_giants_are_refused(stub: AmiStub, place: str, answer: Say) -> None:
+    stub.answers[place] = answer
+
+    begun = time.monotonic()
+    with pytest.raises(Refused, match="manager protocol"):
+        await manager(stub, timeout=5.0).perform(RESTART)
+
+    assert time.monotonic() - begun < 1.0
+
+
+@pytest.mark.parametrize(
+    "banner", [b"SSH-2.0-OpenSSH_9.2\r\n", b"HTTP/1.1 400 Bad\r\n\r\n", b"\r\n", b"\xff" * 70_000]
+)
+async def test_something_else_at_this_port_is_sent_no_secret(stub: AmiStub, banner: bytes) -> None:
+    stub.banner = banner
+
+    with pytest.raises(Refused, match="manager protocol"):
+        await manager(stub).perform(RESTART)
+
+    assert stub.received == []
+
+
+async def test_a_host_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def unknown(*_: Any, **__: Any) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", unknown)
+    settings = ManagerSettings(host="nowhere.invalid", user=USER, secret=SECRET)
+
+    with pytest.raises(Refused, match="PHONEPROV_AMI_HOST"):
+        await Manager(settings).perform(RESTART)
+
+
+async def test_a_caller_that_goes_away_leaves_no_connection_open(stub: AmiStub) -> None:
+    stub.answers["Login"] = None
+    call = asyncio.create_task(manager(stub, timeout=5.0).perform(RESTART))
+    await stub.asked.wait()
+
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+    async with asyncio.timeout(1.0):
+        await stub.closed.wait()

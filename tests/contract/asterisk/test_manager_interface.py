@@ -1,0 +1,152 @@
+"""The contract of ``ManagerInterface``, for the real adapter and the fake."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+import pytest
+
+from phoneprov_adapters.memory.phone import MemoryManager
+from phoneprov_core.kernel.errors import Invalid, Refused, TimedOut
+from phoneprov_core.profiles.device import sip_restart
+from phoneprov_core.profiles.ports import ManagerAction, ManagerInterface
+from support.ami_client import MAC, RESTART, manager
+from support.ami_stub import AmiStub, failure
+
+
+class Asterisk(Protocol):
+    """An Asterisk, and the adapter that is to speak to it."""
+
+    manager: ManagerInterface
+
+    def performed(self) -> list[ManagerAction]: ...
+
+    def refuse(self) -> None:
+        """Have the next action refused."""
+        ...
+
+    def fall_silent(self) -> None:
+        """Have the next action not answered."""
+        ...
+
+    async def vanish(self) -> None: ...
+
+
+class FakeAsterisk:
+    def __init__(self) -> None:
+        self._memory = MemoryManager()
+        self.manager: ManagerInterface = self._memory
+
+    def performed(self) -> list[ManagerAction]:
+        return self._memory.performed
+
+    def refuse(self) -> None:
+        self._memory.fail(Refused("Asterisk refused the action; its log says why."))
+
+    def fall_silent(self) -> None:
+        self._memory.fail(TimedOut("Asterisk's manager interface did not answer in time."))
+
+    async def vanish(self) -> None:
+        self._memory.fail(Refused("Asterisk's manager interface cannot be reached."))
+
+
+class StubbedAsterisk:
+    def __init__(self, stub: AmiStub) -> None:
+        self._stub = stub
+        self.manager: ManagerInterface = manager(stub)
+
+    def performed(self) -> list[ManagerAction]:
+        """What was performed, and proof that login and logoff were around it."""
+        assert self._stub.complaints == []
+        performed = self._stub.performed
+        assert self._stub.names == [
+            name for fields in performed for name in ("Login", fields[0][1], "Logoff")
+        ]
+        return [ManagerAction(fields[0][1], tuple(fields[1:])) for fields in performed]
+
+    def refuse(self) -> None:
+        self._stub.answers[RESTART.name] = failure("No")
+
+    def fall_silent(self) -> None:
+        self._stub.answers[RESTART.name] = None
+
+    async def vanish(self) -> None:
+        await self._stub.stop()
+
+
+@asynccontextmanager
+async def fake() -> AsyncIterator[Asterisk]:
+    yield FakeAsterisk()
+
+
+@asynccontextmanager
+async def stubbed() -> AsyncIterator[Asterisk]:
+    async with AmiStub() as stub:
+        yield StubbedAsterisk(stub)
+
+
+@pytest.fixture(params=[fake, stubbed], ids=["memory", "ami"])
+async def asterisk(request: pytest.FixtureRequest) -> AsyncIterator[Asterisk]:
+    async with request.param() as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    "action",
+    [RESTART, sip_restart(MAC), ManagerAction("Ping", ())],
+    ids=lambda action: action.name,
+)
+async def test_an_action_is_performed_as_it_is_fields_in_order(
+    asterisk: Asterisk, action: ManagerAction
+) -> None:
+    await asterisk.manager.perform(action)
+    await asyncio.sleep(0.02)  # the logoff is on its way when the call returns
+
+    assert asterisk.performed() == [action]
+
+
+async def test_several_actions_are_several_calls(asterisk: Asterisk) -> None:
+    for _ in range(3):
+        await asterisk.manager.perform(RESTART)
+        await asyncio.sleep(0.02)
+
+    assert asterisk.performed() == [RESTART] * 3
+
+
+async def test_an_action_that_asterisk_refuses_is_refused(asterisk: Asterisk) -> None:
+    asterisk.refuse()
+
+    with pytest.raises(Refused):
+        await asterisk.manager.perform(RESTART)
+
+
+async def test_an_action_without_an_answer_times_out(asterisk: Asterisk) -> None:
+    asterisk.fall_silent()
+
+    with pytest.raises(TimedOut):
+        await asterisk.manager.perform(RESTART)
+
+
+async def test_an_asterisk_that_is_gone_refuses(asterisk: Asterisk) -> None:
+    await asterisk.vanish()
+
+    with pytest.raises(Refused, match="cannot be reached"):
+        await asterisk.manager.perform(RESTART)
+
+
+@pytest.mark.parametrize("character", ["\r", "\n", "\r\nAction: Command", "\0"])
+async def test_a_line_end_is_invalid_and_nothing_is_sent(
+    asterisk: Asterisk, character: str
+) -> None:
+    for action in (
+        ManagerAction("Ping" + character, ()),
+        ManagerAction("Ping", (("Name" + character, "x"),)),
+        ManagerAction("Ping", (("Name", "x"), ("Name", "x" + character))),
+    ):
+        with pytest.raises(Invalid):
+            await asterisk.manager.perform(action)
+
+    assert asterisk.performed() == []

@@ -1,0 +1,24 @@
+"""The manager client as the tests set it up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from phoneprov_adapters.asterisk.manager import Manager, ManagerSettings
+from phoneprov_core.profiles.device import sccp_restart
+from support.ami_stub import SECRET, USER, AmiStub
+
+MAC = "00:1B:D4:12:34:56"
+RESTART = sccp_restart(MAC)
+TIMEOUT = 0.3
+
+
+def manager(stub: AmiStub, **changes: Any) -> Manager:
+    values: dict[str, Any] = {
+        "host": "127.0.0.1",
+        "port": stub.port,
+        "user": USER,
+        "secret": SECRET,
+        "timeout": TIMEOUT,
+    }
+    return Manager(ManagerSettings(**(values | changes)))

@@ -1,0 +1,162 @@
+"""A stand-in for Asterisk's manager interface, true to its lines."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+Fields = list[tuple[str, str]]
+Say = Callable[[str], bytes]
+"""What is answered to an action, given its ActionID."""
+
+BANNER = b"Asterisk Call Manager/9.0.0\r\n"
+USER, SECRET = "phoneprov", "secret-word"
+
+
+def success(message: str) -> Say:
+    return lambda action_id: (
+        f"Response: Success\r\nActionID: {action_id}\r\nMessage: {message}\r\n\r\n".encode()
+    )
+
+
+def failure(message: str) -> Say:
+    return lambda action_id: (
+        f"Response: Error\r\nActionID: {action_id}\r\nMessage: {message}\r\n\r\n".encode()
+    )
+
+
+def raw(content: bytes) -> Say:
+    return lambda _action_id: content
+
+
+def event(name: str, **fields: str) -> bytes:
+    lines = [f"Event: {name}", *(f"{key}: {value}" for key, value in fields.items()), "", ""]
+    return "\r\n".join(lines).encode()
+
+
+class AmiStub:
+    """Keeps every action it is sent, fields in order, and complains of lines that are none.
+
+    ``answers`` maps an action's name to what is said, or to None for silence. ``pieces``
+    sends everything in pieces of so many bytes with a ``pause`` after each. ``between`` comes
+    before every answer. After ``hang_up_after``, an action's name or ``banner``, the
+    connection is closed. ``asked`` is set with the first action, ``closed`` with the end of
+    a connection.
+    """
+
+    def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
+        self.banner: bytes | None = BANNER
+        self.answers: dict[str, Say | None] = {}
+        self.pieces = 0
+        self.pause = 0.0
+        self.between = b""
+        self.hang_up_after = ""
+        self.connections = 0
+        self.received: list[Fields] = []
+        self.complaints: list[str] = []
+        self.asked = asyncio.Event()
+        self.closed = asyncio.Event()
+        self.port = 0
+        self._tls = tls
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: list[asyncio.StreamWriter] = []
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the actions that came, in order."""
+        return [fields[0][1] for fields in self.received]
+
+    @property
+    def performed(self) -> list[Fields]:
+        """The actions that are neither login nor logoff, without their ActionID."""
+        return [
+            [field for field in fields if field[0] != "ActionID"]
+            for fields in self.received
+            if fields[0][1] not in {"Login", "Logoff"}
+        ]
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self._tls)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        raised: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.stop()
+
+    async def stop(self) -> None:
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for writer in self._writers:
+            writer.transport.abort()
+        await self._server.wait_closed()
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        self._writers.append(writer)
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            if self.banner is not None:
+                await self._send(writer, self.banner)
+            if self.hang_up_after == "banner":
+                return
+            while fields := await self._read(reader):
+                self.received.append(fields)
+                self.asked.set()
+                named = dict(fields)
+                name, action_id = named["Action"], named["ActionID"]
+                say = self.answers[name] if name in self.answers else self._usual(named)
+                if say:
+                    await self._send(writer, self.between + say(action_id))
+                if name in {"Logoff", self.hang_up_after}:
+                    return
+        except OSError:
+            pass
+        finally:
+            writer.close()
+            self.closed.set()
+
+    def _usual(self, named: dict[str, str]) -> Say:
+        match named["Action"]:
+            case "Login" if (named.get("Username"), named.get("Secret")) == (USER, SECRET):
+                return success("Authentication accepted")
+            case "Login":
+                return failure("Authentication failed")
+            case "Logoff":
+                return lambda action_id: (
+                    f"Response: Goodbye\r\nActionID: {action_id}\r\n"
+                    "Message: Thanks for all the fish.\r\n\r\n"
+                ).encode()
+            case _:
+                return success("Device restarted")
+
+    async def _send(self, writer: asyncio.StreamWriter, content: bytes) -> None:
+        size = self.pieces or len(content) or 1
+        for start in range(0, len(content), size):
+            writer.write(content[start : start + size])
+            await writer.drain()
+            await asyncio.sleep(self.pause)
+
+    async def _read(self, reader: asyncio.StreamReader) -> Fields:
+        fields: Fields = []
+        while (line := (await reader.readline()).decode("utf-8", "replace")) not in {"", "\r\n"}:
+            name, colon, value = line.removesuffix("\r\n").partition(": ")
+            if not line.endswith("\r\n") or not colon or len(line) > 1024:
+                self.complaints.append(line)
+            fields.append((name, value))
+        if fields and fields[0][0] != "Action":
+            self.complaints.append("an action does not begin with its name")
+        return fields
