@@ -11,14 +11,11 @@ from typing import Protocol
 import pytest
 
 from phoneprov_adapters.memory.phone import MemoryPhone
-from phoneprov_adapters.networks import PhoneNetworks
-from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
 from phoneprov_core.kernel.errors import Conflict, Invalid, PhoneprovError, Refused, TimedOut
 from phoneprov_core.profiles.ports import KeyPress, PhoneCommands
 from support.phone_stub import PhoneStub, error, http, nothing, sends
+from support.phone_web import IP, LOOPBACK, web
 
-LOOPBACK = PhoneNetworks.parse("127.0.0.0/8")
-IP = "127.0.0.1"
 KEYS = [KeyPress("Key:Settings"), KeyPress("Key:KeyPadStar"), KeyPress("Key:KeyPadPound")]
 URIS = [key.uri for key in KEYS]
 
@@ -65,8 +62,7 @@ class FakePhone:
 class StubbedPhone:
     def __init__(self, stub: PhoneStub) -> None:
         self._stub = stub
-        settings = PhoneWebSettings(port=stub.port, timeout=0.3, total=1.0)
-        self.commands: PhoneCommands = PhoneWeb(settings, LOOPBACK)
+        self.commands: PhoneCommands = web(stub, total=1.0)
 
     def sent(self) -> list[str]:
         assert all(len(request.uris) == 1 for request in self._stub.requests)

@@ -1,0 +1,109 @@
+"""The HTTP adapter calls the phone it is told to, and nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
+from phoneprov_core.kernel.errors import Conflict, Refused
+from phoneprov_core.profiles.device import CLEAR_SERVICES
+from support.phone_stub import PhoneStub, http, sends
+from support.phone_web import IP, TIMEOUT, web
+
+
+async def test_proxies_and_logins_of_the_environment_are_not_used(
+    stub: PhoneStub, canary: PhoneStub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{canary.port}")
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login foreign password foreign\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+
+    await web(stub).execute(IP, CLEAR_SERVICES)
+
+    (request,) = stub.requests
+    assert request.line == "POST /CGI/Execute HTTP/1.1"
+    assert "authorization" not in request.headers
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1",
+        "127.1",
+        "0x7f000001",
+        "2130706433",
+        "0177.0.0.1",
+        "0.0.0.0",  # noqa: S104 - nothing is bound
+        "::1",
+        "::",
+        "::ffff:127.0.0.1",
+        "::ffff:7f00:1",
+        "::127.0.0.1",
+        "64:ff9b::7f00:1",
+        "2002:7f00:1::",
+        "fe80::1%lo",
+        "169.254.169.254",
+        "224.0.0.1",
+        "localhost",
+        "10.0.0.1@127.0.0.1",
+        "127.0.0.1:80",
+        "127.0.0.1\n",
+    ],
+)
+@pytest.mark.parametrize("named", [PRIVATE_RANGES, "0.0.0.0/0,::/0"], ids=["default", "all"])
+async def test_no_address_leads_to_this_very_host(
+    canary: PhoneStub, named: str, address: str
+) -> None:
+    settings = PhoneWebSettings(port=canary.port, timeout=TIMEOUT, total=TIMEOUT)
+    phone = PhoneWeb(settings, PhoneNetworks.parse(named))
+
+    with pytest.raises(Conflict) as caught:
+        await phone.execute(address, CLEAR_SERVICES)
+
+    assert caught.value.code == "address_not_allowed"
+
+
+async def test_an_ipv6_phone_is_called() -> None:
+    requests = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal requests
+        requests += b"Host: [::1]:" in await reader.readuntil(b"\r\n\r\n")
+        writer.write(http())
+        writer.close()
+
+    try:
+        server = await asyncio.start_server(serve, "::1", 0)
+    except OSError:
+        pytest.skip("this host has no IPv6")
+    async with server:
+        settings = PhoneWebSettings(port=server.sockets[0].getsockname()[1])
+        await PhoneWeb(settings, PhoneNetworks.parse("::1")).execute("::1", CLEAR_SERVICES)
+    assert requests == 1
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_is_not_followed(stub: PhoneStub, canary: PhoneStub, status: int) -> None:
+    place = f"http://127.0.0.1:{canary.port}/CGI/Execute"
+    stub.answers = [sends(http(status, Location=place))]
+
+    with pytest.raises(Refused, match=f"HTTP {status}"):
+        await web(stub, user="admin", password="secret-word").execute(IP, CLEAR_SERVICES)
+
+    assert len(stub.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "place", ["", "http://[", "//", "http://\xff\xfe/", "x" * 9000, "http://a:999999/", "\t", "%"]
+)
+async def test_a_redirect_to_nowhere_is_refused_as_well(stub: PhoneStub, place: str) -> None:
+    stub.answers = [sends(http(302, Location=place))]
+
+    with pytest.raises(Refused):
+        await web(stub).execute(IP, CLEAR_SERVICES)

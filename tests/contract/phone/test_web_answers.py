@@ -1,0 +1,172 @@
+"""No answer of a phone leads the HTTP adapter astray."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import time
+
+import pytest
+
+from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.profiles.device import CLEAR_SERVICES, REPLY_LIMIT
+from phoneprov_core.profiles.ports import KeyPress
+from support.phone_stub import SUCCESS, Answer, PhoneStub, closes, error, http, nothing, sends
+from support.phone_web import IP, TIMEOUT, until_idle, web
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 6, 7])
+async def test_each_error_number_is_refused_and_kept(stub: PhoneStub, number: int) -> None:
+    stub.answers = [error(number)]
+
+    with pytest.raises(Refused, match=rf"\berror {number}\b"):
+        await web(stub).execute(IP, CLEAR_SERVICES)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 500, 503])
+async def test_a_status_other_than_200_is_refused_and_named(stub: PhoneStub, status: int) -> None:
+    stub.answers = [sends(http(status))]
+
+    with pytest.raises(Refused, match=f"HTTP {status}"):
+        await web(stub).execute(IP, CLEAR_SERVICES)
+
+    assert len(stub.requests) == 1
+
+
+async def test_a_status_other_than_200_is_known_before_its_body(stub: PhoneStub) -> None:
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 401 No\r\nContent-Length: 1000\r\n\r\n")
+        await nothing(writer)
+
+    stub.answers = [answer]
+
+    with pytest.raises(Refused, match="HTTP 401"):
+        await web(stub, user="admin", password="wrong-one").execute(IP, CLEAR_SERVICES)
+
+
+async def test_an_answer_in_small_pieces_is_an_answer(stub: PhoneStub) -> None:
+    stub.answers = [sends(http(), each=1)]
+
+    await web(stub).execute(IP, CLEAR_SERVICES)
+
+
+async def test_an_answer_without_a_length_ends_with_the_connection(stub: PhoneStub) -> None:
+    stub.answers = [sends(b"HTTP/1.0 200 OK\r\nContent-Type: text/xml\r\n\r\n" + SUCCESS.encode())]
+
+    await web(stub).execute(IP, CLEAR_SERVICES)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        nothing,
+        sends(http(), each=1, pause=0.01),
+        sends(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000, each=25, pause=0.01),
+        sends(http() + b"\r\n", each=len(http()) - 1, pause=9),
+    ],
+    ids=["mute", "byte-by-byte", "endless-continue", "last-byte-missing"],
+)
+async def test_a_slow_answer_ends_with_the_deadline_of_the_request(
+    stub: PhoneStub, answer: Answer
+) -> None:
+    stub.answers = [answer]
+
+    begun = time.monotonic()
+    with pytest.raises(TimedOut, match="in time"):
+        await web(stub).execute(IP, CLEAR_SERVICES)
+
+    assert TIMEOUT * 0.9 <= time.monotonic() - begun < TIMEOUT + 0.2
+    await until_idle(stub)
+
+
+async def test_the_whole_call_has_a_deadline_with_its_pauses(stub: PhoneStub) -> None:
+    begun = time.monotonic()
+    with pytest.raises(TimedOut):
+        await web(stub, total=0.3).execute(IP, [KeyPress("a", 0.2)] * 5)
+
+    assert time.monotonic() - begun < 0.5
+    assert stub.uris == ["a", "a"]
+
+
+async def endless(writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    while True:
+        writer.write(b"1000\r\n" + b"<" * 0x1000 + b"\r\n")
+        await writer.drain()
+
+
+async def endless_headers(writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n")
+    while True:
+        writer.write(b"X-More: " + b"x" * 1000 + b"\r\n")
+        await writer.drain()
+
+
+async def resets(writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n<Cisco")
+    await writer.drain()
+    writer.transport.abort()
+
+
+async def closes_early(writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n" + SUCCESS.encode())
+
+
+BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaa'>" + "".join(
+    f"<!ENTITY {chr(98 + n)} '{f'&{chr(97 + n)};' * 10}'>" for n in range(9)
+)
+BOMB += "]><CiscoIPPhoneResponse><ResponseItem Status='0' Data='&j;'/></CiscoIPPhoneResponse>"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        endless,
+        endless_headers,
+        sends(http(body=SUCCESS + " " * REPLY_LIMIT + "<!-- -->")),
+        resets,
+        closes,
+        closes_early,
+        sends(b"220 ready\r\n"),
+        sends(b"\0" * 100),
+        sends(b"HTTP/1.1 200 OK\r\nContent-Length: nine\r\n\r\n"),
+        sends(b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"),
+        sends(http(204, b"")),
+        sends(http(body="garbage<")),
+        sends(http(body=b"\xff\xfe\0\xd8")),
+        sends(http(body="<html>Welcome</html>")),
+        sends(http(body=BOMB)),
+        sends(http(body=gzip.compress(SUCCESS.encode()), Content_Encoding="gzip")),
+    ],
+    ids=[
+        "endless", "endless-headers", "huge", "reset", "close", "close-early", "ftp", "zeros",
+        "bad-length", "switching", "no-content", "garbage", "bytes", "html", "entities", "gzip",
+    ],
+)  # fmt: skip
+async def test_nonsense_is_refused_in_our_own_words(stub: PhoneStub, answer: Answer) -> None:
+    stub.answers = [answer]
+
+    begun = time.monotonic()
+    with pytest.raises(Refused) as caught:
+        await web(stub, timeout=5.0, total=5.0).execute(IP, CLEAR_SERVICES)
+
+    assert time.monotonic() - begun < 1.0
+    message = caught.value.message
+    assert message.startswith("The phone's ")
+    for foreign in ("Welcome", "garbage", "220", "x" * 10, "Switching"):
+        assert foreign not in message
+    await until_idle(stub)
+
+
+async def test_a_caller_that_goes_away_leaves_the_phone_free(stub: PhoneStub) -> None:
+    stub.answers = [nothing, sends(http())]
+    phone = web(stub, timeout=5.0, total=5.0)
+    call = asyncio.create_task(phone.execute(IP, CLEAR_SERVICES))
+    await stub.asked.wait()
+
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+    await until_idle(stub)
+    await phone.execute(IP, CLEAR_SERVICES)

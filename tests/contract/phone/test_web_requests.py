@@ -1,0 +1,121 @@
+"""What the HTTP adapter sends, and when."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
+from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.profiles.device import CLEAR_SERVICES
+from phoneprov_core.profiles.ports import KeyPress
+from support.phone_stub import PhoneStub, http, nothing, sends
+from support.phone_web import IP, LOOPBACK, until_idle, web
+
+
+async def test_the_request_is_a_form_with_one_field(stub: PhoneStub) -> None:
+    await web(stub).execute(IP, CLEAR_SERVICES)
+
+    (request,) = stub.requests
+    assert request.line == "POST /CGI/Execute HTTP/1.1"
+    assert request.uris == ["Init:Services"]
+    assert request.headers == {
+        "host": f"127.0.0.1:{stub.port}",
+        "content-type": "application/x-www-form-urlencoded",
+        "content-length": str(len(request.body)),
+        "accept": "text/xml",
+        "accept-encoding": "identity",
+        "connection": "close",
+        "user-agent": "phoneprov",
+    }
+
+
+async def test_a_login_is_sent_when_there_is_a_user(stub: PhoneStub) -> None:
+    await web(stub, user="admin", password="pässword:1").execute(IP, CLEAR_SERVICES)
+
+    (request,) = stub.requests
+    scheme, login = request.headers["authorization"].split()
+    assert scheme == "Basic"
+    assert base64.b64decode(login).decode() == "admin:pässword:1"
+
+
+async def test_every_command_has_a_connection_that_is_closed_after_it(stub: PhoneStub) -> None:
+    await web(stub).execute(IP, [KeyPress("a"), KeyPress("b"), KeyPress("c")])
+
+    assert stub.connections == 3
+    assert stub.most_at_once == 1
+    await until_idle(stub)
+
+
+async def test_calls_at_once_to_one_phone_are_one_in_flight(stub: PhoneStub) -> None:
+    stub.answers = [sends(http(), each=len(http()) // 2, pause=0.01)]
+    phone = web(stub, total=2.0)
+
+    await asyncio.gather(
+        *(phone.execute(ip, CLEAR_SERVICES) for ip in (IP, "::ffff:127.0.0.1", IP, IP))
+    )
+
+    assert len(stub.requests) == 4
+    assert stub.most_at_once == 1
+
+
+async def test_other_phones_need_not_wait(stub: PhoneStub) -> None:
+    done = asyncio.Event()
+
+    async def answers_late(writer: asyncio.StreamWriter) -> None:
+        await done.wait()
+        writer.write(http())
+
+    stub.answers = [answers_late]
+    phone = web(stub, timeout=2.0, total=2.0)
+    slow = asyncio.create_task(phone.execute(IP, CLEAR_SERVICES))
+    await stub.asked.wait()
+
+    # Nobody listens at the other phone's address, so that it refuses at once.
+    with pytest.raises(Refused):
+        await asyncio.wait_for(phone.execute("127.0.0.2", CLEAR_SERVICES), 1.0)
+
+    done.set()
+    await slow
+
+
+async def test_a_call_that_waits_for_its_turn_keeps_its_deadline(stub: PhoneStub) -> None:
+    stub.answers = [nothing]
+    phone = web(stub, total=0.2, timeout=5.0)
+
+    begun = time.monotonic()
+    results = await asyncio.gather(
+        *(phone.execute(IP, CLEAR_SERVICES) for _ in range(3)), return_exceptions=True
+    )
+
+    assert [type(result) for result in results] == [TimedOut] * 3
+    assert time.monotonic() - begun < 0.4
+
+
+def test_the_password_is_in_no_representation() -> None:
+    settings = PhoneWebSettings(user="admin", password="secret-word")
+
+    assert "secret-word" not in repr(settings)
+    assert "secret-word" not in f"{settings!s} {PhoneWeb(settings, LOOPBACK)!r}"
+    assert "admin" in repr(settings)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"scheme": "ftp"},
+        {"port": 0},
+        {"port": 65536},
+        {"user": "a:b"},
+        {"timeout": 0},
+        {"total": -1},
+        {"timeout": float("nan")},
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused(values: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="phones must"):
+        PhoneWebSettings(**values)

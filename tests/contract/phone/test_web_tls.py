@@ -1,0 +1,64 @@
+"""Phones over HTTPS."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import warnings
+
+import pytest
+import trustme
+
+from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.profiles.device import CLEAR_SERVICES
+from support.phone_stub import PhoneStub, http, nothing, sends
+from support.phone_web import IP, web
+
+
+def server_tls() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("SEP001BD4123456").configure_cert(context)
+    return context
+
+
+async def test_a_certificate_that_nobody_signed_will_do() -> None:
+    async with PhoneStub(tls=server_tls()) as stub:
+        await web(stub, scheme="https").execute(IP, CLEAR_SERVICES)
+
+    assert stub.uris == ["Init:Services"]
+
+
+async def test_a_phone_that_only_knows_old_tls_is_called() -> None:
+    context = server_tls()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        context.minimum_version = ssl.TLSVersion.TLSv1
+        context.maximum_version = ssl.TLSVersion.TLSv1
+    context.set_ciphers("DEFAULT:@SECLEVEL=0")
+
+    async with PhoneStub(tls=context) as stub:
+        await web(stub, scheme="https").execute(IP, CLEAR_SERVICES)
+
+    assert stub.uris == ["Init:Services"]
+
+
+async def test_a_phone_without_tls_is_not_called_in_clear(stub: PhoneStub) -> None:
+    stub.answers = [sends(http())]
+
+    with pytest.raises((Refused, TimedOut)):
+        await web(stub, scheme="https", user="a", password="b").execute(IP, CLEAR_SERVICES)
+
+    assert stub.requests == []
+
+
+async def test_tls_that_turns_to_garbage_is_refused() -> None:
+    async def garbles(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n")
+        await writer.drain()
+        socket = writer.get_extra_info("socket")
+        socket._sock.send(b"\x17\x03\x03\x00\x20" + b"\0" * 32)
+        await nothing(writer)
+
+    async with PhoneStub(garbles, tls=server_tls()) as stub:
+        with pytest.raises(Refused):
+            await web(stub, scheme="https").execute(IP, CLEAR_SERVICES)
