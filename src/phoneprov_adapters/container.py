@@ -23,6 +23,7 @@ from phoneprov_adapters.tasks import OwnedTasks
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
 from phoneprov_core.auth.authenticate import Authenticate
+from phoneprov_core.auth.create_admin import CreateAdmin
 from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.refresh import Refresh
@@ -91,6 +92,7 @@ class Container(containers.DeclarativeContainer):
         new_id,
         public=settings.provided.public_register,
     )
+    create_admin = providers.Singleton(CreateAdmin, database, hasher, policy, clock, new_id)
     me = providers.Singleton(Me, database)
     users = providers.Singleton(Users, database, hasher, policy, clock, new_id)
     permissions = providers.Singleton(Permissions, database, clock, new_id)
