@@ -17,12 +17,15 @@ from phoneprov_http.errors import on_any_exception, on_http_exception, on_phonep
 from phoneprov_http.frame import Frame
 from phoneprov_http.requests import Requests
 from phoneprov_http.routes.auth import auth_routes
+from phoneprov_http.routes.company_directory import company_directory_routes
 from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.me import me_routes
 from phoneprov_http.routes.permissions import permission_routes, user_permission_routes
+from phoneprov_http.routes.personal_directory import personal_directory_routes
 from phoneprov_http.routes.phone_profiles import profile_routes
 from phoneprov_http.routes.phones import phone_routes
 from phoneprov_http.routes.users import user_routes
+from phoneprov_http.routes.vendor_users import vendor_user_routes
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -52,12 +55,17 @@ def routes(use_cases: UseCases, settings: HttpSettings) -> list[Router]:
         auth_routes(
             requests, use_cases.login, use_cases.register, use_cases.refresh, use_cases.logout
         ),
-        me_routes(requests, use_cases.me),
+        me_routes(
+            requests, use_cases.me, use_cases.personal_directory, use_cases.company_directory
+        ),
         user_routes(requests, use_cases.users),
         permission_routes(requests, use_cases.permissions),
         user_permission_routes(requests, use_cases.user_permissions),
         phone_routes(requests, use_cases.phones),
         profile_routes(requests, use_cases.profiles, use_cases.switch_profile),
+        company_directory_routes(requests, use_cases.company_directory),
+        personal_directory_routes(requests, use_cases.personal_directory),
+        vendor_user_routes(requests, use_cases.vendor_users),
     ]
 
 

@@ -1,0 +1,55 @@
+# Everything runs in a virtual environment that this file makes: make demo, make test.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check fix unit lock clean
+
+help:  ## what there is to make
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+
+demo: $(VENV)/installed-run  ## the whole job against a simulated phone
+	$(BIN)/phoneprov demo
+
+test: check  ## everything that checks: format, lint, types, imports, all tests with coverage
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term
+
+check: $(VENV)/installed-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+unit: $(VENV)/installed-dev  ## the quick tests alone
+	$(BIN)/python -m pytest -q tests/unit
+
+fix: $(VENV)/installed-dev  ## put format and simple lint in order
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# pip checks every file it installs against the hashes in the lock.
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "phoneprov needs Python 3.11 or newer; name one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed-run: requirements/run.txt pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/installed-dev: requirements/dev.txt pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@ $(VENV)/installed-run
+
+lock:  ## resolve the dependencies anew, for every platform, with hashes
+	$(PYTHON) -m pip install --quiet uv
+	for set in "run --group build" "dev --group dev"; do set -- $$set; \
+	  $(PYTHON) -m uv pip compile --quiet --universal --upgrade --python-version 3.11 \
+	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
+	    pyproject.toml $$2 $$3 --output-file requirements/$$1.txt; done
+
+clean:  ## remove what was made here
+	rm -rf $(VENV) build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

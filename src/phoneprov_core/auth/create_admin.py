@@ -1,0 +1,112 @@
+"""The first account: somebody who may do everything, made by whoever runs the service."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+
+from phoneprov_core.access.model import Assignment, Permission
+from phoneprov_core.access.ports import Assignments
+from phoneprov_core.kernel.commands import checked
+from phoneprov_core.kernel.ids import NewId
+from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.store import ReadAndWrite, Store
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.users.model import Registration, User, folded
+from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
+from phoneprov_core.users.ports import Users
+from phoneprov_core.users.use_cases import created_user
+
+PERMISSION_NAME = "superadmin"
+
+
+class CreateAdminTransaction(Protocol):
+    """What is needed to make an account a superadmin."""
+
+    @property
+    def users(self) -> Users: ...
+    @property
+    def permissions(self) -> Store[Permission]: ...
+    @property
+    def assignments(self) -> Assignments: ...
+
+
+class AdminCreated(Struct, frozen=True):
+    """The superadmin, and whether the account was made just now."""
+
+    user: User
+    is_new: bool
+
+
+class CreateAdmin:
+    """Make an account that holds the level-0 permission ``superadmin``; safe to repeat.
+
+    An account of that name that exists keeps its password and everything else; it is given
+    the permission if it lacks it, and made active. There is no actor: this is for the person
+    at the machine.
+    """
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[CreateAdminTransaction],
+        hasher: PasswordHasher,
+        policy: PasswordPolicy,
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._open = open_
+        self._hasher = hasher
+        self._rules = {"password": policy.rule}
+        self._clock = clock
+        self._new_id = new_id
+
+    async def exists(self, username: str) -> bool:
+        """Whether there is an account of this name, so that no password needs asking for."""
+        async with self._open.read() as tx:
+            return await tx.users.by_username(username) is not None
+
+    async def __call__(self, account: Registration) -> AdminCreated:
+        """Raises ``Conflict`` when the e-mail address belongs to an account of another name."""
+        hash_ = None
+        if not await self.exists(account.username):
+            hash_ = await self._hasher.hash(checked(account, rules=self._rules).password)
+        now = shown(self._clock())
+        async with self._open.write() as tx:
+            user = await tx.users.by_username(account.username)
+            is_new = user is None and hash_ is not None
+            if user is None:
+                user = created_user(account, self._new_id(), now, "127.0.0.1", None)
+                await tx.users.add(user)
+                await tx.users.set_password_hash(user.uuid, hash_ or "")
+            elif not user.is_active:
+                user = msgspec.structs.replace(user, is_active=True, updated_at=now)
+                await tx.users.put(user)
+            permission = await self._permission(tx, now)
+            current = await tx.assignments.of_user(user.uuid)
+            if current is None or current.perm_uuid != permission.uuid:
+                await tx.assignments.assign(
+                    Assignment(
+                        self._new_id(),
+                        user.uuid,
+                        permission.uuid,
+                        permission.level,
+                        permission.name,
+                        now,
+                    )
+                )
+        return AdminCreated(user, is_new)
+
+    async def _permission(self, tx: CreateAdminTransaction, now: str) -> Permission:
+        last: Permission | None = None
+        while rows := await tx.permissions.rows(1000, after=last):
+            for permission in rows:
+                if permission.level == SUPERADMIN and folded(permission.name) == PERMISSION_NAME:
+                    return permission
+            last = rows[-1]
+        permission = Permission(
+            self._new_id(), SUPERADMIN, PERMISSION_NAME, "May do everything", now
+        )
+        await tx.permissions.add(permission)
+        return permission

@@ -1,0 +1,5 @@
+"""``python -m phoneprov_http.main`` is the command ``phoneprov``."""
+
+from phoneprov_http.main.cli import main
+
+main()

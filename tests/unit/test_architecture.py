@@ -1,0 +1,67 @@
+"""The core is pure: the standard library and msgspec, and no way to the outside."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+import phoneprov_core
+
+CORE = Path(phoneprov_core.__file__).parent
+MODULES = sorted(CORE.rglob("*.py"))
+OUTSIDE = {
+    "http", "io", "os", "pathlib", "random", "secrets", "select", "selectors", "shutil", "signal",
+    "socket", "sqlite3", "ssl", "subprocess", "tempfile", "threading", "time", "urllib.request",
+}  # fmt: skip
+
+
+def imports_of(module: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: relative import"
+            names.add(node.module or "")
+    return names
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CORE)))
+def test_core_imports_only_the_standard_library_and_msgspec(module: Path) -> None:
+    roots = {name.split(".")[0] for name in imports_of(module)}
+
+    assert roots <= sys.stdlib_module_names | {"msgspec", "phoneprov_core"}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CORE)))
+def test_core_has_no_io_clock_or_randomness(module: Path) -> None:
+    calls = {
+        ast.unparse(node.func)
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    }
+
+    assert not imports_of(module) & OUTSIDE
+    assert not calls & {"datetime.now", "datetime.utcnow", "uuid.uuid4", "uuid4", "open", "print"}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CORE)))
+def test_core_knows_no_http(module: Path) -> None:
+    words = {
+        node.id if isinstance(node, ast.Name) else node.name
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Name | ast.ClassDef | ast.FunctionDef)
+    }
+
+    assert not {word for word in words if "status_code" in word or "header" in word.lower()}
+
+
+def test_every_module_of_ours_is_below_three_packages() -> None:
+    source = CORE.parent
+
+    packages = {path.name for path in source.iterdir() if (path / "__init__.py").exists()}
+
+    assert packages == {"phoneprov_core", "phoneprov_adapters", "phoneprov_http"}
