@@ -28,6 +28,7 @@ from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
+from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.restart import Restart
@@ -35,6 +36,7 @@ from phoneprov_core.profiles.switch import SwitchProfile
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.passwords import PasswordPolicy
 from phoneprov_core.users.use_cases import Users
+from phoneprov_core.vendor_users.use_cases import VendorUsers
 
 
 def _manager(settings: Settings) -> Manager | None:
@@ -112,6 +114,11 @@ class Container(containers.DeclarativeContainer):
         new_id,
         filename_template=settings.provided.filename_template,
     )
+    company_directory = providers.Singleton(
+        CompanyDirectory, database, settings.provided.shared_write, clock, new_id
+    )
+    personal_directory = providers.Singleton(PersonalDirectory, database, clock, new_id)
+    vendor_users = providers.Singleton(VendorUsers, database, hasher, clock, new_id)
 
     use_cases = providers.Singleton(
         UseCases,
@@ -127,4 +134,7 @@ class Container(containers.DeclarativeContainer):
         phones=phones,
         profiles=profiles,
         switch_profile=switch_profile,
+        company_directory=company_directory,
+        personal_directory=personal_directory,
+        vendor_users=vendor_users,
     )

@@ -10,11 +10,13 @@ from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
+from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.switch import SwitchProfile
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.use_cases import Users
+from phoneprov_core.vendor_users.use_cases import VendorUsers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,3 +35,6 @@ class UseCases:
     phones: Phones
     profiles: Profiles
     switch_profile: SwitchProfile
+    company_directory: CompanyDirectory
+    personal_directory: PersonalDirectory
+    vendor_users: VendorUsers

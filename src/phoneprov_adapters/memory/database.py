@@ -30,6 +30,12 @@ from phoneprov_adapters.memory.deployments import (
     MemoryServiceSessions,
     Millis,
 )
+from phoneprov_adapters.memory.directory import (
+    COMPANY_CONTACTS,
+    PERSONAL_CONTACTS,
+    MemoryCompanyContacts,
+    MemoryPersonalContacts,
+)
 from phoneprov_adapters.memory.phones import PHONES, MemoryPhones
 from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
 from phoneprov_adapters.memory.records import Kind, Records
@@ -52,6 +58,8 @@ SCHEMA = Schema(
     LEASES,
     SERVICE_SESSIONS,
     VENDOR_USERS,
+    COMPANY_CONTACTS,
+    PERSONAL_CONTACTS,
 )
 
 
@@ -105,6 +113,14 @@ class MemoryTransaction:
     @cached_property
     def vendor_users(self) -> MemoryVendorUsers:
         return MemoryVendorUsers(self._tables)
+
+    @cached_property
+    def company_contacts(self) -> MemoryCompanyContacts:
+        return MemoryCompanyContacts(self._tables)
+
+    @cached_property
+    def personal_contacts(self) -> MemoryPersonalContacts:
+        return MemoryPersonalContacts(self._tables)
 
 
 def _monotonic_millis() -> int:

@@ -9,6 +9,7 @@ from phoneprov_adapters.sql.access import SqlAssignments, SqlPermissions
 from phoneprov_adapters.sql.auth import SqlLoginAttempts, SqlSessions
 from phoneprov_adapters.sql.connection import Connection
 from phoneprov_adapters.sql.deployments import SqlDeployments, SqlLeases, SqlServiceSessions
+from phoneprov_adapters.sql.directory import SqlCompanyContacts, SqlPersonalContacts
 from phoneprov_adapters.sql.phones import SqlPhones
 from phoneprov_adapters.sql.profiles import SqlProfiles
 from phoneprov_adapters.sql.users import SqlUsers
@@ -65,3 +66,11 @@ class SqlTransaction:
     @cached_property
     def vendor_users(self) -> SqlVendorUsers:
         return SqlVendorUsers(self._connection)
+
+    @cached_property
+    def company_contacts(self) -> SqlCompanyContacts:
+        return SqlCompanyContacts(self._connection)
+
+    @cached_property
+    def personal_contacts(self) -> SqlPersonalContacts:
+        return SqlPersonalContacts(self._connection)

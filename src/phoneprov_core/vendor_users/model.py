@@ -21,6 +21,9 @@ class VendorUser(Struct, frozen=True):
     pin_code: Annotated[str, schema(description="The hash of the PIN")]
     created_at: Timestamp
 
+    def __repr__(self) -> str:
+        return redacted(self, "pin_code")
+
 
 class NewPin(Struct, frozen=True, kw_only=True):
     """The PIN to be set."""

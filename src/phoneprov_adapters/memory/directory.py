@@ -1,0 +1,27 @@
+"""Contacts in memory."""
+
+from __future__ import annotations
+
+from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
+from phoneprov_adapters.memory.store import MemoryStore
+from phoneprov_adapters.memory.users import USERS
+from phoneprov_core.directory.model import CompanyContact, PersonalContact
+
+COMPANY_CONTACTS: Kind[CompanyContact] = Kind("company contact")
+PERSONAL_CONTACTS: Kind[PersonalContact] = Kind(
+    "personal contact",
+    owner="user_uuid",
+    references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
+)
+
+
+class MemoryCompanyContacts(MemoryStore[CompanyContact]):
+    """Contacts of the company, by uuid."""
+
+    kind = COMPANY_CONTACTS
+
+
+class MemoryPersonalContacts(MemoryStore[PersonalContact]):
+    """Users' own contacts, by uuid."""
+
+    kind = PERSONAL_CONTACTS

@@ -1,0 +1,1 @@
+"""Whom to call: the company's directory, and each user's own."""

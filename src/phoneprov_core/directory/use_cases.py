@@ -1,0 +1,173 @@
+"""The company's directory, which every account reads and superadmins write; and each user's
+own, which is theirs and the superadmins'."""
+
+from __future__ import annotations
+
+from phoneprov_core.access.rules import (
+    SharedWrite,
+    may_act_for,
+    require_owner,
+    require_shared_write,
+)
+from phoneprov_core.directory.model import (
+    CompanyContact,
+    CompanyContactPatch,
+    NewCompanyContact,
+    NewPersonalContact,
+    PersonalContact,
+    PersonalContactPatch,
+)
+from phoneprov_core.directory.ports import (
+    CompanyDirectoryTransaction,
+    PersonalDirectoryTransaction,
+)
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, applied, checked
+from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.ids import NewId, known_id
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.times import Clock, shown
+
+
+class CompanyDirectory:
+    """Create, read, change and delete the contacts that all accounts share."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[CompanyDirectoryTransaction],
+        shared_write: SharedWrite,
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._open = open_
+        self._shared_write = shared_write
+        self._clock = clock
+        self._new_id = new_id
+
+    async def all(self, actor: Actor, page: Page = None) -> Listing[CompanyContact]:  # noqa: ARG002
+        """Every contact of the company, oldest first."""
+        return await listing(self._open.read, lambda tx: tx.company_contacts, page)
+
+    async def get(self, actor: Actor, uuid: str) -> CompanyContact:  # noqa: ARG002
+        """Raises ``NotFound``."""
+        async with self._open.read() as tx:
+            return found(await tx.company_contacts.find(known_id(uuid)), "company contact")
+
+    async def create(
+        self, actor: Actor, new: NewCompanyContact | Unchecked[NewCompanyContact]
+    ) -> CompanyContact:
+        """Record a contact; it is active."""
+        require_shared_write(actor, self._shared_write)
+        new = checked(new)
+        contact = CompanyContact(
+            uuid=self._new_id(),
+            name=new.name,
+            work=new.work,
+            mobile=new.mobile,
+            home=new.home,
+            email=new.email,
+            ringtone=new.ringtone,
+            department=new.department,
+            company=new.company,
+            location=new.location,
+            building=new.building,
+            is_active=True,
+            created_at=shown(self._clock()),
+        )
+        async with self._open.write() as tx:
+            await tx.company_contacts.add(contact)
+        return contact
+
+    async def update(
+        self, actor: Actor, uuid: str, patch: CompanyContactPatch | Unchecked[CompanyContactPatch]
+    ) -> CompanyContact:
+        """Raises ``NotFound``."""
+        require_shared_write(actor, self._shared_write)
+        async with self._open.write() as tx:
+            contact = found(await tx.company_contacts.find(known_id(uuid)), "company contact")
+            changes = checked(patch, read_only=CompanyContact, same={"uuid": contact.uuid})
+            contact = applied(contact, changes)
+            await tx.company_contacts.put(contact)
+        return contact
+
+    async def delete(self, actor: Actor, uuid: str) -> None:
+        """Raises ``NotFound``."""
+        require_shared_write(actor, self._shared_write)
+        async with self._open.write() as tx:
+            found(await tx.company_contacts.remove(known_id(uuid)), "company contact")
+
+
+class PersonalDirectory:
+    """Create, read, change and delete the contacts of one user."""
+
+    def __init__(
+        self, open_: ReadAndWrite[PersonalDirectoryTransaction], clock: Clock, new_id: NewId
+    ) -> None:
+        self._open = open_
+        self._clock = clock
+        self._new_id = new_id
+
+    async def of_user(
+        self, actor: Actor, user_uuid: str, page: Page = None
+    ) -> Listing[PersonalContact]:
+        """The contacts of one user, oldest first. Raises ``Forbidden``; ``NotFound`` for no
+        such user."""
+        owner = known_id(user_uuid)
+        require_owner(actor, owner)
+        async with self._open.read() as tx:
+            found(await tx.users.find(owner), "user")
+        return await listing(self._open.read, lambda tx: tx.personal_contacts, page, owner=owner)
+
+    async def create(
+        self,
+        actor: Actor,
+        user_uuid: str,
+        new: NewPersonalContact | Unchecked[NewPersonalContact],
+    ) -> PersonalContact:
+        """Raises ``Forbidden`` for another user's directory; ``NotFound`` for no such user."""
+        owner = known_id(user_uuid)
+        require_owner(actor, owner)
+        async with self._open.read() as tx:
+            found(await tx.users.find(owner), "user")
+        new = checked(new, same={"user_uuid": owner})
+        contact = PersonalContact(
+            uuid=self._new_id(),
+            user_uuid=owner,
+            name=new.name,
+            work=new.work,
+            mobile=new.mobile,
+            home=new.home,
+            email=new.email,
+            ringtone=new.ringtone,
+            created_at=shown(self._clock()),
+        )
+        async with self._open.write() as tx:
+            await tx.personal_contacts.add(contact)
+        return contact
+
+    async def update(
+        self,
+        actor: Actor,
+        uuid: str,
+        patch: PersonalContactPatch | Unchecked[PersonalContactPatch],
+    ) -> PersonalContact:
+        """Raises ``NotFound``, for another's contact too."""
+        async with self._open.write() as tx:
+            contact = await _contact_of(tx, actor, uuid)
+            same = {"uuid": contact.uuid, "user_uuid": contact.user_uuid}
+            contact = applied(contact, checked(patch, read_only=PersonalContact, same=same))
+            await tx.personal_contacts.put(contact)
+        return contact
+
+    async def delete(self, actor: Actor, uuid: str) -> None:
+        """Raises ``NotFound``, for another's contact too."""
+        async with self._open.write() as tx:
+            contact = await _contact_of(tx, actor, uuid)
+            await tx.personal_contacts.remove(contact.uuid)
+
+
+async def _contact_of(tx: PersonalDirectoryTransaction, actor: Actor, uuid: str) -> PersonalContact:
+    contact = await tx.personal_contacts.find(known_id(uuid))
+    if contact is None or not may_act_for(actor, contact.user_uuid):
+        raise NotFound("There is no such personal contact.")
+    return contact

@@ -1,0 +1,71 @@
+"""PINs, each kept by its user; superadmins keep everybody's."""
+
+from __future__ import annotations
+
+from phoneprov_core.access.rules import require_owner
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, checked
+from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.ids import NewId, known_id
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.vendor_users.model import NewPin, VendorUser
+from phoneprov_core.vendor_users.ports import PinHasher, VendorUsersTransaction
+
+
+class VendorUsers:
+    """The one PIN of each user. All of it raises ``Forbidden`` for another user's PIN."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[VendorUsersTransaction],
+        hasher: PinHasher,
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._open = open_
+        self._hasher = hasher
+        self._clock = clock
+        self._new_id = new_id
+
+    async def get(self, actor: Actor, user_uuid: str) -> VendorUser:
+        """Raises ``NotFound`` for no such user, and for one without a PIN."""
+        owner = known_id(user_uuid)
+        require_owner(actor, owner)
+        async with self._open.read() as tx:
+            found(await tx.users.find(owner), "user")
+            vendor_user = await tx.vendor_users.of_user(owner)
+        if vendor_user is None:
+            raise _no_pin()
+        return vendor_user
+
+    async def save(
+        self, actor: Actor, user_uuid: str, new: NewPin | Unchecked[NewPin]
+    ) -> VendorUser:
+        """Set the user's PIN; a record that was there keeps its identity.
+
+        Raises ``NotFound`` for no such user.
+        """
+        owner = known_id(user_uuid)
+        require_owner(actor, owner)
+        async with self._open.read() as tx:
+            found(await tx.users.find(owner), "user")
+        new = checked(new, read_only=VendorUser, same={"user_uuid": owner})
+        # The hash takes long: it is made before the transaction begins.
+        hash_ = await self._hasher.hash_pin(new.pin_code)
+        vendor_user = VendorUser(self._new_id(), owner, hash_, shown(self._clock()))
+        async with self._open.write() as tx:
+            return await tx.vendor_users.save(vendor_user)
+
+    async def delete(self, actor: Actor, user_uuid: str) -> None:
+        """Raises ``NotFound`` for no such user, and for one without a PIN."""
+        owner = known_id(user_uuid)
+        require_owner(actor, owner)
+        async with self._open.write() as tx:
+            found(await tx.users.find(owner), "user")
+            if not await tx.vendor_users.remove(owner):
+                raise _no_pin()
+
+
+def _no_pin() -> NotFound:
+    return NotFound("This user has no PIN.")
