@@ -29,6 +29,8 @@ from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
+from phoneprov_core.extensions.use_cases import Extensions
+from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.restart import Restart
@@ -99,6 +101,8 @@ class Container(containers.DeclarativeContainer):
     users = providers.Singleton(Users, database, hasher, policy, clock, new_id)
     permissions = providers.Singleton(Permissions, database, clock, new_id)
     user_permissions = providers.Singleton(UserPermissions, database, clock, new_id)
+    extensions = providers.Singleton(Extensions, database, clock, new_id)
+    links = providers.Singleton(Links, database, clock, new_id)
     phones = providers.Singleton(Phones, database, settings.provided.shared_write, clock)
     profiles = providers.Singleton(
         Profiles, database, clock, new_id, largest_xml=settings.provided.largest_xml
@@ -131,6 +135,8 @@ class Container(containers.DeclarativeContainer):
         users=users,
         permissions=permissions,
         user_permissions=user_permissions,
+        extensions=extensions,
+        links=links,
         phones=phones,
         profiles=profiles,
         switch_profile=switch_profile,

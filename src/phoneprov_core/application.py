@@ -11,6 +11,8 @@ from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
+from phoneprov_core.extensions.use_cases import Extensions
+from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.switch import SwitchProfile
@@ -32,6 +34,8 @@ class UseCases:
     users: Users
     permissions: Permissions
     user_permissions: UserPermissions
+    extensions: Extensions
+    links: Links
     phones: Phones
     profiles: Profiles
     switch_profile: SwitchProfile

@@ -18,12 +18,14 @@ from phoneprov_http.frame import Frame
 from phoneprov_http.requests import Requests
 from phoneprov_http.routes.auth import auth_routes
 from phoneprov_http.routes.company_directory import company_directory_routes
+from phoneprov_http.routes.extensions import extension_routes
 from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.me import me_routes
 from phoneprov_http.routes.permissions import permission_routes, user_permission_routes
 from phoneprov_http.routes.personal_directory import personal_directory_routes
 from phoneprov_http.routes.phone_profiles import profile_routes
 from phoneprov_http.routes.phones import phone_routes
+from phoneprov_http.routes.user_extensions import user_extension_routes
 from phoneprov_http.routes.users import user_routes
 from phoneprov_http.routes.vendor_users import vendor_user_routes
 
@@ -59,8 +61,10 @@ def routes(use_cases: UseCases, settings: HttpSettings) -> list[Router]:
             requests, use_cases.me, use_cases.personal_directory, use_cases.company_directory
         ),
         user_routes(requests, use_cases.users),
+        extension_routes(requests, use_cases.extensions),
         permission_routes(requests, use_cases.permissions),
         user_permission_routes(requests, use_cases.user_permissions),
+        user_extension_routes(requests, use_cases.links),
         phone_routes(requests, use_cases.phones),
         profile_routes(requests, use_cases.profiles, use_cases.switch_profile),
         company_directory_routes(requests, use_cases.company_directory),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -59,11 +59,22 @@ def created(message: str, data: object, *, metadata: bool = True) -> ASGIRespons
     return done(message, data, status=201, metadata=metadata)
 
 
-async def listed(listing: Listing[T], one: str, *, metadata: bool = True) -> ASGIResponse:
-    """A list. Its message counts the rows that are really there.
+def _as_it_is(record: object) -> object:
+    return record
+
+
+async def listed(
+    listing: Listing[T],
+    one: str,
+    outcome: str = "found",
+    *,
+    view: Callable[[T], object] = _as_it_is,
+    metadata: bool = True,
+) -> ASGIResponse:
+    """A list. Its message counts the rows that are really there: ``2 phone(s) found``.
 
     A short list is sent in one piece. A long one is sent as it is read; the count, known
-    only then, follows the rows.
+    only then, follows the rows. ``view`` answers what is shown of a record.
     """
     attached: Any = UNSET
     if metadata:
@@ -75,10 +86,11 @@ async def listed(listing: Listing[T], one: str, *, metadata: bool = True) -> ASG
                 "offset": listing.window.offset,
             }
     if listing.complete:
-        message = f"{len(listing.first)} {one}(s) found"
-        return _json(_encode(Envelope(True, message, listing.first, attached)), 200)
+        message = f"{len(listing.first)} {one}(s) {outcome}"
+        rows = [view(record) for record in listing.first]
+        return _json(_encode(Envelope(True, message, rows, attached)), 200)
     return ASGIStreamingResponse(
-        iterator=_streamed(listing, one, attached),
+        iterator=_streamed(listing, view, f"{one}(s) {outcome}", attached),
         media_type="application/json",
         headers=None,
         status_code=200,
@@ -86,15 +98,15 @@ async def listed(listing: Listing[T], one: str, *, metadata: bool = True) -> ASG
 
 
 async def _streamed(
-    listing: Listing[Any], one: str, metadata: Any | UnsetType
+    listing: Listing[T], view: Callable[[T], object], told: str, metadata: Any | UnsetType
 ) -> AsyncIterator[bytes]:
     count = 0
     yield b'{"success":true,"data":['
     async for piece in listing:
-        rows = _encode(piece)[1:-1]
+        rows = _encode([view(record) for record in piece])[1:-1]
         yield b"," + rows if count else rows
         count += len(piece)
-    tail: dict[str, Any] = {"message": f"{count} {one}(s) found"}
+    tail: dict[str, Any] = {"message": f"{count} {told}"}
     if metadata is not UNSET:
         tail["metadata"] = metadata
     yield b"]," + _encode(tail)[1:]

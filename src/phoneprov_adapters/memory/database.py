@@ -36,6 +36,8 @@ from phoneprov_adapters.memory.directory import (
     MemoryCompanyContacts,
     MemoryPersonalContacts,
 )
+from phoneprov_adapters.memory.extensions import EXTENSIONS, MemoryExtensions
+from phoneprov_adapters.memory.links import LINKS, MemoryLinks
 from phoneprov_adapters.memory.phones import PHONES, MemoryPhones
 from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
 from phoneprov_adapters.memory.records import Kind, Records
@@ -58,6 +60,8 @@ SCHEMA = Schema(
     LEASES,
     SERVICE_SESSIONS,
     VENDOR_USERS,
+    EXTENSIONS,
+    LINKS,
     COMPANY_CONTACTS,
     PERSONAL_CONTACTS,
 )
@@ -113,6 +117,14 @@ class MemoryTransaction:
     @cached_property
     def vendor_users(self) -> MemoryVendorUsers:
         return MemoryVendorUsers(self._tables)
+
+    @cached_property
+    def extensions(self) -> MemoryExtensions:
+        return MemoryExtensions(self._tables)
+
+    @cached_property
+    def links(self) -> MemoryLinks:
+        return MemoryLinks(self._tables)
 
     @cached_property
     def company_contacts(self) -> MemoryCompanyContacts:

@@ -10,6 +10,8 @@ from phoneprov_adapters.sql.auth import SqlLoginAttempts, SqlSessions
 from phoneprov_adapters.sql.connection import Connection
 from phoneprov_adapters.sql.deployments import SqlDeployments, SqlLeases, SqlServiceSessions
 from phoneprov_adapters.sql.directory import SqlCompanyContacts, SqlPersonalContacts
+from phoneprov_adapters.sql.extensions import SqlExtensions
+from phoneprov_adapters.sql.links import SqlLinks
 from phoneprov_adapters.sql.phones import SqlPhones
 from phoneprov_adapters.sql.profiles import SqlProfiles
 from phoneprov_adapters.sql.users import SqlUsers
@@ -66,6 +68,14 @@ class SqlTransaction:
     @cached_property
     def vendor_users(self) -> SqlVendorUsers:
         return SqlVendorUsers(self._connection)
+
+    @cached_property
+    def extensions(self) -> SqlExtensions:
+        return SqlExtensions(self._connection, self._box)
+
+    @cached_property
+    def links(self) -> SqlLinks:
+        return SqlLinks(self._connection)
 
     @cached_property
     def company_contacts(self) -> SqlCompanyContacts:

@@ -1,0 +1,128 @@
+"""Links between users and extensions in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from itertools import islice
+from typing import TypeVar
+
+from msgspec import Struct
+
+from phoneprov_adapters.memory.extensions import EXTENSIONS
+from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference
+from phoneprov_adapters.memory.tables import Tables
+from phoneprov_adapters.memory.users import USERS
+from phoneprov_core.extensions.model import Extension
+from phoneprov_core.kernel.errors import already_taken
+from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
+from phoneprov_core.links.ports import LinkRows, Links
+from phoneprov_core.users.model import User
+
+E = TypeVar("E", bound=Struct)
+
+LINKS: Kind[Link] = Kind(
+    "link",
+    references=(
+        Reference("user_uuid", USERS, OnRemove.GO_ALONG),
+        Reference("extension_uuid", EXTENSIONS, OnRemove.GO_ALONG),
+    ),
+)
+
+
+def _full(link: Link, user: User, extension: Extension) -> FullLink:
+    return FullLink(
+        link.uuid,
+        link.user_uuid,
+        link.extension_uuid,
+        user.username,
+        user.first_name,
+        user.last_name,
+        extension.extension,
+        extension.name,
+        extension.type,
+        link.created_at,
+    )
+
+
+def _with_extension(link: Link, _: User, extension: Extension) -> LinkedExtension:
+    return LinkedExtension(
+        link.uuid,
+        link.user_uuid,
+        link.extension_uuid,
+        extension.extension,
+        extension.name,
+        extension.type,
+        link.created_at,
+    )
+
+
+def _with_user(link: Link, user: User, _: Extension) -> LinkedUser:
+    return LinkedUser(
+        link.uuid,
+        link.user_uuid,
+        link.extension_uuid,
+        user.username,
+        user.first_name,
+        user.last_name,
+        link.created_at,
+    )
+
+
+class _MemoryLinkRows(LinkRows[E]):
+    def __init__(
+        self, tables: Tables, view: Callable[[Link, User, Extension], E], *, owner: str
+    ) -> None:
+        self._tables = tables
+        self._view = view
+        self._owner = owner
+
+    async def count(self, owner: str | None = None) -> int:
+        group = EVERY if owner is None else (self._owner, owner)
+        return self._tables.of(LINKS).count(group)
+
+    async def rows(
+        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
+    ) -> list[E]:
+        group = EVERY if owner is None else (self._owner, owner)
+        behind = None
+        if after is not None:
+            behind = (after.created_at, after.uuid)  # type: ignore[attr-defined]
+        links = self._tables.of(LINKS).group(group, behind)
+        return [self._viewed(link) for link in islice(links, offset, offset + limit)]
+
+    def _viewed(self, link: Link) -> E:
+        user = self._tables.of(USERS).get(link.user_uuid)
+        extension = self._tables.of(EXTENSIONS).get(link.extension_uuid)
+        # A link goes with its user and with its extension.
+        assert user is not None
+        assert extension is not None
+        return self._view(link, user, extension)
+
+
+class MemoryLinks(Links):
+    """Links, by uuid."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def add(self, link: Link) -> None:
+        others = self._tables.of(LINKS).group(("user_uuid", link.user_uuid))
+        if any(other.extension_uuid == link.extension_uuid for other in others):
+            raise already_taken("extension uuid", "extension_uuid")
+        self._tables.add(LINKS, link)
+
+    async def remove(self, uuid: str) -> bool:
+        return self._tables.remove(LINKS, uuid)
+
+    @cached_property
+    def full(self) -> LinkRows[FullLink]:
+        return _MemoryLinkRows(self._tables, _full, owner="user_uuid")
+
+    @cached_property
+    def extensions(self) -> LinkRows[LinkedExtension]:
+        return _MemoryLinkRows(self._tables, _with_extension, owner="user_uuid")
+
+    @cached_property
+    def users(self) -> LinkRows[LinkedUser]:
+        return _MemoryLinkRows(self._tables, _with_user, owner="extension_uuid")

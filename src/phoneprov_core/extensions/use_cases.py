@@ -1,0 +1,85 @@
+"""Extensions, kept by superadmins."""
+
+from __future__ import annotations
+
+from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
+from phoneprov_core.extensions.ports import ExtensionsTransaction
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, applied, checked
+from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.ids import NewId, known_id
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.times import Clock, shown
+
+
+class Extensions:
+    """Create, read, change and delete extensions; all of it needs level 0."""
+
+    def __init__(
+        self, open_: ReadAndWrite[ExtensionsTransaction], clock: Clock, new_id: NewId
+    ) -> None:
+        self._open = open_
+        self._clock = clock
+        self._new_id = new_id
+
+    async def all(self, actor: Actor, page: Page = None) -> Listing[Extension]:
+        """Every extension, oldest first."""
+        require_superadmin(actor)
+        return await listing(self._open.read, lambda tx: tx.extensions, page)
+
+    async def get(self, actor: Actor, uuid: str) -> Extension:
+        """Raises ``NotFound``."""
+        require_superadmin(actor)
+        async with self._open.read() as tx:
+            return found(await tx.extensions.find(known_id(uuid)), "extension")
+
+    async def create(self, actor: Actor, new: NewExtension | Unchecked[NewExtension]) -> Extension:
+        """Raises ``Conflict`` when the number is in use."""
+        require_superadmin(actor)
+        new = checked(new)
+        now = shown(self._clock())
+        extension = Extension(
+            uuid=self._new_id(),
+            type=new.type,
+            extension=new.extension,
+            name=new.name,
+            password=new.password,
+            description=new.description,
+            voicemail=new.voicemail,
+            voicemail_passcode=new.voicemail_passcode,
+            is_active=new.is_active,
+            created_at=now,
+            created_by=actor.user_uuid,
+            updated_at=now,
+            updated_by=None,
+            created_ip=actor.ip,
+            updated_ip=actor.ip,
+        )
+        async with self._open.write() as tx:
+            await tx.extensions.add(extension)
+        return extension
+
+    async def update(
+        self, actor: Actor, uuid: str, patch: ExtensionPatch | Unchecked[ExtensionPatch]
+    ) -> Extension:
+        """Raises ``NotFound``; ``Conflict`` when the number is in use."""
+        require_superadmin(actor)
+        async with self._open.write() as tx:
+            extension = found(await tx.extensions.find(known_id(uuid)), "extension")
+            changes = checked(patch, read_only=Extension, same={"uuid": extension.uuid})
+            extension = applied(
+                extension,
+                changes,
+                updated_at=shown(self._clock()),
+                updated_by=actor.user_uuid,
+                updated_ip=actor.ip,
+            )
+            await tx.extensions.put(extension)
+        return extension
+
+    async def delete(self, actor: Actor, uuid: str) -> None:
+        """Its links to users go with it. Raises ``NotFound``."""
+        require_superadmin(actor)
+        async with self._open.write() as tx:
+            found(await tx.extensions.remove(known_id(uuid)), "extension")

@@ -1,0 +1,1 @@
+"""Which user has which extension."""

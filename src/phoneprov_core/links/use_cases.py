@@ -1,0 +1,90 @@
+"""Links between users and extensions, kept by superadmins."""
+
+from __future__ import annotations
+
+from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, checked, peek_id
+from phoneprov_core.kernel.errors import Conflict, Problem, found
+from phoneprov_core.kernel.ids import NewId, known_id
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser, NewLink
+from phoneprov_core.links.ports import LinksTransaction
+
+
+class Links:
+    """Create, read and delete links; all of it needs level 0."""
+
+    def __init__(self, open_: ReadAndWrite[LinksTransaction], clock: Clock, new_id: NewId) -> None:
+        self._open = open_
+        self._clock = clock
+        self._new_id = new_id
+
+    async def all(self, actor: Actor, page: Page = None) -> Listing[FullLink]:
+        """Every link, oldest first."""
+        require_superadmin(actor)
+        return await listing(self._open.read, lambda tx: tx.links.full, page)
+
+    async def of_user(
+        self, actor: Actor, user_uuid: str, page: Page = None
+    ) -> Listing[LinkedExtension]:
+        """The extensions of one user. Raises ``NotFound`` for no such user."""
+        require_superadmin(actor)
+        owner = known_id(user_uuid)
+        async with self._open.read() as tx:
+            found(await tx.users.find(owner), "user")
+        return await listing(self._open.read, lambda tx: tx.links.extensions, page, owner=owner)
+
+    async def of_extension(
+        self, actor: Actor, extension_uuid: str, page: Page = None
+    ) -> Listing[LinkedUser]:
+        """The users of one extension. Raises ``NotFound`` for no such extension."""
+        require_superadmin(actor)
+        owner = known_id(extension_uuid)
+        async with self._open.read() as tx:
+            found(await tx.extensions.find(owner), "extension")
+        return await listing(self._open.read, lambda tx: tx.links.users, page, owner=owner)
+
+    async def create(self, actor: Actor, new: NewLink | Unchecked[NewLink]) -> FullLink:
+        """Raises ``NotFound`` for an unknown user or extension; ``Conflict`` when the two are
+        linked already."""
+        require_superadmin(actor)
+        async with self._open.write() as tx:
+            user_uuid, extension_uuid = peek_id(new, "user_uuid"), peek_id(new, "extension_uuid")
+            if user_uuid:
+                user = found(await tx.users.find(user_uuid), "user")
+            if extension_uuid:
+                extension = found(await tx.extensions.find(extension_uuid), "extension")
+            checked(new)
+            link = Link(self._new_id(), user.uuid, extension.uuid, shown(self._clock()))
+            try:
+                await tx.links.add(link)
+            except Conflict as conflict:
+                raise _linked_already(conflict.code) from None
+        return FullLink(
+            uuid=link.uuid,
+            user_uuid=user.uuid,
+            extension_uuid=extension.uuid,
+            username=user.username,
+            first_name=user.first_name,
+            last_name=user.last_name,
+            extension=extension.extension,
+            ext_name=extension.name,
+            type=extension.type,
+            created_at=link.created_at,
+        )
+
+    async def delete(self, actor: Actor, uuid: str) -> None:
+        """The user and the extension stay. Raises ``NotFound``."""
+        require_superadmin(actor)
+        async with self._open.write() as tx:
+            found(await tx.links.remove(known_id(uuid)), "link")
+
+
+def _linked_already(code: str) -> Conflict:
+    return Conflict(
+        "This user has this extension already.",
+        code=code,
+        problems=(Problem("extension_uuid", "is linked to this user already"),),
+    )
