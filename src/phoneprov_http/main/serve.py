@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import click
-from granian import Granian
-from granian.constants import Interfaces
-from granian.http import HTTP1Settings
+import uvicorn
 
 from phoneprov_adapters.settings import Settings
 from phoneprov_adapters.sql import migrate
@@ -36,20 +34,23 @@ def serve(host: str, port: int, workers: int, *, migrate_shared: bool) -> None:
     settings = settings_of_environment()
     asyncio.run(_make_ready(settings, migrate_shared=migrate_shared))
     click.echo(f"phoneprov serves on http://{host}:{port} (stop with Ctrl-C)", err=True)
-    Granian(
+    uvicorn.run(
         "phoneprov_http.main.asgi:make_app",
-        address=host,
-        port=port,
-        interface=Interfaces.ASGI,
         factory=True,
+        host=host,
+        port=port,
         workers=workers,
-        websockets=False,
-        http1_settings=HTTP1Settings(header_read_timeout=10_000),
-        # Without it a worker that hangs would keep the whole service from stopping.
-        workers_kill_timeout=int(DRAIN_SECONDS) + 8,
-        respawn_failed_workers=workers > 1,
-        log_enabled=False,
-    ).serve()
+        http="phoneprov_http.main.protocol:BoundedProtocol",
+        ws="none",
+        lifespan="on",
+        # Only addresses that PHONEPROV_TRUSTED_PROXIES names are believed, by the application.
+        proxy_headers=False,
+        server_header=False,
+        access_log=False,
+        log_config=None,
+        log_level="warning",
+        timeout_graceful_shutdown=int(DRAIN_SECONDS) + 3,
+    )
 
 
 async def _make_ready(settings: Settings, *, migrate_shared: bool) -> None:
