@@ -1,0 +1,209 @@
+"""Section 4.9 of the interface: the company directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
+
+FIELDS = [
+    "uuid", "name", "work", "mobile", "home", "email", "ringtone", "department", "company",
+    "location", "building", "is_active", "created_at",
+]  # fmt: skip
+
+FULL = {
+    "name": "Grace Hopper",
+    "work": "+1 202 555 0143",
+    "mobile": "0150 1234",
+    "home": "12",
+    "email": "grace@example.com",
+    "ringtone": "Chirp1",
+    "department": "Compilers",
+    "company": "Navy",
+    "location": "Arlington",
+    "building": "B",
+}
+
+
+async def contact(admin: Caller, **fields: Any) -> dict[str, Any]:
+    reply = await admin.post("/company-directory", {"name": "Grace", **fields})
+    created: dict[str, Any] = data_of(reply, 201)
+    return created
+
+
+async def test_a_contact_is_created_with_its_name_alone(admin: Caller) -> None:
+    reply = await admin.post("/company-directory", {"name": "Grace"})
+
+    created = data_of(reply, 201, "Company contact created")
+    assert list(created) == FIELDS
+    assert created["name"] == "Grace"
+    assert created["is_active"] is True
+    others = set(FIELDS) - {"uuid", "name", "is_active", "created_at"}
+    assert {created[field] for field in others} == {None}
+    assert reply.json()["metadata"] == {}
+
+
+async def test_a_contact_is_read_as_it_was_created(admin: Caller, ada: Caller) -> None:
+    created = data_of(await admin.post("/company-directory", FULL), 201)
+
+    assert created == {
+        **FULL,
+        "uuid": created["uuid"],
+        "is_active": True,
+        "created_at": created["created_at"],
+    }
+    reply = await ada.get(f"/company-directory/{created['uuid'].upper()}")
+    assert data_of(reply, 200, "Company contact found") == created
+
+
+async def test_contacts_are_listed_and_paged_oldest_first(admin: Caller, ada: Caller) -> None:
+    assert data_of(await ada.get("/company-directory"), 200, "0 company contact(s) found") == []
+    contacts = [await contact(admin, name=f"Grace {number}") for number in range(3)]
+    contacts.sort(key=lambda one: (one["created_at"], one["uuid"]))
+
+    everything = await ada.get("/company-directory")
+    page = await ada.get("/company-directory", limit=2, offset=1)
+
+    assert data_of(everything, 200, "3 company contact(s) found") == contacts
+    assert everything.json()["metadata"] == {}
+    assert data_of(page, 200, "2 company contact(s) found") == contacts[1:]
+    assert page.json()["metadata"] == {"total": 3, "limit": 2, "offset": 1}
+    assert set(error_of(await ada.get("/company-directory", limit=0), 422)) == {"limit"}
+
+
+async def test_what_is_sent_is_changed_and_nothing_else(admin: Caller) -> None:
+    before = await contact(admin, **FULL)
+
+    reply = await admin.put(
+        f"/company-directory/{before['uuid']}", {"work": "77", "home": None, "email": None}
+    )
+
+    after = data_of(reply, 200, "Company contact updated")
+    assert after == {**before, "work": "77", "home": None, "email": None}
+    assert list(after) == FIELDS
+    assert data_of(await admin.get(f"/company-directory/{before['uuid']}")) == after
+
+
+async def test_what_was_read_can_be_sent_back(admin: Caller) -> None:
+    before = await contact(admin, **FULL)
+
+    reply = await admin.put(
+        f"/company-directory/{before['uuid']}",
+        {**before, "is_active": False, "created_at": "2001-01-01T00:00:00.000Z", "name": "G. H."},
+    )
+
+    assert data_of(reply) == {**before, "name": "G. H."}
+
+
+async def test_an_empty_change_changes_nothing(admin: Caller) -> None:
+    before = await contact(admin)
+
+    assert data_of(await admin.put(f"/company-directory/{before['uuid']}", {})) == before
+
+
+async def test_another_uuid_in_the_body_is_refused(admin: Caller) -> None:
+    before = await contact(admin)
+
+    reply = await admin.put(f"/company-directory/{before['uuid']}", {"uuid": STRANGER})
+
+    assert set(error_of(reply, 422, "invalid")) == {"uuid"}
+
+
+async def test_a_contact_is_deleted_once(admin: Caller) -> None:
+    path = f"/company-directory/{(await contact(admin))['uuid']}"
+
+    assert data_of(await admin.delete(path), 200, "Company contact deleted") is None
+
+    error_of(await admin.get(path), 404, "not_found")
+    error_of(await admin.delete(path), 404)
+    error_of(await admin.put(path, {"name": ""}), 404)
+
+
+@pytest.mark.parametrize("uuid", [STRANGER, "7", "%00", "' OR 1=1 --"])
+async def test_what_names_no_contact_is_not_found(admin: Caller, uuid: str) -> None:
+    error_of(await admin.get(f"/company-directory/{uuid}"), 404, "not_found")
+    error_of(await admin.put(f"/company-directory/{uuid}", {"nonsense": 1}), 404, "not_found")
+    error_of(await admin.delete(f"/company-directory/{uuid}"), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({}, {"name"}),
+        ({"name": None}, {"name"}),
+        ({"name": " "}, {"name"}),
+        ({"name": 7}, {"name"}),
+        ({"name": "x" * 256}, {"name"}),
+        ({"name": "G", "work": "x" * 256, "building": "a\nb"}, {"work", "building"}),
+        ({"name": "G", "email": "grace"}, {"email"}),
+        ({"name": "G", "email": "", "mobile": 7}, {"email", "mobile"}),
+        ({"name": "G", "nick": "x", "uuid": STRANGER}, {"nick", "uuid"}),
+        ({"name": "G", "is_active": False}, {"is_active"}),
+        ([], {"body"}),
+    ],
+)
+async def test_every_bad_field_is_named(admin: Caller, body: Any, fields: set[str]) -> None:
+    assert set(error_of(await admin.post("/company-directory", body), 422, "invalid")) == fields
+    assert data_of(await admin.get("/company-directory")) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({"name": None}, {"name"}),
+        ({"name": "", "email": "@", "ringtone": "\x07"}, {"name", "email", "ringtone"}),
+        ({"user_uuid": STRANGER}, {"user_uuid"}),
+    ],
+)
+async def test_every_bad_field_of_a_change_is_named(
+    admin: Caller, body: Any, fields: set[str]
+) -> None:
+    before = await contact(admin)
+    path = f"/company-directory/{before['uuid']}"
+
+    assert set(error_of(await admin.put(path, body), 422)) == fields
+    assert data_of(await admin.get(path)) == before
+
+
+async def test_255_characters_are_taken_and_text_is_normalised(admin: Caller) -> None:
+    created = await contact(admin, name="e\u0301", company="x" * 255)
+
+    assert created["name"] == "\u00e9"
+    assert created["company"] == "x" * 255
+
+
+async def test_writing_needs_level_0(admin: Caller, ada: Caller) -> None:
+    before = await contact(admin)
+    path = f"/company-directory/{before['uuid']}"
+
+    error_of(await ada.post("/company-directory", {"nonsense": 1}), 403, "forbidden")
+    error_of(await ada.put(path, {"nonsense": 1}), 403)
+    error_of(await ada.put(f"/company-directory/{STRANGER}", {}), 403)
+    error_of(await ada.delete(path), 403)
+
+    assert data_of(await ada.get("/company-directory")) == [before]
+
+
+async def test_every_account_may_write_when_it_is_set_so(tmp_path: Path) -> None:
+    async with opened_api(tmp_path, PHONEPROV_SHARED_WRITE="bearer") as api:
+        ada = await api.account("ada")
+        path = f"/company-directory/{(await contact(ada))['uuid']}"
+
+        assert data_of(await ada.put(path, {"name": "Mary"}))["name"] == "Mary"
+        data_of(await ada.delete(path))
+
+
+async def test_nobody_unknown_learns_anything(api: Api, nobody: Caller) -> None:
+    for method, path in (
+        ("GET", ""),
+        ("POST", ""),
+        ("GET", f"/{STRANGER}"),
+        ("PUT", f"/{STRANGER}"),
+        ("DELETE", f"/{STRANGER}"),
+    ):
+        reply = await nobody.ask(method, f"/company-directory{path}", content=b"{broken")
+        assert error_of(reply, 401, "unauthenticated") == {}
+        assert reply.headers["www-authenticate"] == "Bearer"

@@ -1,0 +1,130 @@
+"""The real application over an empty SQLite database, and people who ask it things."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+from dependency_injector import providers
+
+from phoneprov_adapters.container import Container
+from phoneprov_adapters.security.argon2 import Argon2Hasher
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.settings import read_settings
+from phoneprov_core.access.model import Assignment
+from phoneprov_http.app import create_app
+from support.keys import NEW_KEY, argon2_parameters
+from support.stores import DATABASES, Database, a_permission, a_user, identifier, moment
+
+PASSWORD = "a password of the tests"
+STRANGER = identifier(0xDEAD)
+"""The uuid of no record whatever."""
+
+
+class Caller:
+    """Somebody who asks. ``uuid`` is their account, empty for somebody without a token."""
+
+    def __init__(self, client: httpx.AsyncClient, uuid: str = "", token: str = "") -> None:
+        self.uuid = uuid
+        self.token = token
+        self._client = client
+
+    async def get(self, path: str, **query: Any) -> httpx.Response:
+        return await self.ask("GET", path, params=query)
+
+    async def post(self, path: str, body: Any) -> httpx.Response:
+        return await self.ask("POST", path, json=body)
+
+    async def put(self, path: str, body: Any) -> httpx.Response:
+        return await self.ask("PUT", path, json=body)
+
+    async def delete(self, path: str) -> httpx.Response:
+        return await self.ask("DELETE", path)
+
+    async def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
+        """``path`` begins behind ``/api/v1``; ``more`` is what httpx takes."""
+        headers = {**({"Authorization": f"Bearer {self.token}"} if self.token else {})}
+        headers |= more.pop("headers", {})
+        return await self._client.request(method, f"/api/v1{path}", headers=headers, **more)
+
+
+class Api:
+    """The running application. ``database`` lies behind it, ``container`` made it."""
+
+    def __init__(self, client: httpx.AsyncClient, database: Database, container: Container) -> None:
+        self.client = client
+        self.database = database
+        self.container = container
+        self.nobody = Caller(client)
+        self._accounts = 0
+
+    async def account(self, name: str, *, level: int | None = None) -> Caller:
+        """A new account that is logged in; its permission is of ``level``, None for none."""
+        self._accounts += 1
+        number = 0xACC000 + self._accounts
+        user = a_user(number, username=name, email=f"{name}@example.com")
+        user_hash = await self.container.hasher().hash(PASSWORD)
+        async with self.database.write() as tx:
+            await tx.users.add(user)
+            await tx.users.set_password_hash(user.uuid, user_hash)
+            if level is not None:
+                permission = a_permission(number, level=level, name=f"level {level} of {name}")
+                await tx.permissions.add(permission)
+                await tx.assignments.assign(
+                    Assignment(identifier(number), user.uuid, permission.uuid, level, "", moment(1))
+                )
+        reply = await self.nobody.post("/auth/login", {"username": name, "password": PASSWORD})
+        return Caller(self.client, user.uuid, data_of(reply)["accessToken"])
+
+
+@asynccontextmanager
+async def opened_api(folder: Path, **environment: str) -> AsyncIterator[Api]:
+    """The application as these variables set it up, with its data in ``folder``."""
+    settings = read_settings({"PHONEPROV_DATA_DIR": str(folder), **environment})
+    keys = SecretKeys.parse(NEW_KEY)
+    container = Container(settings=settings, keys=keys)
+    hasher = Argon2Hasher(keys, workers=1, parameters=argon2_parameters())
+    container.hasher.override(providers.Object(hasher))
+
+    async def ready() -> str | None:
+        return None
+
+    try:
+        async with DATABASES["sqlite"](folder) as database:
+            container.database.override(providers.Object(database))
+            app = create_app(container.use_cases(), ready=ready)
+            transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
+            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+                yield Api(client, database, container)
+    finally:
+        hasher.close()
+
+
+def data_of(reply: httpx.Response, status: int = 200, message: str | None = None) -> Any:
+    """The ``data`` of a reply that is a success through and through."""
+    envelope = reply.json()
+    assert reply.status_code == status, envelope
+    assert set(envelope) == {"success", "message", "data", "metadata"}
+    assert envelope["success"] is True
+    if message is not None:
+        assert envelope["message"] == message
+    return envelope["data"]
+
+
+def error_of(reply: httpx.Response, status: int, code: str | None = None) -> dict[str, str]:
+    """The fields that a failure blames, each with what it says of it."""
+    envelope = reply.json()
+    assert reply.status_code == status, envelope
+    assert set(envelope) == {"success", "message", "data", "error"}
+    assert envelope["success"] is False
+    assert envelope["data"] is None
+    assert envelope["message"]
+    error = envelope["error"]
+    assert set(error) == {"code", "details", "request_id"}
+    assert error["request_id"] == reply.headers["x-request-id"]
+    if code is not None:
+        assert error["code"] == code
+    return {problem["field"]: problem["message"] for problem in error["details"]}
