@@ -19,8 +19,8 @@ class Deployments(Protocol):
     async def put(self, deployment: Deployment) -> None: ...
 
     async def interrupt_abandoned(self, now: str) -> int:
-        """Mark as interrupted every running deployment whose phone's lease is gone or over;
-        answers how many."""
+        """Mark as interrupted, at ``now``, every running deployment that does not hold its
+        phone's lease any more: it is gone, over, or another's. Answers how many."""
         ...
 
 
@@ -45,7 +45,8 @@ class ServiceSessions(Protocol):
     """Whose services a phone shows: the session kept here for its MAC."""
 
     async def open(self, mac: str, user_uuid: str, now: str) -> None:
-        """From now on the phone's services act for this user."""
+        """From now on the phone's services act for this user. Raises ``NotFound`` when the
+        user is gone."""
         ...
 
     async def user_of(self, mac: str) -> str | None:

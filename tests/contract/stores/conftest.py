@@ -1,0 +1,26 @@
+"""One suite over every database there is: the factories in ``support.stores``."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from support.store_kinds import KINDS, Kind
+from support.stores import DATABASES, Database
+
+
+@pytest.fixture(params=sorted(DATABASES))
+async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+    async with DATABASES[request.param](tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture(params=KINDS, ids=repr)
+async def kind(request: pytest.FixtureRequest, database: Database) -> Kind:
+    """A kind of record; the records it refers to are there."""
+    kind: Kind = request.param
+    async with database.write() as tx:
+        await kind.prepare(tx)
+    return kind

@@ -1,0 +1,90 @@
+"""The contract of ``LoginAttempts``."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from phoneprov_core.auth.throttle import WINDOW, Attempts
+from support.stores import Database
+
+KEPT = Attempts(failures=3, first_at=1_000_000_000_000, last_at=1_000_000_000_001, locked_until=7)
+
+
+async def of(database: Database, key: str) -> Attempts:
+    async with database.write() as tx:
+        return await tx.attempts.of(key)
+
+
+async def keep(database: Database, key: str, attempts: Attempts) -> None:
+    async with database.write() as tx:
+        await tx.attempts.of(key)
+        await tx.attempts.keep(key, attempts)
+
+
+async def test_nothing_is_counted_at_first(database: Database) -> None:
+    assert await of(database, "a") == Attempts()
+    assert await of(database, "a") == Attempts()
+
+
+async def test_a_count_is_kept_by_account(database: Database) -> None:
+    await keep(database, "a", KEPT)
+
+    assert await of(database, "a") == KEPT
+    assert await of(database, "b") == Attempts()
+
+
+async def test_a_count_is_replaced(database: Database) -> None:
+    await keep(database, "a", KEPT)
+    await keep(database, "a", Attempts(failures=4))
+
+    assert await of(database, "a") == Attempts(failures=4)
+
+
+async def test_a_count_is_cleared(database: Database) -> None:
+    await keep(database, "a", KEPT)
+    await keep(database, "b", KEPT)
+    async with database.write() as tx:
+        await tx.attempts.clear("a")
+        await tx.attempts.clear("c")
+
+    assert await of(database, "a") == Attempts()
+    assert await of(database, "b") == KEPT
+
+
+async def test_a_count_of_an_error_s_transaction_is_not_kept(database: Database) -> None:
+    await keep(database, "a", KEPT)
+
+    async def fail() -> None:
+        async with database.write() as tx:
+            await tx.attempts.of("a")
+            await tx.attempts.keep("a", Attempts(failures=9))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+
+    assert await of(database, "a") == KEPT
+
+
+async def test_nobody_else_counts_until_the_transaction_ends(database: Database) -> None:
+    async def guess() -> None:
+        async with database.write() as tx:
+            attempts = await tx.attempts.of("a")
+            await asyncio.sleep(0)
+            await tx.attempts.keep("a", Attempts(failures=attempts.failures + 1))
+
+    await asyncio.gather(*(guess() for _ in range(20)))
+
+    assert await of(database, "a") == Attempts(failures=20)
+
+
+async def test_counts_outlive_their_windows_while_others_are_counted(database: Database) -> None:
+    # A first guess may sweep up what is long over; a lock lasts a window, then one more counts.
+    await keep(database, "a", KEPT)
+    later = KEPT.last_at + 2 * WINDOW
+    await keep(database, "b", Attempts(1, later, later, 0))
+
+    assert await of(database, "a") == KEPT
+    assert await of(database, "b") == Attempts(1, later, later, 0)

@@ -1,0 +1,106 @@
+"""The contract of ``Leases``."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from itertools import pairwise
+
+import pytest
+
+from support.stores import Database, a_mac, identifier
+
+PHONE, OTHER_PHONE = a_mac(1), a_mac(2)
+ME, YOU = identifier(1), identifier(2)
+
+
+async def take(
+    database: Database, mac: str = PHONE, holder: str = ME, seconds: int = 60
+) -> int | None:
+    async with database.write() as tx:
+        return await tx.leases.take(mac, holder, seconds)
+
+
+async def release(database: Database, fence: int, mac: str = PHONE, holder: str = ME) -> bool:
+    async with database.write() as tx:
+        return await tx.leases.release(mac, holder, fence)
+
+
+async def test_a_phone_is_held_by_one_at_a_time(database: Database) -> None:
+    assert await take(database) is not None
+    assert await take(database, holder=YOU) is None
+    assert await take(database, holder=ME) is None
+    assert await take(database, OTHER_PHONE, YOU) is not None
+
+
+async def test_of_racing_callers_one_takes_the_phone(database: Database) -> None:
+    fences = await asyncio.gather(*(take(database, holder=identifier(i)) for i in range(20)))
+
+    assert [fence is not None for fence in fences].count(True) == 1
+
+
+async def test_a_phone_given_back_can_be_taken(database: Database) -> None:
+    fence = await take(database)
+    assert fence is not None
+
+    assert await release(database, fence)
+    assert not await release(database, fence)
+
+    assert await take(database, holder=YOU) is not None
+
+
+async def test_the_fence_grows_with_every_taking(database: Database) -> None:
+    fences = []
+    for turn in range(6):
+        # Given back or run out: it grows in either case.
+        fence = await take(database, holder=(ME, YOU)[turn % 2], seconds=(60, 0)[turn // 3])
+        assert fence is not None
+        fences.append(fence)
+        await release(database, fence, holder=(ME, YOU)[turn % 2])
+
+    assert all(earlier < later for earlier, later in pairwise(fences))
+
+
+async def test_a_lease_that_is_over_can_be_taken_by_anybody(database: Database) -> None:
+    assert await take(database, seconds=0) is not None
+    assert await take(database, holder=YOU) is not None
+    assert await take(database, holder=ME) is None
+
+
+async def test_a_lease_lasts_its_seconds(database: Database) -> None:
+    began = time.monotonic()
+    assert await take(database, seconds=1) is not None
+
+    while await take(database, holder=YOU) is None:  # noqa: ASYNC110 - nobody tells
+        await asyncio.sleep(0.02)
+
+    # Clocks of databases may be as coarse as a few milliseconds.
+    assert 0.98 <= time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("holder", "mac", "more"),
+    [(ME, PHONE, 1), (ME, PHONE, -1), (YOU, PHONE, 0), (ME, OTHER_PHONE, 0)],
+)
+async def test_only_the_holder_with_the_right_fence_releases(
+    database: Database, holder: str, mac: str, more: int
+) -> None:
+    fence = await take(database)
+    assert fence is not None
+
+    assert not await release(database, fence + more, mac, holder)
+
+    assert await take(database, holder=YOU) is None
+    assert await release(database, fence)
+
+
+async def test_a_lease_that_was_lost_is_not_released(database: Database) -> None:
+    lost = await take(database, seconds=0)
+    fence = await take(database, holder=YOU)
+    assert lost is not None
+    assert fence is not None
+
+    assert not await release(database, lost)
+
+    assert await take(database) is None
+    assert await release(database, fence, holder=YOU)

@@ -1,0 +1,93 @@
+"""The kinds of record that every store test runs over: a new one is one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from phoneprov_core.kernel.store import Store
+from support.stores import (
+    Database,
+    Stores,
+    a_permission,
+    a_phone,
+    a_profile,
+    a_user,
+    identifier,
+)
+
+OWNER = identifier(900)
+OTHER_OWNER = identifier(901)
+"""Users that records which belong to somebody belong to."""
+
+NOBODY = identifier(999)
+"""No user at all."""
+
+
+async def _nothing(tx: Stores) -> None:
+    pass
+
+
+async def _two_owners(tx: Stores) -> None:
+    await tx.users.add(a_user(900))
+    await tx.users.add(a_user(901))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of record: its store, how to make a record of a number, and a change to it."""
+
+    name: str
+    store: Callable[[Stores], Store[Any]]
+    make: Callable[..., Any]
+    change: dict[str, Any]
+    key: str = "uuid"
+    prepare: Callable[[Stores], Awaitable[None]] = _nothing
+
+    def key_of(self, record: Any) -> str:
+        return str(getattr(record, self.key))
+
+    def changed(self, record: Any) -> Any:
+        return msgspec.structs.replace(record, **self.change)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _profile(number: int, **changes: Any) -> Any:
+    return a_profile(number, **{"user_uuid": OWNER, **changes})
+
+
+USERS = Kind("users", lambda tx: tx.users, a_user, {"phone": "12", "is_active": False})
+PERMISSIONS = Kind(
+    "permissions", lambda tx: tx.permissions, a_permission, {"description": "changed\n\ttwice"}
+)
+PHONES = Kind(
+    "phones",
+    lambda tx: tx.phones,
+    a_phone,
+    {"phone_ip": "2001:db8::1", "is_active": False, "brand": None},
+    key="mac",
+)
+PROFILES = Kind(
+    "profiles",
+    lambda tx: tx.profiles,
+    _profile,
+    {"cnf_xml": "<a>\r\n\t\u00e9\U0001f4de</a>\n", "compatible_models": ("7945", 'a "b", c')},
+    prepare=_two_owners,
+)
+KINDS = [USERS, PERMISSIONS, PHONES, PROFILES]
+
+
+async def add(database: Database, kind: Kind, *records: Any) -> None:
+    async with database.write() as tx:
+        for record in records:
+            await kind.store(tx).add(record)
+
+
+async def find(database: Database, kind: Kind, record: Any) -> Any:
+    async with database.read() as tx:
+        return await kind.store(tx).find(kind.key_of(record))
