@@ -1,0 +1,128 @@
+"""Replacing a file on a server that does not rename onto an existing one.
+
+# Strategy: the old file is renamed aside, the new one takes its name, and the old one is
+# deleted by the caller when the new one has been verified. Compared with deleting first, a
+# failure (or a power cut) between the two renames costs one more rename instead of the file.
+# Its bytes are kept in memory all the same, for a server that lets a name go and then
+# refuses to give it back. Between the two renames nobody has the final name: that moment is
+# not left half-way, not even by a caller that is cancelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+
+from phoneprov_adapters.ftp.session import RENAMING, FtpSession
+from phoneprov_core.kernel.errors import PhoneprovError, Refused
+
+NOT_ATOMIC = (
+    "the server does not rename onto an existing file, so the old one was moved aside first: "
+    "the replacement was not atomic"
+)
+
+_OLD_LIMIT = 16 * 1024 * 1024
+
+
+class Replacement:
+    """One such replacement: ``temporary`` takes the name ``final`` from the old file, which
+    gets the name ``aside``.
+
+    ``reopen`` makes a fresh session for putting the old file back; it has deadlines of its
+    own, since the upload's may be over by then. ``server`` is named in messages.
+    """
+
+    def __init__(
+        self,
+        server: str,
+        reopen: Callable[[], Awaitable[FtpSession]],
+        *,
+        temporary: str,
+        final: str,
+        aside: str,
+    ) -> None:
+        self._server = server
+        self._reopen = reopen
+        self._temporary = temporary
+        self._final = final
+        self._aside = aside
+
+    async def perform(self, session: FtpSession) -> None:
+        """After it ``final`` is the new file. After an error it is the old one, whole.
+
+        Raises ``Refused`` when the server refuses, ``TimedOut`` when it does not answer;
+        the message says so when the old file could not be put back. A caller that is
+        cancelled gets its cancellation when the files are in order.
+        """
+        old = await session.read(self._final, _OLD_LIMIT, RENAMING)
+        if old is None:
+            raise self._refused()  # No file stands in the way: something else is wrong.
+        await _to_the_end(self._swap(session, old))
+
+    async def _swap(self, session: FtpSession, old: bytes) -> None:
+        try:
+            renamed = await session.rename(self._final, self._aside)
+            if not renamed:
+                raise self._refused()
+            renamed = await session.rename(self._temporary, self._final)
+            if not renamed:
+                raise self._refused()
+        except BaseException:
+            await self._put_back(session, old)
+            raise
+
+    async def _put_back(self, session: FtpSession, old: bytes) -> None:
+        """See to it that the final name is a whole file again, by rename or by writing it."""
+        if session.idle:
+            try:
+                await self._restore(session, old)
+            except PhoneprovError:
+                pass  # Perhaps its time was up; a fresh session has its own.
+            else:
+                return
+        session.drop()
+        try:
+            fresh = await self._reopen()
+            try:
+                await self._restore(fresh, old)
+                await fresh.quit()
+            finally:
+                fresh.drop()
+        except PhoneprovError:
+            raise Refused(
+                f"The FTP server {self._server} failed while renaming, and the old file could "
+                f"not be put back: look there for {self._final} and {self._aside}."
+            ) from None
+
+    async def _restore(self, session: FtpSession, old: bytes) -> None:
+        if await session.read(self._final, _OLD_LIMIT, RENAMING) is not None:
+            return  # The old file never left, or the new one did arrive.
+        try:
+            if await session.rename(self._aside, self._final):
+                return
+        except Refused:
+            if not session.idle:
+                raise
+        await session.store(self._final, old, RENAMING)
+        await session.verify(self._final, len(old), hashlib.sha256(old).hexdigest(), RENAMING)
+
+    def _refused(self) -> Refused:
+        return Refused(f"The FTP server {self._server} refused the file name while renaming.")
+
+
+async def _to_the_end(work: Awaitable[None]) -> None:
+    """Await it; a cancellation in between waits for its end."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as exc:
+            cancelled = exc
+    if cancelled is None:
+        task.result()
+        return
+    if not task.cancelled():
+        task.exception()  # Looked at, so that nobody reports it as lost.
+    raise cancelled

@@ -1,0 +1,196 @@
+"""A login on an FTP server, one method a thing that an upload does there."""
+
+from __future__ import annotations
+
+import hashlib
+import ssl
+from collections.abc import Callable
+
+from aioftp.client import DataConnectionThrottleStreamIO
+
+from phoneprov_adapters.ftp.client import FtpClient
+from phoneprov_adapters.ftp.settings import FtpSettings
+from phoneprov_adapters.ftp.steps import ServerRefused, Steps
+from phoneprov_core.kernel.errors import PhoneprovError, Refused
+
+BLOCK = 64 * 1024
+_LISTING_LIMIT = 1024 * 1024
+_GOODBYE = 1.0
+
+CONNECTING = "connecting"
+LOGGING_IN = "logging in"
+UPLOADING = "uploading"
+VERIFYING = "verifying"
+RENAMING = "renaming"
+
+
+class FtpSession:
+    """Names are those of files in the configured folder.
+
+    Every method raises what ``Steps.step`` raises, naming the step. Whoever opens a session
+    must ``drop`` it, whatever happens.
+    """
+
+    def __init__(self, client: FtpClient, steps: Steps) -> None:
+        self._client = client
+        self._steps = steps
+
+    @classmethod
+    async def open(
+        cls, host: str, settings: FtpSettings, context: ssl.SSLContext | None, steps: Steps
+    ) -> FtpSession:
+        """Connect, log in, go to the folder. Leaves no socket behind when it fails."""
+        client = FtpClient(settings.tls, context)
+        try:
+            async with steps.step(CONNECTING):
+                await client.connect(host, settings.port)
+            async with steps.step(LOGGING_IN, "the user or the password"):
+                await client.login(settings.user, settings.password)
+            if settings.directory:
+                async with steps.step(LOGGING_IN, "the configured folder"):
+                    await client.command(f"CWD {settings.directory}", "2xx")
+        except BaseException:
+            client.drop()
+            raise
+        return cls(client, steps)
+
+    @property
+    def idle(self) -> bool:
+        """Whether the server waits for a command, so that one more can be sent."""
+        return self._client.idle
+
+    def drop(self) -> None:
+        """Close every socket at once."""
+        self._client.drop()
+
+    async def quit(self) -> None:
+        """Say goodbye, if the server still listens; it need not answer, nor for long."""
+        if self.idle:
+            try:
+                async with Steps(self._steps.server, _GOODBYE, self._steps.rest()).step("leaving"):
+                    await self._client.command("QUIT", "2xx")
+            except PhoneprovError:
+                pass  # Nothing hangs on it: the file is in place.
+
+    async def store(self, name: str, content: bytes, doing: str = UPLOADING) -> None:
+        """Write a file, and have the server say that it has all of it."""
+        async with self._steps.step(doing, "the file"):
+            stream = await self._client.get_stream(f"STOR {name}", "1xx")
+        for start in range(0, len(content), BLOCK):
+            try:
+                async with self._steps.step(doing):
+                    await stream.write(content[start : start + BLOCK])
+            except Refused:
+                break  # It hung up half-way, a full disk perhaps: the reply below tells.
+        async with self._steps.step(doing, "the file"):
+            await stream.finish()
+
+    async def verify(self, name: str, size: int, sha256: str, doing: str = VERIFYING) -> None:
+        """Read a file back. Raises ``Refused`` when it is not of this size and SHA-256."""
+        digest = hashlib.sha256()
+        received = 0
+
+        def take(block: bytes) -> None:
+            nonlocal received
+            received += len(block)
+            digest.update(block)
+            if received > size:
+                raise self._differs(doing)
+
+        await self._retrieve(f"RETR {name}", doing, take)
+        if received != size or digest.hexdigest() != sha256:
+            raise self._differs(doing)
+
+    async def read(self, name: str, limit: int, doing: str) -> bytes | None:
+        """A file's content, None when there is none to be read. Raises ``Refused`` when it
+        has more than ``limit`` bytes."""
+        content = bytearray()
+
+        def take(block: bytes) -> None:
+            content.extend(block)
+            if len(content) > limit:
+                raise Refused(
+                    f"The file on the FTP server {self._steps.server} is too large to be kept "
+                    f"safe while {doing}."
+                )
+
+        try:
+            await self._retrieve(f"RETR {name}", doing, take)
+        except ServerRefused as refused:
+            if refused.reply != "550":
+                raise
+            return None
+        return bytes(content)
+
+    async def rename(self, source: str, target: str) -> bool:
+        """Rename a file. False when the server refuses the new name (550, 553), which some
+        do when a file of that name exists."""
+        async with self._steps.step(RENAMING):
+            await self._client.command(f"RNFR {source}", "350")
+        try:
+            async with self._steps.step(RENAMING):
+                await self._client.command(f"RNTO {target}", "2xx")
+        except ServerRefused as refused:
+            if refused.reply not in {"550", "553"}:
+                raise
+            return False
+        return True
+
+    async def remove(self, name: str) -> None:
+        """Delete a file."""
+        async with self._steps.step("removing"):
+            await self._client.command(f"DELE {name}", "2xx")
+
+    async def names(self) -> list[str]:
+        """What is in the folder, hidden files too, as far as the server tells.
+
+        Only names without spaces come out right: facts, rights and dates stand before the
+        name, which is the last word of a line in each of the formats (RFC 3659, section 7;
+        RFC 959, section 4.1.3). Empty when the server has no way to list.
+        """
+        for command in ("MLSD", "NLST -a", "LIST -a"):
+            listing = bytearray()
+
+            def take(block: bytes, listing: bytearray = listing) -> None:
+                listing.extend(block)
+                if len(listing) > _LISTING_LIMIT:
+                    raise Refused("The folder is too large to be listed.")
+
+            try:
+                await self._retrieve(command, "listing", take)
+            except ServerRefused as refused:
+                if not refused.reply.startswith("5"):
+                    raise
+                continue
+            words = (line.split() for line in listing.decode(errors="replace").splitlines())
+            return [line[-1].rpartition("/")[2] for line in words if line]
+        return []
+
+    async def _retrieve(self, command: str, doing: str, take: Callable[[bytes], None]) -> None:
+        async with self._steps.step(doing):
+            stream = await self._client.get_stream(command, "1xx")
+        while True:
+            async with self._steps.step(doing):
+                block = await _block(stream)
+            if not block:
+                break
+            take(block)
+        async with self._steps.step(doing):
+            await stream.finish()
+
+    def _differs(self, doing: str) -> Refused:
+        return Refused(
+            f"The FTP server {self._steps.server} gave back other bytes than it was sent "
+            f"while {doing}."
+        )
+
+
+async def _block(stream: DataConnectionThrottleStreamIO) -> bytes:
+    """The next 64 KiB, less at the end, nothing after it."""
+    block = bytearray()
+    while len(block) < BLOCK:
+        part = await stream.read(BLOCK - len(block))
+        if not part:
+            break
+        block.extend(part)
+    return bytes(block)

@@ -1,0 +1,71 @@
+"""How the FTP server is reached, as the operator set it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+Tls = Literal["off", "explicit", "implicit"]
+
+
+class FtpSettings(Struct, frozen=True, kw_only=True):
+    """One FTP server, or with ``host`` None the server on every phone.
+
+    ``tls_ca`` is the path of a PEM file with the authorities to believe, None the system's
+    store. ``directory`` is a folder below the login folder, or an absolute one; empty stays
+    in the login folder. ``timeout`` is seconds for one step (one command, or 64 KiB of a
+    file), ``total`` seconds for a whole upload. Raises ValueError for a value that cannot be
+    used. The password is in no representation.
+    """
+
+    host: str | None = None
+    port: int = 21
+    user: str = "anonymous"
+    password: str = ""
+    tls: Tls = "off"
+    tls_ca: str | None = None
+    directory: str = ""
+    timeout: float = 5.0
+    total: float = 18.0
+
+    def __post_init__(self) -> None:
+        if self.host is not None:
+            _check_host(self.host)
+        if not 1 <= self.port <= 65535:
+            raise ValueError("The FTP port must be from 1 to 65535.")
+        for name in ("user", "password", "directory"):
+            if any(char in getattr(self, name) for char in "\r\n\0"):
+                raise ValueError(f"The FTP {name} must not hold line ends.")
+        if self.tls not in {"off", "explicit", "implicit"}:
+            raise ValueError("The FTP TLS mode must be off, explicit or implicit.")
+        if not (self.timeout > 0 and self.total > 0):
+            raise ValueError("The FTP timeouts must be more than 0 seconds.")
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"FtpSettings({shown})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [
+            (name, "***" if name == "password" else getattr(self, name))
+            for name in self.__struct_fields__
+        ]
+
+    def path_of(self, filename: str) -> str:
+        """The path of a file on the server, as a person would write it: with a leading slash."""
+        folder = self.directory.strip("/")
+        return f"/{folder}/{filename}" if folder else f"/{filename}"
+
+    def server_of(self, host: str) -> str:
+        """``host:port``, an IPv6 address in brackets."""
+        return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
+
+
+def _check_host(host: str) -> None:
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        raise ValueError("The FTP host is no host name or address.") from None
+    if not host or any(char.isspace() or char in "/@" for char in host):
+        raise ValueError("The FTP host is no host name or address.")

@@ -1,0 +1,60 @@
+"""A ``ConfigUploader`` that keeps the files it was given."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import deque
+
+from phoneprov_adapters.ftp.names import check_names, is_leftover, temporary_name
+from phoneprov_adapters.networks import PhoneNetworks
+from phoneprov_core.kernel.errors import Conflict, PhoneprovError
+from phoneprov_core.profiles.ports import ConfigUploader, Upload, Uploaded
+
+
+class MemoryUploader(ConfigUploader):
+    """Servers in a dict: ``files["host:21"][filename]`` is a file's content.
+
+    It holds the port's contract as the real uploader does. ``uploads`` are the uploads that
+    succeeded, in order; ``fail_next`` plans a failure.
+    """
+
+    def __init__(self, networks: PhoneNetworks, *, host: str | None = None) -> None:
+        self.files: dict[str, dict[str, bytes]] = {}
+        self.uploads: list[Upload] = []
+        self._networks = networks
+        self._host = host
+        self._planned: deque[PhoneprovError] = deque()
+
+    def fail_next(self, error: PhoneprovError) -> None:
+        """Let the next upload raise this and change nothing; call it again for the one after."""
+        self._planned.append(error)
+
+    async def upload(self, upload: Upload) -> Uploaded:
+        check_names(upload)
+        server = f"{self._address(upload)}:21"
+        folder = self.files.setdefault(server, {})
+        temporary = temporary_name(upload)
+        folder[temporary] = upload.content
+        try:
+            await asyncio.sleep(0)
+            if self._planned:
+                raise self._planned.popleft()
+            folder[upload.filename] = upload.content
+        finally:
+            folder.pop(temporary, None)
+        for name in [name for name in folder if is_leftover(name, upload.filename)]:
+            del folder[name]
+        self.uploads.append(upload)
+        digest = hashlib.sha256(upload.content).hexdigest()
+        return Uploaded(f"{server}/{upload.filename}", len(upload.content), digest)
+
+    def _address(self, upload: Upload) -> str:
+        if self._host is not None:
+            return self._host
+        if upload.phone_ip is None:
+            raise Conflict(
+                "The phone has no IP address in the inventory, so there is nowhere to upload to.",
+                code="no_address",
+            )
+        return self._networks.allowed(upload.phone_ip)

@@ -1,0 +1,236 @@
+"""Where bytes go, and who may read them: passive mode, TLS, names, listings."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+import traceback
+from pathlib import Path
+
+import aioftp
+import pytest
+
+from phoneprov_adapters.ftp.settings import FtpSettings, Tls
+from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.networks import PhoneNetworks
+from phoneprov_core.kernel.errors import PhoneprovError, Refused
+from phoneprov_core.profiles.ports import Upload, Uploaded
+from support.ftp_faults import SERVER_WORDS
+from support.ftp_rigs import LOOPBACK, Certificates, settings_for
+from support.ftp_scripted import ScriptedFtp
+
+NAME = "SEP001122334455.cnf.xml"
+NEW = b"new!" * 40_000
+
+
+async def upload(settings: FtpSettings, ip: str | None = "127.0.0.1") -> Uploaded:
+    uploader = FtpUploader(settings, PhoneNetworks.parse(LOOPBACK + ",::1/128"))
+    return await uploader.upload(Upload(ip, NAME, NEW, "a-1"))
+
+
+async def failure(settings: FtpSettings) -> str:
+    with pytest.raises(Refused) as caught:
+        await upload(settings)
+    assert SERVER_WORDS not in "".join(traceback.format_exception(caught.value))
+    assert settings.password not in caught.value.message
+    return caught.value.message
+
+
+@pytest.mark.parametrize("lies_about_port", [True, False])
+async def test_a_passive_address_elsewhere_gets_nothing(lies_about_port: bool) -> None:
+    heard: list[bytes] = []
+
+    async def canary(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.read(1))
+        writer.transport.abort()
+
+    elsewhere = await asyncio.start_server(canary, "127.0.0.2", 0)
+    server = ScriptedFtp()
+    server.lacks = {"EPSV"}
+    server.pasv = "127,0,0,2"
+    if lies_about_port:
+        server.pasv_port = elsewhere.sockets[0].getsockname()[1]
+    async with server.serving(), elsewhere:
+        if lies_about_port:
+            assert "uploading" in await failure(settings_for(server.port))
+        else:
+            await upload(settings_for(server.port))
+            assert server.files == {f"/{NAME}": NEW}
+        await asyncio.sleep(0.01)
+
+    assert heard == []
+
+
+@pytest.mark.parametrize("reply", ["", "1,2,3,4,5", "127,0,0,1,0,0", "127,0,0,1,999,999"])
+async def test_a_passive_reply_that_makes_no_sense_is_refused(reply: str) -> None:
+    server = ScriptedFtp()
+    server.lacks = {"EPSV"}
+    server.passive_reply = f"227 here ({reply})"
+    async with server.serving():
+        assert "uploading" in await failure(settings_for(server.port))
+
+
+@pytest.mark.parametrize("address", ["(|||0|)", "(|||99999|)", "(||21|)", "|||21|", "(|||x|)"])
+async def test_an_extended_passive_reply_that_makes_no_sense_is_refused(address: str) -> None:
+    server = ScriptedFtp()
+    server.passive_reply = f"229 here {address}"
+    async with server.serving():
+        assert "uploading" in await failure(settings_for(server.port))
+
+
+async def test_ipv6_is_spoken_and_written_in_brackets() -> None:
+    server = ScriptedFtp()
+    async with server.serving("::1"):
+        uploaded = await upload(settings_for(server.port), "::1")
+
+        assert server.files == {f"/{NAME}": NEW}
+        assert uploaded.place == f"[::1]:{server.port}/{NAME}"
+
+
+@pytest.mark.parametrize("directory", ["tftp", "/tftp", "/tftp/"])
+async def test_the_configured_folder_is_where_the_file_goes(directory: str) -> None:
+    server = ScriptedFtp()
+    server.folders |= {"/tftp", "/tftp/"}
+    async with server.serving():
+        uploaded = await upload(settings_for(server.port, directory=directory))
+
+        assert server.files == {f"/tftp/{NAME}": NEW}
+        assert uploaded.place == f"127.0.0.1:{server.port}/tftp/{NAME}"
+
+
+async def test_a_folder_that_is_not_there_is_named_as_the_reason() -> None:
+    async with ScriptedFtp().serving() as server:
+        message = await failure(settings_for(server.port, directory="nowhere"))
+
+        assert "folder" in message
+        assert "logging in" in message
+
+
+async def test_a_wrong_password_is_named_as_the_reason_and_not_repeated() -> None:
+    async with ScriptedFtp().serving() as server:
+        server.password = "another"
+        message = await failure(settings_for(server.port))
+
+        assert "password while logging in (reply 530)" in message
+
+
+async def test_a_greeting_in_latin_1_hurts_nobody() -> None:
+    async with ScriptedFtp().serving() as server:
+        server.greeting = "220-Grüß Gott\r\n220 bereit\r\n".encode("latin-1")
+        await upload(settings_for(server.port))
+
+        assert server.files == {f"/{NAME}": NEW}
+
+
+@pytest.mark.parametrize("lacks", [set(), {"MLSD"}, {"MLSD", "NLST"}])
+async def test_left_behind_files_are_found_by_whatever_listing_there_is(lacks: set[str]) -> None:
+    server = ScriptedFtp()
+    server.lacks = lacks
+    server.files = {f"/.{NAME}.dead-{number}.tmp": b"left" for number in range(3)}
+    async with server.serving():
+        uploaded = await upload(settings_for(server.port))
+
+        assert server.files == {f"/{NAME}": NEW}
+        assert uploaded.notes == ()
+
+
+async def test_without_any_listing_the_upload_is_none_the_worse() -> None:
+    server = ScriptedFtp()
+    server.lacks = {"MLSD", "NLST", "LIST"}
+    async with server.serving():
+        assert (await upload(settings_for(server.port))).notes == ()
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+@pytest.mark.parametrize("tls", ["explicit", "implicit"])
+async def test_data_connections_resume_the_session_of_the_control_connection(
+    tls: Tls, version: ssl.TLSVersion, certificates: Certificates
+) -> None:
+    context = certificates.context()
+    context.maximum_version = version
+    server = ScriptedFtp(context, implicit=tls == "implicit")
+    async with server.serving():
+        await upload(settings_for(server.port, tls, certificates.ca))
+
+        assert len(server.resumed) >= 3
+        assert all(server.resumed)
+
+
+@pytest.mark.parametrize("tls", ["explicit", "implicit"])
+async def test_the_library_s_own_client_hangs_where_ours_does_not(
+    tls: Tls, certificates: Certificates
+) -> None:
+    """If this fails, aioftp has been mended, and client.py says what can go."""
+    ca = ssl.create_default_context(cafile=certificates.ca)
+    server = ScriptedFtp(certificates.context(), implicit=tls == "implicit")
+    async with server.serving():
+        client = aioftp.Client(ssl=ca if tls == "implicit" else None)
+        await client.connect("127.0.0.1", server.port)
+        if tls == "explicit":
+            await client.upgrade_to_tls(ca)
+        await client.login("phone", "s3cret")
+        if tls == "implicit":
+            await client.command("PBSZ 0", "200")
+            await client.command("PROT P", "200")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await client.upload_stream(NAME)
+        client.stream.writer.transport.abort()
+
+
+@pytest.mark.parametrize("tls", ["explicit", "implicit"])
+@pytest.mark.parametrize("wrong", ["authority", "name", "system"])
+async def test_a_certificate_that_proves_nothing_ends_it_before_the_login(
+    wrong: str, tls: Tls, certificates: Certificates, tmp_path: Path
+) -> None:
+    others = Certificates.make(tmp_path, "127.0.0.9", "other.example")
+    shown = others if wrong == "name" else certificates
+    ca = {"authority": others.ca, "name": others.ca, "system": None}[wrong]
+    async with ScriptedFtp(shown.context(), implicit=tls == "implicit").serving() as server:
+        message = await failure(settings_for(server.port, tls, ca))
+
+        assert "TLS" in message
+        assert "connecting" in message
+        assert "USER" not in server.seen
+
+
+async def test_a_host_name_is_checked_against_the_certificate(certificates: Certificates) -> None:
+    async with ScriptedFtp(certificates.context()).serving() as server:
+        settings = settings_for(server.port, "explicit", certificates.ca, host="localhost")
+        uploaded = await upload(settings)
+
+        assert uploaded.place == f"localhost:{server.port}/{NAME}"
+
+
+async def test_a_server_without_tls_gets_no_password() -> None:
+    async with ScriptedFtp().serving() as server:
+        assert "connecting" in await failure(settings_for(server.port, "explicit"))
+        assert "USER" not in server.seen
+
+
+async def test_what_was_slipped_in_before_the_handshake_is_not_believed(
+    certificates: Certificates,
+) -> None:
+    server = ScriptedFtp(certificates.context())
+    server.injected = b"500 slipped in\r\n" * 3
+    async with server.serving():
+        await upload(settings_for(server.port, "explicit", certificates.ca))
+
+        assert server.files == {f"/{NAME}": NEW}
+
+
+async def test_an_authority_that_is_not_there_is_told_at_the_start() -> None:
+    with pytest.raises(OSError):
+        await upload(settings_for(21, "explicit", Path("/nonexistent.pem")))
+
+
+async def test_nothing_of_an_upload_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    async with ScriptedFtp().serving() as server:
+        server.password = "another"
+        with contextlib.suppress(PhoneprovError):
+            await upload(settings_for(server.port))
+
+    assert SERVER_WORDS not in caplog.text
+    assert "s3cret" not in caplog.text

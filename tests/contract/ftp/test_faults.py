@@ -1,0 +1,216 @@
+"""What goes wrong at a server: the right kind, naming the step, in time, and whole files."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from time import perf_counter
+
+import pytest
+
+from phoneprov_adapters.ftp.settings import Tls
+from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.networks import PhoneNetworks
+from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
+from phoneprov_core.profiles.ports import Upload
+from support.ftp_faults import GREETING, SERVER_WORDS, Fault, Kind
+from support.ftp_rigs import LOOPBACK, Certificates, settings_for
+from support.ftp_scripted import ScriptedFtp
+
+NAME = "SEP001122334455.cnf.xml"
+OLD, NEW = b"old" * 7000, b"new!" * 40_000
+UPLOAD = Upload("127.0.0.1", NAME, NEW, "a-1")
+SHORT, SILENCE, LONG = 0.3, 1.0, 5.0  # seconds a step
+TLS_MODES: tuple[Tls, ...] = ("off", "explicit")
+SILENT_TRANSFERS: tuple[Kind, ...] = ("stall", "trickle", "no_226")
+WRONG_READINGS: tuple[Kind, ...] = (
+    "reset_data",
+    "reset_both",
+    "half",
+    "other_bytes",
+    "more_bytes",
+)
+
+# Every verb of an upload, which time it comes, and the step that it belongs to.
+STEPS = [
+    (GREETING, 1, "connecting"),
+    ("USER", 1, "logging in"),
+    ("PASS", 1, "logging in"),
+    ("CWD", 1, "logging in"),
+    ("TYPE", 1, "uploading"),
+    ("EPSV", 1, "uploading"),
+    ("STOR", 1, "uploading"),
+    ("TYPE", 2, "verifying"),
+    ("EPSV", 2, "verifying"),
+    ("RETR", 1, "verifying"),
+    ("RNFR", 1, "renaming"),
+    ("RNTO", 1, "renaming"),
+    ("TYPE", 3, "verifying"),
+    ("EPSV", 3, "verifying"),
+    ("RETR", 2, "verifying"),
+]
+TLS_STEPS = [("AUTH", 1, "connecting"), ("PBSZ", 1, "connecting"), ("PROT", 1, "connecting")]
+AFTER_RENAMING = {("TYPE", 3), ("EPSV", 3), ("RETR", 2)}
+
+
+async def failure(
+    server: ScriptedFtp, tls: Tls, certificates: Certificates, timeout: float, total: float = 18.0
+) -> PhoneprovError:
+    """The error of an upload over an old file, after looking at all that is left behind."""
+    settings = settings_for(
+        server.port, tls, certificates.ca, directory="cfg", timeout=timeout, total=total
+    )
+    uploader = FtpUploader(settings, PhoneNetworks.parse(LOOPBACK))
+    server.files[f"/cfg/{NAME}"] = OLD
+    started = perf_counter()
+    with pytest.raises(PhoneprovError) as caught:
+        await uploader.upload(UPLOAD)
+    took = perf_counter() - started
+
+    assert took < min(total, 2 * timeout) + 0.5
+    await server.quiet()
+    assert SERVER_WORDS not in "".join(traceback.format_exception(caught.value))
+    assert "s3cret" not in caught.value.message
+    return caught.value
+
+
+def scripted(*faults: Fault, tls: Certificates | None = None) -> ScriptedFtp:
+    server = ScriptedFtp(tls.context() if tls else None)
+    server.folders.add("/cfg")
+    server.faults = list(faults)
+    return server
+
+
+@pytest.mark.parametrize(("verb", "nth", "step"), STEPS)
+@pytest.mark.parametrize("kind", ["refuse", "reset", "close", "nonsense", "flood"])
+async def test_a_server_that_says_no_or_goes_away(
+    verb: str, nth: int, step: str, kind: Kind, certificates: Certificates
+) -> None:
+    async with scripted(Fault(verb, kind, nth, reply="451")).serving() as server:
+        caught = await failure(server, "off", certificates, LONG)
+
+        assert isinstance(caught, Refused)
+        assert step in caught.message
+        assert server.files == {f"/cfg/{NAME}": NEW if (verb, nth) in AFTER_RENAMING else OLD}
+
+
+@pytest.mark.parametrize(("verb", "nth", "step"), TLS_STEPS)
+@pytest.mark.parametrize("kind", ["refuse", "reset", "close", "nonsense", "flood"])
+async def test_a_server_that_fails_at_a_verb_of_tls_hears_no_password(
+    verb: str, nth: int, step: str, kind: Kind, certificates: Certificates
+) -> None:
+    async with scripted(Fault(verb, kind, nth), tls=certificates).serving() as server:
+        caught = await failure(server, "explicit", certificates, LONG)
+
+        assert isinstance(caught, Refused)
+        assert step in caught.message
+        assert "PASS" not in server.seen
+        assert server.files == {f"/cfg/{NAME}": OLD}
+
+
+BROKEN: list[tuple[str, int, Kind, str]] = [
+    ("STOR", 1, "reset_data", "uploading"),
+    ("STOR", 1, "reset_both", "uploading"),
+    ("STOR", 1, "half", "verifying"),
+    *(("RETR", nth, kind, "verifying") for nth in (1, 2) for kind in WRONG_READINGS),
+]
+
+
+@pytest.mark.parametrize("tls", ["off", "explicit"])
+@pytest.mark.parametrize(("verb", "nth", "kind", "step"), BROKEN)
+async def test_a_transfer_that_breaks_or_carries_other_bytes(
+    verb: str, nth: int, kind: Kind, step: str, tls: Tls, certificates: Certificates
+) -> None:
+    secure = certificates if tls == "explicit" else None
+    async with scripted(Fault(verb, kind, nth), tls=secure).serving() as server:
+        caught = await failure(server, tls, certificates, LONG)
+
+        assert isinstance(caught, Refused)
+        assert step in caught.message
+        assert server.files == {f"/cfg/{NAME}": NEW if nth == 2 else OLD}
+
+
+SILENT: list[tuple[str, int, Kind, str, Tls]] = [
+    *((verb, nth, "hang", step, "off") for verb, nth, step in STEPS),
+    *((verb, nth, "hang", step, "explicit") for verb, nth, step in TLS_STEPS),
+    *(
+        (verb, nth, kind, step, tls)
+        for verb, nth, step in STEPS
+        if verb in {"STOR", "RETR"}
+        for kind in SILENT_TRANSFERS
+        for tls in TLS_MODES
+    ),
+]
+
+
+async def test_a_server_that_does_not_answer_or_move(certificates: Certificates) -> None:
+    """All at once, since each takes its whole time-out."""
+
+    async def one(verb: str, nth: int, kind: Kind, step: str, tls: Tls) -> str | None:
+        secure = certificates if tls == "explicit" else None
+        async with scripted(Fault(verb, kind, nth), tls=secure).serving() as server:
+            caught = await failure(server, tls, certificates, SILENCE)
+            renamed = (verb, nth) in AFTER_RENAMING
+            whole = server.files == {f"/cfg/{NAME}": NEW if renamed else OLD}
+            right = isinstance(caught, TimedOut) and step in caught.message
+            return None if whole and right else f"{verb} {nth} {kind} {tls}: {caught!r} {whole=}"
+
+    found = await asyncio.gather(*(one(*case) for case in SILENT))
+
+    assert [wrong for wrong in found if wrong] == []
+
+
+async def test_a_full_disk_is_told_by_the_reply_and_not_by_the_broken_connection(
+    certificates: Certificates,
+) -> None:
+    async with scripted(Fault("STOR", "reset_data")).serving() as server:
+        caught = await failure(server, "off", certificates, LONG)
+
+        assert "(reply 426)" in caught.message
+
+
+async def test_a_server_that_is_slow_at_everything_runs_into_the_total(
+    certificates: Certificates,
+) -> None:
+    async with scripted().serving() as server:
+        server.delay = 0.1
+        caught = await failure(server, "off", certificates, LONG, total=0.4)
+
+        assert isinstance(caught, TimedOut)
+        assert server.files[f"/cfg/{NAME}"] == OLD
+
+
+async def test_nobody_at_the_address_is_refused(certificates: Certificates) -> None:
+    async with scripted().serving() as server:
+        pass
+    caught = await failure(server, "off", certificates, LONG)
+
+    assert isinstance(caught, Refused)
+    assert "connecting" in caught.message
+
+
+async def test_a_temporary_file_that_cannot_be_removed_changes_nothing_about_the_error(
+    certificates: Certificates,
+) -> None:
+    faults = Fault("RNTO", "refuse", reply="451"), Fault("DELE", "refuse", 0)
+    async with scripted(*faults).serving() as server:
+        caught = await failure(server, "off", certificates, LONG)
+
+        assert "renaming" in caught.message
+        assert server.files[f"/cfg/{NAME}"] == OLD
+
+
+@pytest.mark.parametrize("kind", ["hang", "refuse", "reset", "nonsense"])
+@pytest.mark.parametrize("verb", ["MLSD", "DELE", "QUIT"])
+async def test_what_fails_after_the_file_is_in_place_is_no_failure(
+    verb: str, kind: Kind, certificates: Certificates
+) -> None:
+    async with scripted(Fault(verb, kind, 0, reply="450")).serving() as server:
+        server.files["/cfg/." + NAME + ".dead.tmp"] = b"left behind"
+        settings = settings_for(server.port, directory="cfg", timeout=SHORT)
+        uploaded = await FtpUploader(settings, PhoneNetworks.parse(LOOPBACK)).upload(UPLOAD)
+
+        assert server.files[f"/cfg/{NAME}"] == NEW
+        assert bool(uploaded.notes) == (verb != "QUIT")
+        assert SERVER_WORDS not in "".join(uploaded.notes)
+        await asyncio.wait_for(server.quiet(), 1)

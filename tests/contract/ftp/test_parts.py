@@ -1,0 +1,77 @@
+"""The parts that need no server: settings, and what the memory uploader is told to do."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from phoneprov_adapters.ftp.settings import FtpSettings
+from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.networks import PhoneNetworks
+from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.profiles.ports import Upload
+
+
+def test_the_password_is_in_no_representation() -> None:
+    settings = FtpSettings(host="ftp.example", user="phone", password="s3cret")
+    shown = io.StringIO()
+    Console(file=shown).print(settings)
+
+    for text in (repr(settings), str(settings), f"{settings}", shown.getvalue()):
+        assert "s3cret" not in text
+        assert "ftp.example" in text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"host": ""},
+        {"host": "ftp://server"},
+        {"host": "two words"},
+        {"host": "a..b"},
+        {"host": "user@server"},
+        {"port": 0},
+        {"port": 65536},
+        {"user": "a\r\nDELE b"},
+        {"password": "a\nb"},
+        {"directory": "a\r\nb"},
+        {"directory": "a\0b"},
+        {"tls": "maybe"},
+        {"timeout": 0},
+        {"total": -1},
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused_without_being_repeated(
+    wrong: dict[str, Any],
+) -> None:
+    with pytest.raises(ValueError, match="FTP") as caught:
+        FtpSettings(**wrong)
+
+    assert "DELE" not in str(caught.value)
+
+
+@pytest.mark.parametrize("host", [None, "10.0.0.1", "::1", "ftp.example", "größe.example"])
+def test_a_host_may_be_a_name_or_an_address(host: str | None) -> None:
+    assert FtpSettings(host=host).host == host
+
+
+async def test_planned_failures_come_once_each_in_order_and_change_nothing() -> None:
+    uploader = MemoryUploader(PhoneNetworks.parse("10.0.0.0/8"))
+    upload = Upload("10.0.0.1", "a.xml", b"new", "a-1")
+    uploader.files["10.0.0.1:21"] = {"a.xml": b"old"}
+    uploader.fail_next(Refused("no"))
+    uploader.fail_next(TimedOut("late"))
+
+    for error in (Refused, TimedOut):
+        with pytest.raises(error):
+            await uploader.upload(upload)
+        assert uploader.files == {"10.0.0.1:21": {"a.xml": b"old"}}
+        assert uploader.uploads == []
+
+    await uploader.upload(upload)
+
+    assert uploader.files == {"10.0.0.1:21": {"a.xml": b"new"}}
+    assert uploader.uploads == [upload]

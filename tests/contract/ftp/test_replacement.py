@@ -1,0 +1,134 @@
+"""A server that does not rename onto an existing file: the old one comes back, or the new."""
+
+from __future__ import annotations
+
+import traceback
+
+import pytest
+
+from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.networks import PhoneNetworks
+from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
+from phoneprov_core.profiles.ports import Upload, Uploaded
+from support.ftp_faults import SERVER_WORDS, Fault, Kind
+from support.ftp_rigs import LOOPBACK, settings_for
+from support.ftp_scripted import ScriptedFtp
+
+NAME = "SEP001122334455.cnf.xml"
+OLD, NEW = b"old" * 7000, b"new!" * 40_000
+
+# RNTO comes for the temporary file (refused), the old file, and the temporary file again.
+ASIDE, AGAIN = 2, 3
+
+
+def stubborn(*faults: Fault) -> ScriptedFtp:
+    server = ScriptedFtp()
+    server.renames_over = False
+    server.faults = list(faults)
+    server.files[f"/{NAME}"] = OLD
+    return server
+
+
+async def upload(server: ScriptedFtp, timeout: float = 5.0) -> Uploaded:
+    uploader = FtpUploader(
+        settings_for(server.port, timeout=timeout), PhoneNetworks.parse(LOOPBACK)
+    )
+    return await uploader.upload(Upload("127.0.0.1", NAME, NEW, "a-1"))
+
+
+async def failure(server: ScriptedFtp, timeout: float = 5.0) -> PhoneprovError:
+    with pytest.raises(PhoneprovError) as caught:
+        await upload(server, timeout)
+    await server.quiet()
+    assert "renaming" in caught.value.message
+    assert SERVER_WORDS not in "".join(traceback.format_exception(caught.value))
+    return caught.value
+
+
+@pytest.mark.parametrize("lacks", [set(), {"MLSD", "NLST", "LIST"}])
+async def test_the_file_is_replaced_and_a_note_says_how(lacks: set[str]) -> None:
+    async with stubborn().serving() as server:
+        server.lacks = lacks
+        uploaded = await upload(server)
+
+        assert server.files == {f"/{NAME}": NEW}
+        assert len(uploaded.notes) == 1
+        assert "not atomic" in uploaded.notes[0]
+
+
+async def test_without_an_old_file_there_is_nothing_to_note() -> None:
+    async with stubborn().serving() as server:
+        server.files.clear()
+
+        assert (await upload(server)).notes == ()
+        assert server.files == {f"/{NAME}": NEW}
+
+
+@pytest.mark.parametrize("reply", ["450", "553"])
+@pytest.mark.parametrize("nth", [ASIDE, AGAIN])
+async def test_the_old_file_comes_back_when_a_rename_is_refused(nth: int, reply: str) -> None:
+    async with stubborn(Fault("RNTO", "refuse", nth, reply)).serving() as server:
+        caught = await failure(server)
+
+        assert isinstance(caught, Refused)
+        assert server.files == {f"/{NAME}": OLD}
+
+
+@pytest.mark.parametrize("kind", ["reset", "close", "nonsense"])
+@pytest.mark.parametrize("verb", ["RNFR", "RNTO"])
+@pytest.mark.parametrize("nth", [ASIDE, AGAIN])
+async def test_the_old_file_comes_back_when_the_connection_breaks(
+    nth: int, verb: str, kind: Kind
+) -> None:
+    async with stubborn(Fault(verb, kind, nth)).serving() as server:
+        caught = await failure(server)
+
+        assert isinstance(caught, Refused)
+        assert server.files == {f"/{NAME}": OLD}
+
+
+@pytest.mark.parametrize("nth", [ASIDE, AGAIN])
+async def test_the_old_file_comes_back_when_the_server_falls_silent(nth: int) -> None:
+    async with stubborn(Fault("RNTO", "hang", nth)).serving() as server:
+        caught = await failure(server, 0.5)
+
+        assert isinstance(caught, TimedOut)
+        assert server.files == {f"/{NAME}": OLD}
+
+
+@pytest.mark.parametrize("nth", [ASIDE, AGAIN])
+async def test_a_rename_that_happened_though_the_reply_was_lost_leaves_a_whole_file(
+    nth: int,
+) -> None:
+    async with stubborn(Fault("RNTO", "deaf", nth)).serving() as server:
+        await failure(server)
+
+        assert server.files[f"/{NAME}"] == (OLD if nth == ASIDE else NEW)
+
+
+async def test_the_old_bytes_are_written_again_when_the_server_gives_no_name_back() -> None:
+    refusals = [Fault("RNTO", "refuse", nth, "553") for nth in range(AGAIN, 9)]
+    async with stubborn(*refusals).serving() as server:
+        await failure(server)
+
+        assert server.files[f"/{NAME}"] == OLD
+
+
+async def test_a_file_that_cannot_be_put_back_is_said_to_be_lost_and_where() -> None:
+    refusals = [Fault("RNTO", "refuse", nth, "553") for nth in range(AGAIN, 9)]
+    stores = [Fault("STOR", "refuse", nth) for nth in range(2, 9)]
+    async with stubborn(*refusals, *stores).serving() as server:
+        caught = await failure(server)
+
+        aside = f".{NAME}.a-1-old.tmp"
+        assert aside in caught.message
+        assert server.files[f"/{aside}"] == OLD
+
+
+async def test_a_refusal_that_no_old_file_explains_is_refused() -> None:
+    async with stubborn(Fault("RNTO", "refuse", 1, "553")).serving() as server:
+        server.files.clear()
+        caught = await failure(server)
+
+        assert isinstance(caught, Refused)
+        assert server.files == {}

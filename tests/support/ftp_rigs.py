@@ -1,0 +1,166 @@
+"""A ConfigUploader and the place it uploads to, for suites that run over all of them."""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import trustme
+
+from phoneprov_adapters.ftp.settings import FtpSettings, Tls
+from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.networks import PhoneNetworks
+from phoneprov_core.profiles.ports import ConfigUploader
+from support.ftp_scripted import ScriptedFtp
+from support.ftp_servers import (
+    PASSWORD,
+    USER,
+    BareHandler,
+    PlainHandler,
+    StubbornHandler,
+    TlsHandler,
+    aioftp_server,
+    pyftpdlib_server,
+)
+
+LOOPBACK = "127.0.0.0/8"
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """One authority and a certificate for loopback that it signed."""
+
+    ca: Path
+    server: Path
+
+    @classmethod
+    def make(cls, folder: Path, *names: str) -> Certificates:
+        authority = trustme.CA()
+        certificate = authority.issue_cert(*(names or ("127.0.0.1", "::1", "localhost")))
+        made = cls(folder / "ca.pem", folder / "server.pem")
+        authority.cert_pem.write_to_path(str(made.ca))
+        certificate.private_key_and_cert_chain_pem.write_to_path(str(made.server))
+        return made
+
+    def context(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.server)
+        return context
+
+
+@dataclass(frozen=True)
+class Rig:
+    """``make(networks, host)`` builds the uploader; ``read`` and ``write`` see the folder
+    past it. ``server`` is the ``host:port`` that places begin with."""
+
+    server: str
+    make: Callable[[str, str | None], ConfigUploader]
+    read: Callable[[], dict[str, bytes]]
+    write: Callable[[str, bytes], object]
+
+    @property
+    def uploader(self) -> ConfigUploader:
+        return self.make(LOOPBACK, None)
+
+
+def settings_for(port: int, tls: Tls = "off", ca: Path | None = None, **more: Any) -> FtpSettings:
+    """Settings for a server that knows the user phone; ``more`` are further fields."""
+    return FtpSettings(
+        port=port, user=USER, password=PASSWORD, tls=tls, tls_ca=str(ca) if ca else None, **more
+    )
+
+
+def _ftp_maker(port: int, tls: Tls, ca: Path) -> Callable[[str, str | None], ConfigUploader]:
+    def make(networks: str, host: str | None) -> ConfigUploader:
+        return FtpUploader(settings_for(port, tls, ca, host=host), PhoneNetworks.parse(networks))
+
+    return make
+
+
+def _disk_rig(port: int, folder: Path, tls: Tls, ca: Path) -> Rig:
+    return Rig(
+        f"127.0.0.1:{port}",
+        _ftp_maker(port, tls, ca),
+        lambda: _files_in(folder),
+        lambda name, content: (folder / name).write_bytes(content),
+    )
+
+
+def _files_in(folder: Path) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for path in folder.iterdir():
+        # A server in another thread may rename it between the listing and the reading.
+        with contextlib.suppress(FileNotFoundError):
+            files[path.name] = path.read_bytes()
+    return files
+
+
+def _memory_rig() -> Rig:
+    files: dict[str, dict[str, bytes]] = {"127.0.0.1:21": {}}
+
+    def make(networks: str, host: str | None) -> ConfigUploader:
+        uploader = MemoryUploader(PhoneNetworks.parse(networks), host=host)
+        uploader.files = files
+        return uploader
+
+    folder = files["127.0.0.1:21"]
+    return Rig("127.0.0.1:21", make, lambda: dict(folder), folder.__setitem__)
+
+
+def _scripted_rig(server: ScriptedFtp, tls: Tls, ca: Path) -> Rig:
+    def write(name: str, content: bytes) -> None:
+        server.files[f"/{name}"] = content
+
+    return Rig(
+        f"127.0.0.1:{server.port}",
+        _ftp_maker(server.port, tls, ca),
+        lambda: {path.removeprefix("/"): content for path, content in server.files.items()},
+        write,
+    )
+
+
+RIGS = (
+    "memory",
+    "aioftp",
+    "aioftp-implicit",
+    "pyftpdlib",
+    "pyftpdlib-explicit",
+    "pyftpdlib-bare",
+    "pyftpdlib-stubborn",
+    "late-tls-explicit",
+    "late-tls-implicit",
+    "late-tls-stubborn",
+)
+
+
+@contextlib.asynccontextmanager
+async def rig_of(name: str, folder: Path, certificates: Certificates) -> AsyncIterator[Rig]:
+    """The rig of this name, over an empty folder."""
+    ca = certificates.ca
+    if name == "memory":
+        yield _memory_rig()
+    elif name.startswith("aioftp"):
+        implicit = name.endswith("implicit")
+        async with aioftp_server(folder, certificates.context() if implicit else None) as port:
+            yield _disk_rig(port, folder, "implicit" if implicit else "off", ca)
+    elif name.startswith("pyftpdlib"):
+        explicit = name.endswith("explicit")
+        handler = {
+            "pyftpdlib": PlainHandler,
+            "pyftpdlib-explicit": TlsHandler,
+            "pyftpdlib-bare": BareHandler,
+            "pyftpdlib-stubborn": StubbornHandler,
+        }[name]
+        with pyftpdlib_server(folder, handler, certificates.server if explicit else None) as port:
+            yield _disk_rig(port, folder, "explicit" if explicit else "off", ca)
+    else:
+        implicit = name.endswith("implicit")
+        server = ScriptedFtp(certificates.context(), implicit=implicit)
+        server.renames_over = not name.endswith("stubborn")
+        async with server.serving():
+            yield _scripted_rig(server, "implicit" if implicit else "explicit", ca)

@@ -1,0 +1,56 @@
+"""A small FTP server with its files in memory, which misbehaves as it is told.
+
+It begins TLS on a data connection only after it has answered 150, as vsftpd, ProFTPD and
+Pure-FTPd do. Files grow while they are received, so that a broken upload is seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncIterator
+from typing import Self
+
+from support.ftp_control import Control
+from support.ftp_faults import FtpState
+
+
+class ScriptedFtp(FtpState):
+    """The server. Set it up, then ``async with server.serving():``; it runs in this loop."""
+
+    def __init__(self, tls: ssl.SSLContext | None = None, *, implicit: bool = False) -> None:
+        super().__init__(tls)
+        self.implicit = implicit
+        self.port = 0
+
+    @contextlib.asynccontextmanager
+    async def serving(self, host: str = "127.0.0.1") -> AsyncIterator[Self]:
+        """Serve on a free port; in the end every connection is closed."""
+        tasks: set[asyncio.Task[None]] = set()
+
+        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            tasks.add(task)
+            # A client that goes away, also half-way through a handshake, is a daily thing.
+            with contextlib.suppress(OSError):
+                await Control(self, reader, writer).serve()
+
+        context = self.tls if self.implicit else None
+        server = await asyncio.start_server(accept, host, 0, ssl=context)
+        self.port = server.sockets[0].getsockname()[1]
+        try:
+            yield self
+        finally:
+            server.close()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.sleep(0)
+
+    async def quiet(self, within: float = 1.0) -> None:
+        """Wait until no connection is open. Raises TimeoutError when one stays open."""
+        async with asyncio.timeout(within):
+            while self.open:  # noqa: ASYNC110  The sets of a test server are not worth events.
+                await asyncio.sleep(0.002)

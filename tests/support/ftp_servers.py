@@ -1,0 +1,113 @@
+"""The FTP servers of two libraries, serving a folder on loopback to the user phone/s3cret."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import ssl
+import threading
+import warnings
+from collections.abc import AsyncIterator, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import aioftp
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # It stands on asyncore.
+    # It has no types; taken as Any, it is checked for none.
+    handlers: Any = import_module("pyftpdlib.handlers")
+    authorizers: Any = import_module("pyftpdlib.authorizers")
+    ioloops: Any = import_module("pyftpdlib.ioloop")
+    servers: Any = import_module("pyftpdlib.servers")
+
+FTPHandler: Any = handlers.FTPHandler
+TlsFTPHandler: Any = handlers.TLS_FTPHandler
+
+USER, PASSWORD = "phone", "s3cret"
+
+
+@contextlib.asynccontextmanager
+async def aioftp_server(folder: Path, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    """aioftp's own server, with implicit TLS if any; yields its port.
+
+    It shakes hands on a data connection as it comes in, has no SIZE
+    and does not rename onto an existing file. Its tasks fail unheard when a client goes away.
+    """
+    asyncio.get_running_loop().set_exception_handler(_without_server_tasks)
+    user = aioftp.User(USER, PASSWORD, base_path=folder)
+    server = aioftp.Server([user], ssl=tls)
+    await server.start("127.0.0.1", 0)
+    try:
+        yield server.server.sockets[0].getsockname()[1]
+    finally:
+        await server.close()
+
+
+def _without_server_tasks(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    if "aioftp/server.py" not in repr(context.get("future")):
+        loop.default_exception_handler(context)
+
+
+class PlainHandler(FTPHandler):  # type: ignore[misc]
+    """pyftpdlib as it comes."""
+
+
+class BareHandler(FTPHandler):  # type: ignore[misc]
+    """A server of the old days: no extended passive mode, no sizes, no machine listings."""
+
+    proto_cmds = {
+        verb: facts
+        for verb, facts in FTPHandler.proto_cmds.items()
+        if verb not in {"EPSV", "EPRT", "SIZE", "MDTM", "MLSD", "MLST", "FEAT"}
+    }
+
+
+class StubbornHandler(FTPHandler):  # type: ignore[misc]
+    """A server that does not rename onto an existing file."""
+
+    def ftp_RNTO(self, path: str) -> None:  # noqa: N802
+        if Path(path).exists():
+            self.respond("553 File exists.")
+        else:
+            super().ftp_RNTO(path)
+
+
+class TlsHandler(TlsFTPHandler):  # type: ignore[misc]
+    """Explicit TLS, for commands and data, or nothing."""
+
+    tls_control_required = True
+    tls_data_required = True
+
+
+@contextlib.contextmanager
+def pyftpdlib_server(
+    folder: Path, handler: type[Any], certificate: Path | None = None
+) -> Iterator[int]:
+    """pyftpdlib in a thread of its own; yields its port.
+
+    ``certificate`` is a PEM file with key and certificate, for ``TlsHandler``.
+    """
+    logging.getLogger("pyftpdlib").setLevel(logging.CRITICAL)
+    authorizer = authorizers.DummyAuthorizer()
+    authorizer.add_user(USER, PASSWORD, str(folder), perm="elradfmw")
+    facts = {"authorizer": authorizer, "certfile": certificate and str(certificate)}
+    own = type(handler.__name__, (handler,), facts)
+    server = servers.FTPServer(("127.0.0.1", 0), own, ioloop=ioloops.IOLoop())
+    stop = threading.Event()
+
+    def run() -> None:
+        while not stop.is_set():
+            server.serve_forever(timeout=0.01, blocking=False, handle_exit=False)
+        server.close_all()
+        server.ioloop.close()
+
+    thread = threading.Thread(target=run, name="pyftpdlib")
+    thread.start()
+    try:
+        yield int(server.address[1])
+    finally:
+        stop.set()
+        thread.join()
