@@ -30,6 +30,7 @@ from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions.use_cases import Extensions
+from phoneprov_core.kems.use_cases import Kems
 from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
@@ -38,6 +39,8 @@ from phoneprov_core.profiles.switch import SwitchProfile
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.passwords import PasswordPolicy
 from phoneprov_core.users.use_cases import Users
+from phoneprov_core.vendor_phones.use_cases import VendorPhones
+from phoneprov_core.vendor_services.use_cases import VendorServices
 from phoneprov_core.vendor_users.use_cases import VendorUsers
 
 
@@ -121,7 +124,14 @@ class Container(containers.DeclarativeContainer):
     company_directory = providers.Singleton(
         CompanyDirectory, database, settings.provided.shared_write, clock, new_id
     )
+    kems = providers.Singleton(Kems, database, settings.provided.shared_write, clock, new_id)
+    vendor_services = providers.Singleton(
+        VendorServices, database, settings.provided.shared_write, clock, new_id
+    )
     personal_directory = providers.Singleton(PersonalDirectory, database, clock, new_id)
+    vendor_phones = providers.Singleton(
+        VendorPhones, database, settings.provided.shared_write, clock
+    )
     vendor_users = providers.Singleton(VendorUsers, database, hasher, clock, new_id)
 
     use_cases = providers.Singleton(
@@ -141,6 +151,9 @@ class Container(containers.DeclarativeContainer):
         profiles=profiles,
         switch_profile=switch_profile,
         company_directory=company_directory,
+        kems=kems,
+        vendor_services=vendor_services,
         personal_directory=personal_directory,
+        vendor_phones=vendor_phones,
         vendor_users=vendor_users,
     )

@@ -12,12 +12,15 @@ from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions.use_cases import Extensions
+from phoneprov_core.kems.use_cases import Kems
 from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.switch import SwitchProfile
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.use_cases import Users
+from phoneprov_core.vendor_phones.use_cases import VendorPhones
+from phoneprov_core.vendor_services.use_cases import VendorServices
 from phoneprov_core.vendor_users.use_cases import VendorUsers
 
 
@@ -40,5 +43,8 @@ class UseCases:
     profiles: Profiles
     switch_profile: SwitchProfile
     company_directory: CompanyDirectory
+    kems: Kems
+    vendor_services: VendorServices
     personal_directory: PersonalDirectory
+    vendor_phones: VendorPhones
     vendor_users: VendorUsers

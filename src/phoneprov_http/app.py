@@ -27,6 +27,9 @@ from phoneprov_http.routes.phone_profiles import profile_routes
 from phoneprov_http.routes.phones import phone_routes
 from phoneprov_http.routes.user_extensions import user_extension_routes
 from phoneprov_http.routes.users import user_routes
+from phoneprov_http.routes.vendor_kem import kem_routes
+from phoneprov_http.routes.vendor_phones import vendor_phone_routes
+from phoneprov_http.routes.vendor_services import vendor_service_routes
 from phoneprov_http.routes.vendor_users import vendor_user_routes
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -68,7 +71,10 @@ def routes(use_cases: UseCases, settings: HttpSettings) -> list[Router]:
         phone_routes(requests, use_cases.phones),
         profile_routes(requests, use_cases.profiles, use_cases.switch_profile),
         company_directory_routes(requests, use_cases.company_directory),
+        kem_routes(requests, use_cases.kems),
+        vendor_service_routes(requests, use_cases.vendor_services),
         personal_directory_routes(requests, use_cases.personal_directory),
+        vendor_phone_routes(requests, use_cases.vendor_phones),
         vendor_user_routes(requests, use_cases.vendor_users),
     ]
 

@@ -36,13 +36,17 @@ from phoneprov_adapters.memory.directory import (
     MemoryCompanyContacts,
     MemoryPersonalContacts,
 )
+from phoneprov_adapters.memory.enriched_phones import MemoryEnrichedPhones
 from phoneprov_adapters.memory.extensions import EXTENSIONS, MemoryExtensions
+from phoneprov_adapters.memory.kems import KEMS, MemoryKems
 from phoneprov_adapters.memory.links import LINKS, MemoryLinks
 from phoneprov_adapters.memory.phones import PHONES, MemoryPhones
 from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
 from phoneprov_adapters.memory.records import Kind, Records
 from phoneprov_adapters.memory.tables import Schema, Tables
 from phoneprov_adapters.memory.users import PASSWORDS, USERS, MemoryUsers
+from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES, MemoryVendorPhones
+from phoneprov_adapters.memory.vendor_services import VENDOR_SERVICES, MemoryVendorServices
 from phoneprov_adapters.memory.vendor_users import VENDOR_USERS, MemoryVendorUsers
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -55,6 +59,9 @@ SCHEMA = Schema(
     SESSIONS,
     COUNTED,
     PHONES,
+    KEMS,
+    VENDOR_PHONES,
+    VENDOR_SERVICES,
     PROFILES,
     DEPLOYMENTS,
     LEASES,
@@ -97,6 +104,22 @@ class MemoryTransaction:
     @cached_property
     def phones(self) -> MemoryPhones:
         return MemoryPhones(self._tables)
+
+    @cached_property
+    def kems(self) -> MemoryKems:
+        return MemoryKems(self._tables)
+
+    @cached_property
+    def vendor_phones(self) -> MemoryVendorPhones:
+        return MemoryVendorPhones(self._tables)
+
+    @cached_property
+    def enriched_phones(self) -> MemoryEnrichedPhones:
+        return MemoryEnrichedPhones(self._tables)
+
+    @cached_property
+    def vendor_services(self) -> MemoryVendorServices:
+        return MemoryVendorServices(self._tables)
 
     @cached_property
     def profiles(self) -> MemoryProfiles:

@@ -10,11 +10,15 @@ from phoneprov_adapters.sql.auth import SqlLoginAttempts, SqlSessions
 from phoneprov_adapters.sql.connection import Connection
 from phoneprov_adapters.sql.deployments import SqlDeployments, SqlLeases, SqlServiceSessions
 from phoneprov_adapters.sql.directory import SqlCompanyContacts, SqlPersonalContacts
+from phoneprov_adapters.sql.enriched_phones import SqlEnrichedPhones
 from phoneprov_adapters.sql.extensions import SqlExtensions
+from phoneprov_adapters.sql.kems import SqlKems
 from phoneprov_adapters.sql.links import SqlLinks
 from phoneprov_adapters.sql.phones import SqlPhones
 from phoneprov_adapters.sql.profiles import SqlProfiles
 from phoneprov_adapters.sql.users import SqlUsers
+from phoneprov_adapters.sql.vendor_phones import SqlVendorPhones
+from phoneprov_adapters.sql.vendor_services import SqlVendorServices
 from phoneprov_adapters.sql.vendor_users import SqlVendorUsers
 
 
@@ -48,6 +52,22 @@ class SqlTransaction:
     @cached_property
     def phones(self) -> SqlPhones:
         return SqlPhones(self._connection)
+
+    @cached_property
+    def kems(self) -> SqlKems:
+        return SqlKems(self._connection)
+
+    @cached_property
+    def vendor_phones(self) -> SqlVendorPhones:
+        return SqlVendorPhones(self._connection)
+
+    @cached_property
+    def enriched_phones(self) -> SqlEnrichedPhones:
+        return SqlEnrichedPhones(self._connection)
+
+    @cached_property
+    def vendor_services(self) -> SqlVendorServices:
+        return SqlVendorServices(self._connection)
 
     @cached_property
     def profiles(self) -> SqlProfiles:

@@ -13,6 +13,7 @@ from phoneprov_core.kernel.commands import Check, Unchecked, checked, settle
 E = TypeVar("E")
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
+S = TypeVar("S")
 
 
 class Store(Protocol[E]):
@@ -133,6 +134,28 @@ class Listing(Generic[T]):
     async def everything(self) -> list[T]:
         """The whole list at once, for whoever knows that it is short."""
         return [entity async for piece in self for entity in piece]
+
+    def mapped(self, view: Callable[[T], S]) -> Listing[S]:
+        """The same list with each entity as ``view`` shows it."""
+        return _Mapped(self, view)
+
+
+class _Mapped(Listing[S], Generic[T, S]):
+    # Goes through the list itself: the next piece is found by an entity, not by its view.
+
+    def __init__(self, listing: Listing[T], view: Callable[[T], S]) -> None:
+        first = [view(entity) for entity in listing.first]
+        super().__init__(first, window=listing.window, total=listing.total)
+        self._listing = listing
+        self._view = view
+
+    @property
+    def complete(self) -> bool:
+        return self._listing.complete
+
+    async def __aiter__(self) -> AsyncIterator[list[S]]:
+        async for piece in self._listing:
+            yield [self._view(entity) for entity in piece]
 
 
 class _Rows(Protocol[E]):

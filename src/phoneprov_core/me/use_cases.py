@@ -6,13 +6,13 @@ import msgspec
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import found
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.me.model import MeProfile, OwnPermission
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.me.model import EnrichedPhone, MeProfile, OwnPermission
 from phoneprov_core.me.ports import MeTransaction
 
 
 class Me:
-    """The caller's own account."""
+    """The caller's own account, and what they can work with."""
 
     def __init__(self, open_: ReadAndWrite[MeTransaction]) -> None:
         self._open = open_
@@ -27,3 +27,7 @@ class Me:
         return MeProfile(
             **msgspec.structs.asdict(user), permission=permission, vendor_user=vendor_user
         )
+
+    async def phones(self, actor: Actor, page: Page = None) -> Listing[EnrichedPhone]:  # noqa: ARG002
+        """Every phone of the inventory, oldest first: anybody may sit down at any desk."""
+        return await listing(self._open.read, lambda tx: tx.enriched_phones, page)

@@ -1,15 +1,22 @@
-"""The store that phones live in."""
+"""The stores that phones, and what hangs on them, live in."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
+from phoneprov_core.kems.ports import Kems
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.phones.model import Phone
+from phoneprov_core.vendor_phones.ports import VendorPhones
 
 
 class PhonesTransaction(Protocol):
-    """What phones are kept in. Their key is the MAC in canonical form."""
+    """What phones are kept in. Their key is the MAC in canonical form. No store here looks
+    after another: what becomes of a phone's KEMs and flag is up to the use case."""
 
     @property
     def phones(self) -> Store[Phone]: ...
+    @property
+    def kems(self) -> Kems: ...
+    @property
+    def vendor_phones(self) -> VendorPhones: ...

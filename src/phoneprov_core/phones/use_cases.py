@@ -70,7 +70,11 @@ class Phones:
         return phone
 
     async def delete(self, actor: Actor, mac: str) -> None:
-        """Raises ``NotFound``."""
+        """Delete a phone and its vendor flag; its KEMs are connected to none then. Raises
+        ``NotFound``."""
         require_shared_write(actor, self._shared_write)
+        mac = known_mac(mac)
         async with self._open.write() as tx:
-            found(await tx.phones.remove(known_mac(mac)), "phone")
+            found(await tx.phones.remove(mac), "phone")
+            await tx.vendor_phones.remove(mac)
+            await tx.kems.disconnect(mac)

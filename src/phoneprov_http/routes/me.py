@@ -7,7 +7,7 @@ from litestar.response.base import ASGIResponse
 
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.me.model import MeProfile
+from phoneprov_core.me.model import EnrichedPhone, MeProfile
 from phoneprov_core.me.use_cases import Me
 from phoneprov_http.describe import described
 from phoneprov_http.replies import done, listed
@@ -23,6 +23,21 @@ def me_routes(
     async def get_me(request: AnyRequest) -> ASGIResponse:
         """The caller's account with its permission and PIN."""
         return done("User found", await me.profile(await requests.caller(request)))
+
+    @get(
+        "/phones",
+        opt=described(
+            "List the phones I can take",
+            "2 phone(s) found",
+            reply=list[EnrichedPhone],
+            listed=True,
+        ),
+    )
+    async def my_phones(request: AnyRequest) -> ASGIResponse:
+        """Every phone of the inventory with its vendor flag and its key expansion modules,
+        oldest first."""
+        actor = await requests.caller(request)
+        return await listed(await me.phones(actor, page(request)), "phone")
 
     @get(
         "/vendor-services/personal",
@@ -54,5 +69,7 @@ def me_routes(
         return await listed(await company.all(actor, page(request)), "company contact")
 
     return Router(
-        "/me", route_handlers=[get_me, my_personal_contacts, my_company_contacts], tags=["Me"]
+        "/me",
+        route_handlers=[get_me, my_phones, my_personal_contacts, my_company_contacts],
+        tags=["Me"],
     )

@@ -1,0 +1,22 @@
+"""Key expansion modules in memory."""
+
+from __future__ import annotations
+
+import msgspec
+
+from phoneprov_adapters.memory.records import Kind
+from phoneprov_adapters.memory.store import MemoryStore
+from phoneprov_core.kems.model import Kem
+from phoneprov_core.kems.ports import Kems
+
+KEMS: Kind[Kem] = Kind("KEM", found_by=("connected_phone",))
+
+
+class MemoryKems(MemoryStore[Kem], Kems):
+    """KEMs, by uuid."""
+
+    kind = KEMS
+
+    async def disconnect(self, phone_mac: str) -> None:
+        for kem in list(self._tables.of(KEMS).group(("connected_phone", phone_mac))):
+            self._tables.put(KEMS, msgspec.structs.replace(kem, connected_phone=None))

@@ -1,0 +1,1 @@
+"""Key expansion modules (KEMs): rows of further keys beside a phone."""

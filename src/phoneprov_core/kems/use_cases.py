@@ -1,0 +1,71 @@
+"""Key expansion modules: every account reads them, superadmins write them."""
+
+from __future__ import annotations
+
+from phoneprov_core.access.rules import SharedWrite, require_shared_write
+from phoneprov_core.kems.model import Kem, KemPatch, NewKem
+from phoneprov_core.kems.ports import KemsTransaction
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, applied, checked
+from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.ids import NewId, known_id
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.times import Clock, shown
+
+
+class Kems:
+    """Create, read, change and delete KEMs. One may be recorded before its phone is."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[KemsTransaction],
+        shared_write: SharedWrite,
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._open = open_
+        self._shared_write = shared_write
+        self._clock = clock
+        self._new_id = new_id
+
+    async def all(self, actor: Actor, page: Page = None) -> Listing[Kem]:  # noqa: ARG002
+        """Every KEM, oldest first."""
+        return await listing(self._open.read, lambda tx: tx.kems, page)
+
+    async def get(self, actor: Actor, uuid: str) -> Kem:  # noqa: ARG002
+        """Raises ``NotFound``."""
+        async with self._open.read() as tx:
+            return found(await tx.kems.find(known_id(uuid)), "KEM")
+
+    async def create(self, actor: Actor, new: NewKem | Unchecked[NewKem]) -> Kem:
+        """Record a KEM."""
+        require_shared_write(actor, self._shared_write)
+        new = checked(new)
+        kem = Kem(
+            uuid=self._new_id(),
+            model=new.model,
+            mac=new.mac,
+            ip=new.ip,
+            connected_phone=new.connected_phone,
+            software_version=new.software_version,
+            software_type=new.software_type,
+            created_at=shown(self._clock()),
+        )
+        async with self._open.write() as tx:
+            await tx.kems.add(kem)
+        return kem
+
+    async def update(self, actor: Actor, uuid: str, patch: KemPatch | Unchecked[KemPatch]) -> Kem:
+        """Raises ``NotFound``."""
+        require_shared_write(actor, self._shared_write)
+        async with self._open.write() as tx:
+            kem = found(await tx.kems.find(known_id(uuid)), "KEM")
+            kem = applied(kem, checked(patch, read_only=Kem, same={"uuid": kem.uuid}))
+            await tx.kems.put(kem)
+        return kem
+
+    async def delete(self, actor: Actor, uuid: str) -> None:
+        """Raises ``NotFound``."""
+        require_shared_write(actor, self._shared_write)
+        async with self._open.write() as tx:
+            found(await tx.kems.remove(known_id(uuid)), "KEM")

@@ -1,0 +1,1 @@
+"""Which phones are the vendor's."""

@@ -1,0 +1,80 @@
+"""Vendor phone flags: every account reads them, superadmins write them."""
+
+from __future__ import annotations
+
+from phoneprov_core.access.rules import SharedWrite, require_shared_write
+from phoneprov_core.kernel import values
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Rule, Unchecked, checked, invalid
+from phoneprov_core.kernel.errors import Invalid, Problem, found
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag, VendorPhoneRecord
+from phoneprov_core.vendor_phones.ports import VendorPhonesTransaction
+
+
+class VendorPhones:
+    """Read, set and delete vendor phone flags. A MAC is taken in any of its spellings, and
+    may be flagged before its phone is recorded."""
+
+    def __init__(
+        self, open_: ReadAndWrite[VendorPhonesTransaction], shared_write: SharedWrite, clock: Clock
+    ) -> None:
+        self._open = open_
+        self._shared_write = shared_write
+        self._clock = clock
+
+    async def all(self, actor: Actor, page: Page = None) -> Listing[VendorPhone]:  # noqa: ARG002
+        """Every flag, oldest first."""
+        records = await listing(self._open.read, lambda tx: tx.vendor_phones, page)
+        return records.mapped(_vendor_phone)
+
+    async def get(self, actor: Actor, mac: str) -> VendorPhone:  # noqa: ARG002
+        """Raises ``NotFound``."""
+        async with self._open.read() as tx:
+            record = found(await tx.vendor_phones.find(values.known_mac(mac)), "vendor phone")
+        return _vendor_phone(record)
+
+    async def save(
+        self, actor: Actor, mac: str, flag: VendorPhoneFlag | Unchecked[VendorPhoneFlag]
+    ) -> VendorPhone:
+        """Set a phone's flag, for the first time or again. Raises ``Invalid`` for a MAC that
+        is none too."""
+        require_shared_write(actor, self._shared_write)
+        try:
+            addressed = values.mac(mac)
+        except ValueError as error:
+            raise invalid([Problem("mac", str(error)), *_problems(flag)]) from None
+        flag = checked(flag, rules={"mac": _same_as(addressed)})
+        record = VendorPhoneRecord(addressed, flag.vendor, shown(self._clock()))
+        async with self._open.write() as tx:
+            await tx.vendor_phones.save(record)
+        return _vendor_phone(record)
+
+    async def delete(self, actor: Actor, mac: str) -> None:
+        """Raises ``NotFound``."""
+        require_shared_write(actor, self._shared_write)
+        async with self._open.write() as tx:
+            found(await tx.vendor_phones.remove(values.known_mac(mac)), "vendor phone")
+
+
+def _vendor_phone(record: VendorPhoneRecord) -> VendorPhone:
+    return VendorPhone(record.mac, record.vendor)
+
+
+def _problems(flag: VendorPhoneFlag | Unchecked[VendorPhoneFlag]) -> tuple[Problem, ...]:
+    try:
+        checked(flag)
+    except Invalid as error:
+        return error.problems
+    return ()
+
+
+def _same_as(addressed: str) -> Rule:
+    def same(mac: str) -> str:
+        # What is no MAC at all is told so by the field's own rule.
+        if values.known_mac(mac) not in {"", addressed}:
+            raise ValueError("must agree with the phone that is addressed")
+        return mac
+
+    return same

@@ -1,0 +1,79 @@
+"""Service definitions: every account reads them, superadmins write them."""
+
+from __future__ import annotations
+
+from phoneprov_core.access.rules import SharedWrite, require_shared_write
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, applied, checked
+from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.ids import NewId, known_id
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.vendor_services.model import (
+    NewVendorService,
+    VendorService,
+    VendorServicePatch,
+)
+from phoneprov_core.vendor_services.ports import VendorServicesTransaction
+
+
+class VendorServices:
+    """Create, read, change and delete service definitions."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[VendorServicesTransaction],
+        shared_write: SharedWrite,
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._open = open_
+        self._shared_write = shared_write
+        self._clock = clock
+        self._new_id = new_id
+
+    async def all(self, actor: Actor, page: Page = None) -> Listing[VendorService]:  # noqa: ARG002
+        """Every service, oldest first."""
+        return await listing(self._open.read, lambda tx: tx.vendor_services, page)
+
+    async def get(self, actor: Actor, uuid: str) -> VendorService:  # noqa: ARG002
+        """Raises ``NotFound``."""
+        async with self._open.read() as tx:
+            return found(await tx.vendor_services.find(known_id(uuid)), "service")
+
+    async def create(
+        self, actor: Actor, new: NewVendorService | Unchecked[NewVendorService]
+    ) -> VendorService:
+        """Define a service."""
+        require_shared_write(actor, self._shared_write)
+        new = checked(new)
+        now = shown(self._clock())
+        service = VendorService(
+            uuid=self._new_id(),
+            name=new.name,
+            url=new.url,
+            type=new.type,
+            created_at=now,
+            updated_at=now,
+        )
+        async with self._open.write() as tx:
+            await tx.vendor_services.add(service)
+        return service
+
+    async def update(
+        self, actor: Actor, uuid: str, patch: VendorServicePatch | Unchecked[VendorServicePatch]
+    ) -> VendorService:
+        """Raises ``NotFound``."""
+        require_shared_write(actor, self._shared_write)
+        async with self._open.write() as tx:
+            service = found(await tx.vendor_services.find(known_id(uuid)), "service")
+            changes = checked(patch, read_only=VendorService, same={"uuid": service.uuid})
+            service = applied(service, changes, updated_at=shown(self._clock()))
+            await tx.vendor_services.put(service)
+        return service
+
+    async def delete(self, actor: Actor, uuid: str) -> None:
+        """Raises ``NotFound``."""
+        require_shared_write(actor, self._shared_write)
+        async with self._open.write() as tx:
+            found(await tx.vendor_services.remove(known_id(uuid)), "service")
