@@ -1,0 +1,195 @@
+"""The command line as a script would use it: output, exit codes, one line for a mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from http.client import HTTPResponse
+from pathlib import Path
+
+import pytest
+
+PASSWORD = "correct horse battery"
+
+
+def phoneprov(
+    *arguments: str, folder: Path, stdin: str = "", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "phoneprov_http.main", *arguments],
+        env=environment_of(folder, **environment),
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def environment_of(folder: Path, **environment: str) -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")}
+    return {**kept, "PHONEPROV_DATA_DIR": str(folder), **environment}
+
+
+def test_demo_does_the_whole_job_and_shows_it(tmp_path: Path) -> None:
+    done = phoneprov("demo", folder=tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    said = done.stdout
+    assert "ada logged in, level 0 (superadmin)." in said
+    assert "On the phone: SEP001BD4123456.cnf.xml, 245 bytes, SHA-256 " in said
+    assert said.index("Init:Services") < said.index("Key:Settings")
+    assert said.rstrip().endswith("Every step happened.")
+
+
+def test_demo_fails_when_a_step_does_not_happen(tmp_path: Path) -> None:
+    broken = tmp_path / "sitecustomize.py"
+    broken.write_text(
+        "import phoneprov_adapters.simulator.phone as simulator\n"
+        "simulator.SimulatedPhone._commanded = lambda self, uri: None\n",
+        encoding="utf-8",
+    )
+
+    done = phoneprov("demo", folder=tmp_path, PYTHONPATH=str(tmp_path))
+
+    assert done.returncode == 1
+    assert "Every step happened." not in done.stdout
+    assert done.stderr.strip().splitlines()[-1].startswith("Error: The phone was not told")
+
+
+def test_create_admin_works_before_the_first_start_and_can_be_repeated(tmp_path: Path) -> None:
+    arguments = ("create-admin", "--username", "ada", "--email", "ada@example.com")
+
+    first = phoneprov(*arguments, "--password-stdin", folder=tmp_path, stdin=PASSWORD + "\n")
+    again = phoneprov(*arguments, "--password-stdin", folder=tmp_path, stdin="another one\n")
+
+    assert (first.returncode, again.returncode) == (0, 0), first.stderr + again.stderr
+    assert first.stdout == "ada was created and is a superadmin.\n"
+    assert again.stdout == "ada existed already, keeps its password, is a superadmin.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "complaint"),
+    [
+        (("--username", "ada", "--email", "no address"), PASSWORD, "email must be"),
+        (("--username", "ada", "--email", "a@b.ch"), "short", "at least 8 characters"),
+        (("--username", "ada", "--email", "a@b.ch"), "password", "commonly used"),
+    ],
+)
+def test_create_admin_refuses_with_one_line(
+    tmp_path: Path, arguments: tuple[str, ...], stdin: str, complaint: str
+) -> None:
+    done = phoneprov("create-admin", *arguments, "--password-stdin", folder=tmp_path, stdin=stdin)
+
+    assert done.returncode == 1
+    assert complaint in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("PHONEPROV_FTP_PORT", "abc"),
+        ("PHONEPROV_FTP_TLS", "maybe"),
+        ("PHONEPROV_LEVEL_RULE", "loose"),
+        ("PHONEPROV_PHONE_NETWORKS", "10.0.0.0/99"),
+        ("PHONEPROV_SECRET_KEYS", "too short"),
+        ("PHONEPROV_DATABASE_URL", "mysql://root:hunter2hunter2@host/db"),
+        ("PHONEPROV_RESTART", "ami"),
+        ("PHONEPROV_FTP_FILENAME", "../{MAC}"),
+        ("PUBLIC_REGISTER", "perhaps"),
+        ("PHONEPROV_FTP_PASSWORD_FILE", "/nowhere/at/all"),
+    ],
+)
+def test_a_bad_setting_stops_the_start_with_one_line_that_names_it(
+    tmp_path: Path, variable: str, value: str
+) -> None:
+    done = phoneprov("serve", folder=tmp_path, **{variable: value})
+
+    assert done.returncode == 2
+    assert variable in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "hunter2" not in done.stderr
+
+
+def test_db_current_tells_scripts_whether_an_upgrade_is_due(tmp_path: Path) -> None:
+    before = phoneprov("db", "current", folder=tmp_path)
+    upgraded = phoneprov("db", "upgrade", folder=tmp_path)
+    after = phoneprov("db", "current", folder=tmp_path)
+
+    assert (before.returncode, upgraded.returncode, after.returncode) == (1, 0, 0)
+    assert "nothing yet" in before.stdout
+
+
+def test_openapi_prints_the_document_and_touches_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+
+    done = phoneprov("openapi", folder=folder)
+
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["openapi"].startswith("3.1")
+    assert "/api/v1/phone-profiles/switch" in document["paths"]
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("command", ["serve", "create-admin", "db", "demo", "simulate-phone"])
+def test_every_command_explains_itself(tmp_path: Path, command: str) -> None:
+    done = phoneprov(command, "--help", folder=tmp_path)
+
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) > 5
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_serve_answers_and_stops_when_told_to(tmp_path: Path, workers: str) -> None:
+    port = free_port()
+    server = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "phoneprov_http.main", "serve"),
+            *("--port", str(port), "--workers", workers),
+        ],
+        env=environment_of(tmp_path),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        reply = wait_until_ready(port)
+        server.send_signal(signal.SIGTERM)
+        _, said = server.communicate(timeout=20)
+    finally:
+        server.kill()
+
+    assert server.returncode in {0, -signal.SIGTERM}
+    assert "Server" not in reply.headers
+    assert reply.headers["X-Request-Id"]
+    assert f"http://127.0.0.1:{port}" in said
+    assert "Traceback" not in said
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_ready(port: int) -> HTTPResponse:
+    for _ in range(300):
+        try:
+            reply: HTTPResponse = urllib.request.urlopen(
+                f"http://127.0.0.1:{port}/health/ready", timeout=2
+            )
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+        else:
+            reply.close()
+            return reply
+    raise AssertionError("the service did not become ready")
