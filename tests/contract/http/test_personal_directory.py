@@ -1,0 +1,221 @@
+"""Section 4.12 of the interface: personal directories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.api import STRANGER, Caller, data_of, error_of
+
+FIELDS = [
+    "uuid", "user_uuid", "name", "work", "mobile", "home", "email", "ringtone", "created_at",
+]  # fmt: skip
+
+FULL = {
+    "name": "Grace Hopper",
+    "work": "+1 202 555 0143",
+    "mobile": "0150 1234",
+    "home": "12",
+    "email": "grace@example.com",
+    "ringtone": "Chirp1",
+}
+
+
+async def contact(owner: Caller, **fields: Any) -> dict[str, Any]:
+    reply = await owner.post(f"/personal-directory/{owner.uuid}", {"name": "Grace", **fields})
+    created: dict[str, Any] = data_of(reply, 201)
+    return created
+
+
+async def contacts(caller: Caller, owner: Caller) -> Any:
+    return data_of(await caller.get(f"/personal-directory/{owner.uuid}"))
+
+
+async def test_a_contact_is_created_with_its_name_alone(ada: Caller) -> None:
+    reply = await ada.post(f"/personal-directory/{ada.uuid}", {"name": "Grace"})
+
+    created = data_of(reply, 201, "Personal contact created")
+    assert list(created) == FIELDS
+    assert created["user_uuid"] == ada.uuid
+    assert created["name"] == "Grace"
+    others = set(FIELDS) - {"uuid", "user_uuid", "name", "created_at"}
+    assert {created[field] for field in others} == {None}
+    assert reply.json()["metadata"] == {}
+
+
+async def test_a_contact_is_kept_as_it_was_created(ada: Caller) -> None:
+    created = await contact(ada, **FULL)
+
+    assert {field: created[field] for field in FULL} == FULL
+    assert await contacts(ada, ada) == [created]
+
+
+async def test_the_owner_may_stand_in_the_body_and_must_agree(ada: Caller, bob: Caller) -> None:
+    body = {"name": "Grace", "user_uuid": ada.uuid.upper()}
+
+    created = data_of(await ada.post(f"/personal-directory/{ada.uuid}", body), 201)
+    assert created["user_uuid"] == ada.uuid
+
+    for other in (bob.uuid, None, 7, ""):
+        body["user_uuid"] = other  # type: ignore[assignment]
+        reply = await ada.post(f"/personal-directory/{ada.uuid}", body)
+        assert set(error_of(reply, 422, "invalid")) == {"user_uuid"}
+    assert await contacts(ada, ada) == [created]
+
+
+async def test_each_user_s_contacts_are_listed_and_paged_oldest_first(
+    ada: Caller, bob: Caller
+) -> None:
+    await contact(bob)
+    path = f"/personal-directory/{ada.uuid}"
+    assert data_of(await ada.get(path), 200, "0 personal contact(s) found") == []
+    mine = [await contact(ada, name=f"Grace {number}") for number in range(3)]
+    mine.sort(key=lambda one: (one["created_at"], one["uuid"]))
+
+    everything = await ada.get(path)
+    page = await ada.get(path, limit=1, offset=1)
+
+    assert data_of(everything, 200, "3 personal contact(s) found") == mine
+    assert everything.json()["metadata"] == {}
+    assert data_of(page, 200, "1 personal contact(s) found") == mine[1:2]
+    assert page.json()["metadata"] == {"total": 3, "limit": 1, "offset": 1}
+    assert set(error_of(await ada.get(path, offset="x"), 422)) == {"offset"}
+
+
+async def test_what_is_sent_is_changed_and_nothing_else(ada: Caller) -> None:
+    before = await contact(ada, **FULL)
+    path = f"/personal-directory/contact/{before['uuid']}"
+
+    reply = await ada.put(path, {"name": "G. H.", "email": None})
+
+    after = data_of(reply, 200, "Personal contact updated")
+    assert after == {**before, "name": "G. H.", "email": None}
+    assert list(after) == FIELDS
+    assert await contacts(ada, ada) == [after]
+    assert data_of(await ada.put(path, {})) == after
+
+
+async def test_what_was_read_can_be_sent_back(ada: Caller) -> None:
+    before = await contact(ada, **FULL)
+    body = {**before, "created_at": "2001-01-01T00:00:00.000Z", "work": "9"}
+
+    reply = await ada.put(f"/personal-directory/contact/{before['uuid']}", body)
+
+    assert data_of(reply) == {**before, "work": "9"}
+
+
+@pytest.mark.parametrize("field", ["uuid", "user_uuid"])
+async def test_a_contact_stays_what_and_whose_it_is(ada: Caller, admin: Caller, field: str) -> None:
+    before = await contact(ada)
+
+    reply = await admin.put(
+        f"/personal-directory/contact/{before['uuid']}", {"name": "Mine", field: admin.uuid}
+    )
+
+    assert set(error_of(reply, 422)) == {field}
+    assert await contacts(ada, ada) == [before]
+
+
+async def test_a_contact_is_deleted_once(ada: Caller) -> None:
+    kept = await contact(ada)
+    path = f"/personal-directory/contact/{(await contact(ada))['uuid']}"
+
+    assert data_of(await ada.delete(path), 200, "Personal contact deleted") is None
+
+    error_of(await ada.delete(path), 404, "not_found")
+    error_of(await ada.put(path, {"name": ""}), 404)
+    assert await contacts(ada, ada) == [kept]
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({}, {"name"}),
+        ({"name": None}, {"name"}),
+        ({"name": "", "work": "x" * 256, "email": "a@b@c"}, {"name", "work", "email"}),
+        ({"name": "G", "home": 7, "mobile": "\x00"}, {"home", "mobile"}),
+        ({"name": "G", "department": "x"}, {"department"}),
+        ({"name": "G", "uuid": STRANGER, "created_at": ""}, {"uuid", "created_at"}),
+        ("Grace", {"body"}),
+    ],
+)
+async def test_every_bad_field_is_named(ada: Caller, body: Any, fields: set[str]) -> None:
+    reply = await ada.post(f"/personal-directory/{ada.uuid}", body)
+
+    assert set(error_of(reply, 422, "invalid")) == fields
+    assert await contacts(ada, ada) == []
+
+
+async def test_every_bad_field_of_a_change_is_named(ada: Caller) -> None:
+    before = await contact(ada)
+
+    reply = await ada.put(
+        f"/personal-directory/contact/{before['uuid']}",
+        {"name": None, "email": "x", "is_active": True},
+    )
+
+    assert set(error_of(reply, 422)) == {"name", "email", "is_active"}
+    assert await contacts(ada, ada) == [before]
+
+
+async def test_another_s_directory_is_forbidden_whether_or_not_there_is_one(
+    ada: Caller, bob: Caller
+) -> None:
+    await contact(bob)
+
+    for owner in (bob.uuid, STRANGER, "7"):
+        error_of(await ada.get(f"/personal-directory/{owner}", limit=0), 403, "forbidden")
+        reply = await ada.post(f"/personal-directory/{owner}", {"nonsense": 1})
+        assert error_of(reply, 403, "forbidden") == {}
+
+
+async def test_another_s_contact_is_like_one_that_is_missing(ada: Caller, bob: Caller) -> None:
+    theirs = await contact(bob)
+
+    for ask in (ada.delete, lambda path: ada.put(path, {"nonsense": 1})):
+        messages = set()
+        for uuid in (theirs["uuid"], STRANGER, "7"):
+            reply = await ask(f"/personal-directory/contact/{uuid}")
+            assert error_of(reply, 404, "not_found") == {}
+            messages.add(reply.json()["message"])
+        assert len(messages) == 1
+    assert await contacts(bob, bob) == [theirs]
+
+
+async def test_level_0_keeps_everybody_s_directory(admin: Caller, bob: Caller) -> None:
+    reply = await admin.post(f"/personal-directory/{bob.uuid}", {"name": "Grace"})
+    created = data_of(reply, 201)
+    path = f"/personal-directory/contact/{created['uuid']}"
+
+    assert created["user_uuid"] == bob.uuid
+    changed = data_of(await admin.put(path, {"work": "1"}))
+    assert await contacts(bob, bob) == await contacts(admin, bob) == [changed]
+    data_of(await admin.delete(path))
+    assert await contacts(admin, bob) == []
+
+
+@pytest.mark.parametrize("owner", [STRANGER, "7"])
+async def test_level_0_is_told_that_a_user_is_missing(admin: Caller, owner: str) -> None:
+    error_of(await admin.get(f"/personal-directory/{owner}", limit=0), 404, "not_found")
+    error_of(await admin.post(f"/personal-directory/{owner}", {"nonsense": 1}), 404, "not_found")
+
+
+async def test_contacts_go_with_their_user(admin: Caller, ada: Caller, bob: Caller) -> None:
+    gone, kept = await contact(ada), await contact(bob)
+
+    data_of(await admin.delete(f"/users/{ada.uuid}"))
+
+    error_of(await admin.delete(f"/personal-directory/contact/{gone['uuid']}"), 404)
+    assert await contacts(bob, bob) == [kept]
+
+
+async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
+    for method, path in (
+        ("GET", f"/{STRANGER}"),
+        ("POST", f"/{STRANGER}"),
+        ("PUT", f"/contact/{STRANGER}"),
+        ("DELETE", f"/contact/{STRANGER}"),
+    ):
+        reply = await nobody.ask(method, f"/personal-directory{path}", content=b"{broken")
+        assert error_of(reply, 401, "unauthenticated") == {}

@@ -1,0 +1,169 @@
+"""Section 4.14 of the interface: PINs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+
+from support.api import STRANGER, Api, Caller, data_of, error_of
+
+FIELDS = ["uuid", "user_uuid", "pin_code", "created_at"]
+
+
+async def save(caller: Caller, owner: Caller, pin: str = "2468") -> dict[str, Any]:
+    saved: dict[str, Any] = data_of(
+        await caller.put(f"/vendor-users/{owner.uuid}", {"pin_code": pin})
+    )
+    return saved
+
+
+async def test_a_pin_is_saved_and_answered_as_a_hash(api: Api, ada: Caller) -> None:
+    reply = await ada.put(f"/vendor-users/{ada.uuid.upper()}", {"pin_code": "246813579"})
+
+    saved = data_of(reply, 200, "Vendor user saved")
+    assert list(saved) == FIELDS
+    assert saved["user_uuid"] == ada.uuid
+    assert "246813579" not in reply.text
+    assert await api.container.hasher().verify_pin("246813579", saved["pin_code"])
+    assert reply.json()["metadata"] == {}
+    found = await ada.get(f"/vendor-users/by-user/{ada.uuid}")
+    assert data_of(found, 200, "Vendor user found") == saved
+    assert data_of(await ada.get("/me"))["vendor_user"] == saved
+
+
+async def test_a_new_pin_takes_the_place_of_the_current_one(api: Api, ada: Caller) -> None:
+    first = await save(ada, ada, "1111")
+
+    second = await save(ada, ada, "2222")
+
+    assert second == {**first, "pin_code": second["pin_code"]}
+    assert not await api.container.hasher().verify_pin("1111", second["pin_code"])
+    assert await api.container.hasher().verify_pin("2222", second["pin_code"])
+    assert data_of(await ada.get(f"/vendor-users/by-user/{ada.uuid}")) == second
+
+
+async def test_racing_callers_leave_one_pin(ada: Caller) -> None:
+    saved = await asyncio.gather(*(save(ada, ada, f"{pin:04}") for pin in range(8)))
+
+    assert len({one["uuid"] for one in saved}) == 1
+    assert data_of(await ada.get(f"/vendor-users/by-user/{ada.uuid}")) in saved
+
+
+async def test_the_record_s_other_fields_may_be_sent_along(ada: Caller, bob: Caller) -> None:
+    first = await save(ada, ada)
+    body = {**first, "created_at": "2001-01-01T00:00:00.000Z", "pin_code": "9999"}
+
+    second = data_of(await ada.put(f"/vendor-users/{ada.uuid}", body))
+
+    assert second == {**first, "pin_code": second["pin_code"]}
+    for other in (bob.uuid, None, 7):
+        reply = await ada.put(f"/vendor-users/{ada.uuid}", {"pin_code": "9999", "user_uuid": other})
+        assert set(error_of(reply, 422, "invalid")) == {"user_uuid"}
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({}, {"pin_code"}),
+        ({"pin_code": None}, {"pin_code"}),
+        ({"pin_code": 2468}, {"pin_code"}),
+        ({"pin_code": "246"}, {"pin_code"}),
+        ({"pin_code": "2" * 33}, {"pin_code"}),
+        ({"pin_code": "24 68"}, {"pin_code"}),
+        ({"pin_code": "\u0662\u0664\u0666\u0668"}, {"pin_code"}),
+        ({"pin_code": "2468\n"}, {"pin_code"}),
+        ({"pin_code": "x", "pin": "2468"}, {"pin_code", "pin"}),
+        ([{"pin_code": "2468"}], {"body"}),
+    ],
+)
+async def test_every_bad_field_is_named(ada: Caller, body: Any, fields: set[str]) -> None:
+    reply = await ada.put(f"/vendor-users/{ada.uuid}", body)
+
+    assert set(error_of(reply, 422, "invalid")) == fields
+    error_of(await ada.get(f"/vendor-users/by-user/{ada.uuid}"), 404)
+
+
+@pytest.mark.parametrize("pin", ["0000", "1" * 32])
+async def test_4_to_32_digits_are_taken(api: Api, ada: Caller, pin: str) -> None:
+    saved = await save(ada, ada, pin)
+
+    assert await api.container.hasher().verify_pin(pin, saved["pin_code"])
+
+
+async def test_a_pin_is_deleted_once(ada: Caller, bob: Caller) -> None:
+    await save(ada, ada)
+    kept = await save(bob, bob)
+    path = f"/vendor-users/{ada.uuid}"
+
+    assert data_of(await ada.delete(path), 200, "Vendor user deleted") is None
+
+    error_of(await ada.delete(path), 404, "not_found")
+    error_of(await ada.get(f"/vendor-users/by-user/{ada.uuid}"), 404, "not_found")
+    assert data_of(await ada.get("/me"))["vendor_user"] is None
+    assert data_of(await bob.get(f"/vendor-users/by-user/{bob.uuid}")) == kept
+
+
+async def test_another_s_pin_is_forbidden_whether_or_not_there_is_one(
+    ada: Caller, bob: Caller
+) -> None:
+    kept = await save(bob, bob)
+
+    for owner in (bob.uuid, STRANGER, "7"):
+        error_of(await ada.get(f"/vendor-users/by-user/{owner}"), 403, "forbidden")
+        reply = await ada.put(f"/vendor-users/{owner}", {"nonsense": 1})
+        assert error_of(reply, 403, "forbidden") == {}
+        error_of(await ada.delete(f"/vendor-users/{owner}"), 403, "forbidden")
+    assert data_of(await bob.get(f"/vendor-users/by-user/{bob.uuid}")) == kept
+
+
+async def test_level_0_keeps_everybody_s_pin(admin: Caller, bob: Caller) -> None:
+    saved = await save(admin, bob)
+
+    assert saved["user_uuid"] == bob.uuid
+    assert data_of(await admin.get(f"/vendor-users/by-user/{bob.uuid}")) == saved
+    assert data_of(await bob.get("/me"))["vendor_user"] == saved
+    data_of(await admin.delete(f"/vendor-users/{bob.uuid}"))
+
+
+@pytest.mark.parametrize("owner", [STRANGER, "7"])
+async def test_level_0_is_told_that_a_user_is_missing(admin: Caller, owner: str) -> None:
+    for reply in (
+        await admin.get(f"/vendor-users/by-user/{owner}"),
+        await admin.put(f"/vendor-users/{owner}", {"nonsense": 1}),
+        await admin.delete(f"/vendor-users/{owner}"),
+    ):
+        error_of(reply, 404, "not_found")
+        assert reply.json()["message"] == "There is no such user."
+
+
+async def test_a_pin_goes_with_its_user(admin: Caller, ada: Caller) -> None:
+    await save(ada, ada)
+
+    data_of(await admin.delete(f"/users/{ada.uuid}"))
+
+    error_of(await admin.get(f"/vendor-users/by-user/{ada.uuid}"), 404)
+
+
+async def test_a_pin_is_in_no_log(ada: Caller, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    await save(ada, ada, "8675309867")
+    error_of(await ada.put(f"/vendor-users/{ada.uuid}", {"pin_code": "8675309867x"}), 422)
+
+    assert caplog.records
+    assert "8675309867" not in "".join(
+        f"{one.__dict__} {one.getMessage()}" for one in caplog.records
+    )
+
+
+async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
+    for method, path in (
+        ("GET", f"/by-user/{STRANGER}"),
+        ("PUT", f"/{STRANGER}"),
+        ("DELETE", f"/{STRANGER}"),
+    ):
+        reply = await nobody.ask(method, f"/vendor-users{path}", content=b"{broken")
+        assert error_of(reply, 401, "unauthenticated") == {}

@@ -1,0 +1,164 @@
+"""The company's directory, over the memory database."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.memory.system import CountingIds, FixedClock
+from phoneprov_core.access.rules import SharedWrite
+from phoneprov_core.directory.model import (
+    CompanyContact,
+    CompanyContactPatch,
+    NewCompanyContact,
+)
+from phoneprov_core.directory.use_cases import CompanyDirectory
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
+from phoneprov_core.kernel.store import Window
+from support.stores import identifier
+
+ADMIN = Actor(identifier(0xAD), level=0)
+ADA = Actor(identifier(0xA), level=None)
+MISSING = identifier(0xDEAD)
+
+
+class Rig:
+    """The use cases, and what they stand on."""
+
+    def __init__(self, shared_write: SharedWrite = SharedWrite.SUPERADMIN) -> None:
+        self.database = MemoryDatabase()
+        self.clock = FixedClock()
+        self.directory = CompanyDirectory(self.database, shared_write, self.clock, CountingIds())
+
+    async def stored(self) -> list[CompanyContact]:
+        async with self.database.read() as tx:
+            return await tx.company_contacts.rows(100)
+
+
+@pytest.fixture
+def rig() -> Rig:
+    return Rig()
+
+
+@pytest.fixture
+async def grace(rig: Rig) -> CompanyContact:
+    new = NewCompanyContact(name="Grace", work="12", email="grace@example.com")
+    return await rig.directory.create(ADMIN, new)
+
+
+async def test_a_contact_is_created_active_at_this_moment(rig: Rig, grace: CompanyContact) -> None:
+    assert grace == CompanyContact(
+        uuid=identifier(1),
+        name="Grace",
+        work="12",
+        mobile=None,
+        home=None,
+        email="grace@example.com",
+        ringtone=None,
+        department=None,
+        company=None,
+        location=None,
+        building=None,
+        is_active=True,
+        created_at="2026-01-31T08:15:30.250Z",
+    )
+    assert await rig.stored() == [grace]
+
+
+async def test_everybody_reads(rig: Rig, grace: CompanyContact) -> None:
+    assert await rig.directory.get(ADA, grace.uuid.upper()) == grace
+    assert await (await rig.directory.all(ADA)).everything() == [grace]
+
+
+async def test_a_page_of_the_list_has_its_total(rig: Rig, grace: CompanyContact) -> None:
+    rig.clock.advance(1)
+    mary = await rig.directory.create(ADMIN, NewCompanyContact(name="Mary"))
+
+    page = await rig.directory.all(ADA, Window(limit=1, offset=1))
+
+    assert page.first == [mary]
+    assert page.total == 2
+
+
+async def test_a_change_leaves_the_rest_alone(rig: Rig, grace: CompanyContact) -> None:
+    rig.clock.advance(60)
+
+    changed = await rig.directory.update(
+        ADMIN, grace.uuid, CompanyContactPatch(home="34", email=None)
+    )
+
+    assert changed == msgspec.structs.replace(grace, home="34", email=None)
+    assert await rig.stored() == [changed]
+
+
+async def test_a_contact_is_deleted(rig: Rig, grace: CompanyContact) -> None:
+    await rig.directory.delete(ADMIN, grace.uuid)
+
+    assert await rig.stored() == []
+
+
+@pytest.mark.parametrize("uuid", [MISSING, "", "grace"])
+async def test_what_is_missing_is_not_found_whatever_is_wrong_with_the_change(
+    rig: Rig, grace: CompanyContact, uuid: str
+) -> None:
+    wrong = Unchecked(CompanyContactPatch, lambda: {"name": None})
+
+    with pytest.raises(NotFound):
+        await rig.directory.get(ADMIN, uuid)
+    with pytest.raises(NotFound):
+        await rig.directory.update(ADMIN, uuid, wrong)
+    with pytest.raises(NotFound):
+        await rig.directory.delete(ADMIN, uuid)
+    assert await rig.stored() == [grace]
+
+
+async def test_without_level_0_nothing_is_written_or_learned(
+    rig: Rig, grace: CompanyContact
+) -> None:
+    for uuid in (grace.uuid, MISSING):
+        with pytest.raises(Forbidden):
+            await rig.directory.update(ADA, uuid, Unchecked(CompanyContactPatch, _explode))
+        with pytest.raises(Forbidden):
+            await rig.directory.delete(ADA, uuid)
+    with pytest.raises(Forbidden):
+        await rig.directory.create(ADA, Unchecked(NewCompanyContact, _explode))
+    assert await rig.stored() == [grace]
+
+
+async def test_everybody_writes_when_it_is_set_so() -> None:
+    rig = Rig(SharedWrite.BEARER)
+
+    contact = await rig.directory.create(ADA, NewCompanyContact(name="Grace"))
+    await rig.directory.update(ADA, contact.uuid, CompanyContactPatch(name="Mary"))
+    assert [one.name for one in await rig.stored()] == ["Mary"]
+    await rig.directory.delete(ADA, contact.uuid)
+    assert await rig.stored() == []
+
+
+async def test_a_wrong_change_changes_nothing(rig: Rig, grace: CompanyContact) -> None:
+    wrong = Unchecked(CompanyContactPatch, lambda: {"name": "Mary", "uuid": MISSING})
+
+    with pytest.raises(Invalid) as invalid:
+        await rig.directory.update(ADMIN, grace.uuid, wrong)
+
+    assert [problem.field for problem in invalid.value.problems] == ["uuid"]
+    assert await rig.stored() == [grace]
+
+
+def test_a_contact_that_is_made_in_code_is_held_to_the_same_rules() -> None:
+    with pytest.raises(Invalid) as invalid:
+        NewCompanyContact(name=" ", work="\n", email="grace", building="x" * 256)
+
+    assert [problem.field for problem in invalid.value.problems] == [
+        "name",
+        "work",
+        "email",
+        "building",
+    ]
+
+
+def _explode() -> object:
+    raise AssertionError("the body was looked at")

@@ -1,0 +1,164 @@
+"""Users' own directories, over the memory database."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.memory.system import CountingIds, FixedClock
+from phoneprov_core.directory.model import (
+    NewPersonalContact,
+    PersonalContact,
+    PersonalContactPatch,
+)
+from phoneprov_core.directory.use_cases import PersonalDirectory
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
+from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.store import Window
+from support.stores import a_user, identifier
+
+ADMIN = Actor(identifier(0xAD), level=0)
+ADA = Actor(identifier(0xA), level=None)
+BOB = Actor(identifier(0xB), level=None)
+CLERK = Actor(identifier(0xC), level=3, level_rule=LevelRule.STRICT)
+MISSING = identifier(0xDEAD)
+
+
+class Rig:
+    """The use cases, and what they stand on."""
+
+    def __init__(self) -> None:
+        self.database = MemoryDatabase()
+        self.clock = FixedClock()
+        self.directory = PersonalDirectory(self.database, self.clock, CountingIds())
+
+    async def stored(self) -> list[PersonalContact]:
+        async with self.database.read() as tx:
+            return await tx.personal_contacts.rows(100)
+
+
+@pytest.fixture
+async def rig() -> Rig:
+    rig = Rig()
+    async with rig.database.write() as tx:
+        for number in (0xAD, 0xA, 0xB, 0xC):
+            await tx.users.add(a_user(number))
+    return rig
+
+
+@pytest.fixture
+async def grace(rig: Rig) -> PersonalContact:
+    """Ada's one contact."""
+    new = NewPersonalContact(name="Grace", work="12")
+    return await rig.directory.create(ADA, ADA.user_uuid, new)
+
+
+async def test_a_contact_is_its_owner_s(rig: Rig, grace: PersonalContact) -> None:
+    assert grace == PersonalContact(
+        uuid=identifier(1),
+        user_uuid=ADA.user_uuid,
+        name="Grace",
+        work="12",
+        mobile=None,
+        home=None,
+        email=None,
+        ringtone=None,
+        created_at="2026-01-31T08:15:30.250Z",
+    )
+    assert await rig.stored() == [grace]
+    assert await (await rig.directory.of_user(ADA, ADA.user_uuid)).everything() == [grace]
+    assert await (await rig.directory.of_user(BOB, BOB.user_uuid)).everything() == []
+
+
+async def test_a_page_of_the_list_has_its_owner_s_total(rig: Rig, grace: PersonalContact) -> None:
+    await rig.directory.create(BOB, BOB.user_uuid, NewPersonalContact(name="Mary"))
+
+    page = await rig.directory.of_user(ADA, ADA.user_uuid, Window(limit=5))
+
+    assert page.first == [grace]
+    assert page.total == 1
+
+
+async def test_a_change_leaves_the_rest_alone(rig: Rig, grace: PersonalContact) -> None:
+    changed = await rig.directory.update(
+        ADA, grace.uuid, PersonalContactPatch(work=None, ringtone="Chirp1")
+    )
+
+    assert changed == msgspec.structs.replace(grace, work=None, ringtone="Chirp1")
+    assert await rig.stored() == [changed]
+
+
+async def test_a_superadmin_acts_for_everybody(rig: Rig, grace: PersonalContact) -> None:
+    assert await (await rig.directory.of_user(ADMIN, ADA.user_uuid)).everything() == [grace]
+
+    mary = await rig.directory.create(ADMIN, BOB.user_uuid, NewPersonalContact(name="Mary"))
+    await rig.directory.update(ADMIN, grace.uuid, PersonalContactPatch(name="G. H."))
+
+    assert mary.user_uuid == BOB.user_uuid
+    assert [one.name for one in await rig.stored()] == ["G. H.", "Mary"]
+    await rig.directory.delete(ADMIN, grace.uuid)
+    assert await rig.stored() == [mary]
+
+
+@pytest.mark.parametrize("actor", [BOB, CLERK])
+async def test_another_s_directory_is_forbidden(
+    rig: Rig, grace: PersonalContact, actor: Actor
+) -> None:
+    for owner in (ADA.user_uuid, MISSING, ""):
+        with pytest.raises(Forbidden):
+            await rig.directory.of_user(actor, owner)
+        with pytest.raises(Forbidden):
+            await rig.directory.create(actor, owner, Unchecked(NewPersonalContact, _explode))
+    assert await rig.stored() == [grace]
+
+
+@pytest.mark.parametrize("actor", [BOB, CLERK])
+async def test_another_s_contact_reads_like_a_missing_one(
+    rig: Rig, grace: PersonalContact, actor: Actor
+) -> None:
+    messages = set()
+    for uuid in (grace.uuid, MISSING, ""):
+        with pytest.raises(NotFound) as missing:
+            await rig.directory.update(actor, uuid, Unchecked(PersonalContactPatch, _explode))
+        messages.add(missing.value.message)
+        with pytest.raises(NotFound) as missing:
+            await rig.directory.delete(actor, uuid)
+        messages.add(missing.value.message)
+
+    assert len(messages) == 1
+    assert await rig.stored() == [grace]
+
+
+@pytest.mark.parametrize("owner", [MISSING, "", "ada"])
+async def test_a_user_that_is_missing_is_not_found(rig: Rig, owner: str) -> None:
+    with pytest.raises(NotFound):
+        await rig.directory.of_user(ADMIN, owner)
+    with pytest.raises(NotFound):
+        await rig.directory.create(ADMIN, owner, Unchecked(NewPersonalContact, _explode))
+
+
+@pytest.mark.parametrize("owner", [BOB.user_uuid, None, "", 7])
+async def test_an_owner_in_the_body_must_agree(rig: Rig, owner: object) -> None:
+    body = {"name": "Grace", "user_uuid": owner}
+
+    with pytest.raises(Invalid) as invalid:
+        await rig.directory.create(ADA, ADA.user_uuid, Unchecked(NewPersonalContact, lambda: body))
+
+    assert [problem.field for problem in invalid.value.problems] == ["user_uuid"]
+    assert await rig.stored() == []
+
+
+async def test_a_contact_cannot_be_given_to_another(rig: Rig, grace: PersonalContact) -> None:
+    body = {"user_uuid": BOB.user_uuid}
+
+    with pytest.raises(Invalid):
+        await rig.directory.update(ADMIN, grace.uuid, Unchecked(PersonalContactPatch, lambda: body))
+
+    assert await rig.stored() == [grace]
+
+
+def _explode() -> object:
+    raise AssertionError("the body was looked at")
