@@ -12,7 +12,9 @@ from phoneprov_core.kernel.store import Store
 from support.stores import (
     Database,
     Stores,
+    a_company_contact,
     a_permission,
+    a_personal_contact,
     a_phone,
     a_profile,
     a_user,
@@ -61,6 +63,10 @@ def _profile(number: int, **changes: Any) -> Any:
     return a_profile(number, **{"user_uuid": OWNER, **changes})
 
 
+def _personal_contact(number: int, **changes: Any) -> Any:
+    return a_personal_contact(number, **{"user_uuid": OWNER, **changes})
+
+
 USERS = Kind("users", lambda tx: tx.users, a_user, {"phone": "12", "is_active": False})
 PERMISSIONS = Kind(
     "permissions", lambda tx: tx.permissions, a_permission, {"description": "changed\n\ttwice"}
@@ -79,7 +85,20 @@ PROFILES = Kind(
     {"cnf_xml": "<a>\r\n\t\u00e9\U0001f4de</a>\n", "compatible_models": ("7945", 'a "b", c')},
     prepare=_two_owners,
 )
-KINDS = [USERS, PERMISSIONS, PHONES, PROFILES]
+COMPANY_CONTACTS = Kind(
+    "company_contacts",
+    lambda tx: tx.company_contacts,
+    a_company_contact,
+    {"name": "\u00c9milie", "is_active": False, "work": None, "mobile": "1", "company": "a 'b'"},
+)
+PERSONAL_CONTACTS = Kind(
+    "personal_contacts",
+    lambda tx: tx.personal_contacts,
+    _personal_contact,
+    {"name": "\u00c9milie", "mobile": None, "email": "e@example.com"},
+    prepare=_two_owners,
+)
+KINDS = [USERS, PERMISSIONS, PHONES, PROFILES, COMPANY_CONTACTS, PERSONAL_CONTACTS]
 
 
 async def add(database: Database, kind: Kind, *records: Any) -> None:

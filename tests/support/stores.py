@@ -21,6 +21,7 @@ from phoneprov_core.auth.model import Session
 from phoneprov_core.auth.ports import LoginAttempts, Sessions
 from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.deployments.ports import Deployments, Leases, ServiceSessions
+from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.links.model import Link
@@ -60,6 +61,10 @@ class Stores(Protocol):
     def service_sessions(self) -> ServiceSessions: ...
     @property
     def vendor_users(self) -> VendorUsers: ...
+    @property
+    def company_contacts(self) -> Store[CompanyContact]: ...
+    @property
+    def personal_contacts(self) -> Store[PersonalContact]: ...
     @property
     def extensions(self) -> Store[Extension]: ...
     @property
@@ -264,3 +269,39 @@ def a_pin(number: int, user_uuid: str, **changes: Any) -> VendorUser:
     """A PIN's hash."""
     pin = VendorUser(identifier(number), user_uuid, f"hash-{number}", moment(number))
     return msgspec.structs.replace(pin, **changes)
+
+
+def a_company_contact(number: int, **changes: Any) -> CompanyContact:
+    """An active contact of the company."""
+    contact = CompanyContact(
+        uuid=identifier(number),
+        name="Grace Hopper",
+        work="+1 202 555 0143",
+        mobile=None,
+        home=None,
+        email="grace@example.com",
+        ringtone=None,
+        department="Compilers",
+        company=None,
+        location=None,
+        building="B",
+        is_active=True,
+        created_at=moment(number),
+    )
+    return msgspec.structs.replace(contact, **changes)
+
+
+def a_personal_contact(number: int, user_uuid: str, **changes: Any) -> PersonalContact:
+    """A contact of one user's own."""
+    contact = PersonalContact(
+        uuid=identifier(number),
+        user_uuid=user_uuid,
+        name="Grace Hopper",
+        work=None,
+        mobile="0150 1234",
+        home=None,
+        email=None,
+        ringtone="Chirp1",
+        created_at=moment(number),
+    )
+    return msgspec.structs.replace(contact, **changes)
