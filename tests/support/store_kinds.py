@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from phoneprov_core.kernel.store import Store
+from support.phone_parts import a_flag, a_kem, a_service
 from support.stores import (
     Database,
     Stores,
@@ -98,7 +99,32 @@ PERSONAL_CONTACTS = Kind(
     {"name": "\u00c9milie", "mobile": None, "email": "e@example.com"},
     prepare=_two_owners,
 )
-KINDS = [USERS, PERMISSIONS, PHONES, PROFILES, COMPANY_CONTACTS, PERSONAL_CONTACTS]
+KEMS = Kind(
+    "kems",
+    lambda tx: tx.kems,
+    a_kem,
+    {"connected_phone": None, "ip": "2001:db8::1", "mac": None, "software_version": "1.0.4"},
+)
+VENDOR_PHONES = Kind(
+    "vendor_phones", lambda tx: tx.vendor_phones, a_flag, {"vendor": False}, key="mac"
+)
+VENDOR_SERVICES = Kind(
+    "vendor_services",
+    lambda tx: tx.vendor_services,
+    a_service,
+    {"name": None, "url": "https://pbx/ü?a=b", "type": "É"},
+)
+KINDS = [
+    USERS,
+    PERMISSIONS,
+    PHONES,
+    PROFILES,
+    COMPANY_CONTACTS,
+    PERSONAL_CONTACTS,
+    KEMS,
+    VENDOR_PHONES,
+    VENDOR_SERVICES,
+]
 
 
 async def add(database: Database, kind: Kind, *records: Any) -> None:

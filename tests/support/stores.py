@@ -23,13 +23,17 @@ from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.deployments.ports import Deployments, Leases, ServiceSessions
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.extensions.model import Extension
+from phoneprov_core.kems.ports import Kems
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.links.model import Link
 from phoneprov_core.links.ports import Links
+from phoneprov_core.me.ports import EnrichedPhones
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import Profile
 from phoneprov_core.users.model import User
 from phoneprov_core.users.ports import Users
+from phoneprov_core.vendor_phones.ports import VendorPhones
+from phoneprov_core.vendor_services.model import VendorService
 from phoneprov_core.vendor_users.model import VendorUser
 from phoneprov_core.vendor_users.ports import VendorUsers
 
@@ -51,6 +55,14 @@ class Stores(Protocol):
     def attempts(self) -> LoginAttempts: ...
     @property
     def phones(self) -> Store[Phone]: ...
+    @property
+    def kems(self) -> Kems: ...
+    @property
+    def vendor_phones(self) -> VendorPhones: ...
+    @property
+    def enriched_phones(self) -> EnrichedPhones: ...
+    @property
+    def vendor_services(self) -> Store[VendorService]: ...
     @property
     def profiles(self) -> Store[Profile]: ...
     @property
