@@ -19,6 +19,7 @@ from support.stores import (
     a_phone,
     a_profile,
     a_user,
+    an_extension,
     identifier,
 )
 
@@ -114,6 +115,20 @@ VENDOR_SERVICES = Kind(
     a_service,
     {"name": None, "url": "https://pbx/ü?a=b", "type": "É"},
 )
+EXTENSIONS = Kind(
+    "extensions",
+    lambda tx: tx.extensions,
+    an_extension,
+    {
+        "password": " \u00e9\U0001f4de'\" ",
+        "voicemail": True,
+        "voicemail_passcode": "2468",
+        "description": "changed\n\ttwice",
+        "is_active": False,
+        "created_by": NOBODY,
+        "updated_by": NOBODY,
+    },
+)
 KINDS = [
     USERS,
     PERMISSIONS,
@@ -124,6 +139,7 @@ KINDS = [
     KEMS,
     VENDOR_PHONES,
     VENDOR_SERVICES,
+    EXTENSIONS,
 ]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from support.store_kinds import (
+    EXTENSIONS,
     NOBODY,
     OWNER,
     PERMISSIONS,
@@ -25,6 +26,7 @@ from support.stores import (
     a_profile,
     a_user,
     an_assignment,
+    an_extension,
     identifier,
 )
 
@@ -33,6 +35,7 @@ UNIQUE = [
     (USERS, a_user(1), a_user(2, email="ADA-1@Example.com"), "email"),
     (USERS, a_user(1, username="stra\u00dfe"), a_user(2, username="STRASSE"), "username"),
     (PERMISSIONS, a_permission(1), a_permission(2, level=1, name="level 1"), "name"),
+    (EXTENSIONS, an_extension(1), an_extension(2, extension="1001"), "extension"),
 ]
 
 

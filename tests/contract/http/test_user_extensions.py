@@ -1,0 +1,251 @@
+"""Section 4.6 of the interface: which user has which extension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.api import STRANGER, Api, Caller, data_of, error_of
+from support.stores import a_link, an_extension, identifier
+
+FULL = [
+    "uuid", "user_uuid", "extension_uuid", "username", "first_name", "last_name", "extension",
+    "ext_name", "type", "created_at",
+]  # fmt: skip
+OF_USER = [
+    "uuid", "user_uuid", "extension_uuid", "extension", "ext_name", "type", "created_at",
+]  # fmt: skip
+OF_EXTENSION = [
+    "uuid", "user_uuid", "extension_uuid", "username", "first_name", "last_name", "created_at",
+]  # fmt: skip
+
+
+@pytest.fixture
+async def desk(api: Api) -> str:
+    return await an_extension_in(api, 101, type="chan_sip", extension="1001", name="Front desk")
+
+
+@pytest.fixture
+async def lab(api: Api) -> str:
+    return await an_extension_in(api, 102, extension="1002", name="Lab")
+
+
+async def an_extension_in(api: Api, number: int, **fields: Any) -> str:
+    async with api.database.write() as tx:
+        await tx.extensions.add(an_extension(number, **fields))
+    return identifier(number)
+
+
+async def link(admin: Caller, user: Caller, extension_uuid: str) -> dict[str, Any]:
+    body = {"user_uuid": user.uuid, "extension_uuid": extension_uuid}
+    linked: dict[str, Any] = data_of(await admin.post("/user-extensions", body), 201)
+    return linked
+
+
+def cut(links: list[dict[str, Any]], fields: list[str]) -> list[dict[str, Any]]:
+    in_order = sorted(links, key=lambda one: (one["created_at"], one["uuid"]))
+    return [{name: one[name] for name in fields} for one in in_order]
+
+
+async def test_a_user_is_linked_to_an_extension(admin: Caller, ada: Caller, desk: str) -> None:
+    reply = await admin.post(
+        "/user-extensions", {"user_uuid": ada.uuid.upper(), "extension_uuid": desk.upper()}
+    )
+
+    linked = data_of(reply, 201, "User linked to extension")
+    assert list(linked) == FULL
+    assert linked == {
+        "uuid": linked["uuid"],
+        "user_uuid": ada.uuid,
+        "extension_uuid": desk,
+        "username": "ada",
+        "first_name": "Ada",
+        "last_name": "Lovelace",
+        "extension": "1001",
+        "ext_name": "Front desk",
+        "type": "chan_sip",
+        "created_at": linked["created_at"],
+    }
+    assert reply.json()["metadata"] == {}
+    assert data_of(await admin.get("/user-extensions")) == [linked]
+
+
+async def test_links_are_listed_in_full_and_paged_oldest_first(
+    admin: Caller, ada: Caller, bob: Caller, desk: str, lab: str
+) -> None:
+    assert data_of(await admin.get("/user-extensions"), 200, "0 link(s) found") == []
+    links = [
+        await link(admin, ada, desk),
+        await link(admin, bob, desk),
+        await link(admin, ada, lab),
+    ]
+
+    everything = await admin.get("/user-extensions")
+    page = await admin.get("/user-extensions", limit=2, offset=1)
+
+    assert data_of(everything, 200, "3 link(s) found") == cut(links, FULL)
+    assert [list(one) for one in data_of(everything)] == [FULL] * 3
+    assert everything.json()["metadata"] == {}
+    assert data_of(page, 200, "2 link(s) found") == cut(links, FULL)[1:]
+    assert page.json()["metadata"] == {"total": 3, "limit": 2, "offset": 1}
+    assert set(error_of(await admin.get("/user-extensions", offset=-1), 422)) == {"offset"}
+
+
+async def test_a_users_extensions_are_listed(
+    admin: Caller, ada: Caller, bob: Caller, desk: str, lab: str
+) -> None:
+    links = [await link(admin, ada, desk), await link(admin, ada, lab)]
+    await link(admin, bob, lab)
+    path = f"/user-extensions/by-user/{ada.uuid}"
+
+    everything = await admin.get(path)
+    page = await admin.get(path, limit=1, offset=1)
+
+    listed = data_of(everything, 200, "2 extension(s) linked to user")
+    assert listed == cut(links, OF_USER)
+    assert [list(one) for one in listed] == [OF_USER] * 2
+    assert everything.json()["metadata"] == {}
+    assert data_of(page, 200, "1 extension(s) linked to user") == listed[1:]
+    assert page.json()["metadata"] == {"total": 2, "limit": 1, "offset": 1}
+    of_admin = await admin.get(f"/user-extensions/by-user/{admin.uuid}")
+    assert data_of(of_admin, 200, "0 extension(s) linked to user") == []
+
+
+async def test_an_extensions_users_are_listed(
+    admin: Caller, ada: Caller, bob: Caller, desk: str, lab: str
+) -> None:
+    links = [await link(admin, ada, desk), await link(admin, bob, desk)]
+    path = f"/user-extensions/by-extension/{desk}"
+
+    everything = await admin.get(path)
+    page = await admin.get(path, limit=1)
+
+    listed = data_of(everything, 200, "2 user(s) linked to extension")
+    assert listed == cut(links, OF_EXTENSION)
+    assert [list(one) for one in listed] == [OF_EXTENSION] * 2
+    assert everything.json()["metadata"] == {}
+    assert data_of(page, 200, "1 user(s) linked to extension") == listed[:1]
+    assert page.json()["metadata"] == {"total": 2, "limit": 1, "offset": 0}
+    of_lab = await admin.get(f"/user-extensions/by-extension/{lab}")
+    assert data_of(of_lab, 200, "0 user(s) linked to extension") == []
+
+
+async def test_a_long_list_is_told_whole(api: Api, admin: Caller) -> None:
+    async with api.database.write() as tx:
+        for number in range(1001):
+            await tx.extensions.add(an_extension(number, extension=f"1{number:04}"))
+            await tx.links.add(a_link(number, admin.uuid, identifier(number)))
+
+    everything = await admin.get("/user-extensions")
+    of_user = await admin.get(f"/user-extensions/by-user/{admin.uuid}")
+
+    listed = data_of(everything, 200, "1001 link(s) found")
+    assert [one["uuid"] for one in listed] == [identifier(number) for number in range(1001)]
+    assert everything.json()["metadata"] == {}
+    listed = data_of(of_user, 200, "1001 extension(s) linked to user")
+    assert [one["extension"] for one in listed] == [f"1{number:04}" for number in range(1001)]
+
+
+async def test_two_are_linked_once(admin: Caller, ada: Caller, bob: Caller, desk: str) -> None:
+    first = await link(admin, ada, desk)
+
+    again = await admin.post("/user-extensions", {"user_uuid": ada.uuid, "extension_uuid": desk})
+
+    assert set(error_of(again, 409, "already_exists")) == {"extension_uuid"}
+    assert again.json()["message"] == "This user has this extension already."
+    assert data_of(await admin.get("/user-extensions")) == [first]
+    assert (await link(admin, bob, desk))["username"] == "bob"
+
+
+async def test_a_link_is_deleted_once(admin: Caller, ada: Caller, desk: str) -> None:
+    path = f"/user-extensions/{(await link(admin, ada, desk))['uuid']}"
+
+    assert data_of(await admin.delete(path), 200, "Link deleted") is None
+
+    error_of(await admin.delete(path), 404, "not_found")
+    assert data_of(await admin.get("/user-extensions")) == []
+    assert data_of(await admin.get(f"/users/{ada.uuid}"))["username"] == "ada"
+    assert data_of(await admin.get(f"/extensions/{desk}"))["extension"] == "1001"
+    await link(admin, ada, desk)
+
+
+async def test_links_go_with_their_user_and_their_extension(
+    admin: Caller, ada: Caller, bob: Caller, desk: str, lab: str
+) -> None:
+    await link(admin, ada, desk)
+    await link(admin, bob, desk)
+    left = await link(admin, bob, lab)
+
+    data_of(await admin.delete(f"/users/{ada.uuid}"))
+    data_of(await admin.delete(f"/extensions/{desk}"))
+
+    assert data_of(await admin.get("/user-extensions")) == [left]
+
+
+async def test_what_names_nothing_is_not_found(admin: Caller, ada: Caller, desk: str) -> None:
+    for uuid in (STRANGER, "7", "%00", "' OR 1=1 --"):
+        error_of(await admin.get(f"/user-extensions/by-user/{uuid}", limit=0), 404, "not_found")
+        error_of(await admin.get(f"/user-extensions/by-extension/{uuid}", limit=0), 404)
+        error_of(await admin.delete(f"/user-extensions/{uuid}"), 404, "not_found")
+    error_of(await admin.get(f"/user-extensions/by-user/{desk}"), 404)
+    error_of(await admin.get(f"/user-extensions/by-extension/{ada.uuid}"), 404)
+
+
+async def test_both_ends_in_a_body_must_exist(admin: Caller, ada: Caller, desk: str) -> None:
+    for body in (
+        {"user_uuid": STRANGER, "extension_uuid": desk},
+        {"user_uuid": ada.uuid, "extension_uuid": STRANGER},
+        {"user_uuid": STRANGER, "extension_uuid": 7, "nonsense": 1},
+        {"extension_uuid": STRANGER},
+    ):
+        error_of(await admin.post("/user-extensions", body), 404, "not_found")
+    assert data_of(await admin.get("/user-extensions")) == []
+
+
+async def test_every_bad_field_is_named(admin: Caller, ada: Caller, desk: str) -> None:
+    good = {"user_uuid": ada.uuid, "extension_uuid": desk}
+    bad: list[tuple[Any, set[str]]] = [
+        ({}, {"user_uuid", "extension_uuid"}),
+        ({"user_uuid": ada.uuid}, {"extension_uuid"}),
+        ({**good, "user_uuid": None}, {"user_uuid"}),
+        ({**good, "user_uuid": "ada", "extension_uuid": "1001"}, {"user_uuid", "extension_uuid"}),
+        ({**good, "extension_uuid": [desk]}, {"extension_uuid"}),
+        ({**good, "uuid": STRANGER, "username": "ada"}, {"uuid", "username"}),
+        ([good], {"body"}),
+    ]
+    for body, fields in bad:
+        reply = await admin.post("/user-extensions", body)
+        assert set(error_of(reply, 422, "invalid")) == fields, body
+    assert data_of(await admin.get("/user-extensions")) == []
+
+
+async def test_links_need_level_0(admin: Caller, ada: Caller, desk: str) -> None:
+    linked = await link(admin, ada, desk)
+
+    for path in (
+        "?limit=0",
+        f"/by-user/{ada.uuid}",
+        f"/by-user/{STRANGER}",
+        f"/by-extension/{desk}",
+        f"/by-extension/{STRANGER}",
+    ):
+        error_of(await ada.get(f"/user-extensions{path}"), 403, "forbidden")
+    error_of(await ada.post("/user-extensions", {"user_uuid": STRANGER}), 403)
+    for uuid in (linked["uuid"], STRANGER):
+        error_of(await ada.delete(f"/user-extensions/{uuid}"), 403)
+
+    assert data_of(await admin.get("/user-extensions")) == [linked]
+
+
+async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
+    for method, path in (
+        ("GET", ""),
+        ("POST", ""),
+        ("GET", f"/by-user/{STRANGER}"),
+        ("GET", f"/by-extension/{STRANGER}"),
+        ("DELETE", f"/{STRANGER}"),
+    ):
+        reply = await nobody.ask(method, f"/user-extensions{path}", content=b"{broken")
+        assert error_of(reply, 401, "unauthenticated") == {}
+        assert reply.headers["www-authenticate"] == "Bearer"

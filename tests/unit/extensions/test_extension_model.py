@@ -1,0 +1,74 @@
+"""What an extension may look like, and what of it is never shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET
+
+from phoneprov_core.extensions.model import ExtensionPatch, NewExtension
+from phoneprov_core.kernel.errors import Invalid
+from support.stores import an_extension
+
+GOOD: dict[str, Any] = {
+    "type": "custom",
+    "extension": "1001",
+    "name": "Desk",
+    "password": "line secret",
+}
+PRINTABLE = st.characters(exclude_categories=["Cc", "Cs"])
+
+
+def problems_of(**fields: Any) -> dict[str, str]:
+    with pytest.raises(Invalid) as invalid:
+        NewExtension(**{**GOOD, **fields})
+    return {problem.field: problem.message for problem in invalid.value.problems}
+
+
+@given(st.text(PRINTABLE, min_size=1, max_size=80))
+def test_any_text_without_control_characters_is_a_password(text: str) -> None:
+    # In Unicode's form NFC one character may become up to three.
+    assert NewExtension(**{**GOOD, "password": text}).password
+
+
+@pytest.mark.parametrize("password", [" ", "x" * 255, "\u00a0", "pass w\u00f6rd"])
+def test_a_password_is_kept_as_it_is_typed(password: str) -> None:
+    assert NewExtension(**{**GOOD, "password": password}).password == password
+
+
+@pytest.mark.parametrize("password", ["", "x" * 256, "a\x00", "\n", "\t", "\x7f", "\x9b"])
+def test_a_bad_password_is_refused_and_not_quoted(password: str) -> None:
+    problems = problems_of(password=password)
+
+    assert set(problems) == {"password"}
+    assert not password or password not in problems["password"]
+
+
+def test_every_bad_field_is_named() -> None:
+    problems = problems_of(type="SIP", extension="#/1", name="", password="")
+
+    assert set(problems) == {"type", "extension", "name", "password"}
+
+
+def test_a_null_password_of_a_change_is_none_at_all() -> None:
+    assert ExtensionPatch(password=None).password is UNSET
+    assert ExtensionPatch().password is UNSET
+    assert ExtensionPatch(password="x").password == "x"
+    assert ExtensionPatch(voicemail_passcode=None).voicemail_passcode is None
+
+
+def test_secrets_are_in_no_representation() -> None:
+    secrets: dict[str, Any] = {"password": "line secret", "voicemail_passcode": "97531"}
+    shown = [
+        repr(an_extension(1, **secrets)),
+        repr(NewExtension(**{**GOOD, **secrets})),
+        repr(ExtensionPatch(**secrets)),
+    ]
+
+    for text in shown:
+        assert "password='***'" in text or "password=***" in text
+        assert "line secret" not in text
+        assert "97531" not in text

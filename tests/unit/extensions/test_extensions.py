@@ -1,0 +1,184 @@
+"""Extensions, over the memory database."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.memory.system import CountingIds, FixedClock
+from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
+from phoneprov_core.extensions.use_cases import Extensions
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
+from phoneprov_core.kernel.store import Window
+from support.stores import identifier
+
+ADMIN = Actor(identifier(0xAD), level=0, ip="10.1.1.1")
+ROOT = Actor(identifier(0xAE), level=0, ip="10.1.1.2")
+ADA = Actor(identifier(0xA), level=None)
+MISSING = identifier(0xDEAD)
+
+
+class Rig:
+    """The use cases, and what they stand on."""
+
+    def __init__(self) -> None:
+        self.database = MemoryDatabase()
+        self.clock = FixedClock()
+        self.extensions = Extensions(self.database, self.clock, CountingIds())
+
+    async def stored(self) -> list[Extension]:
+        async with self.database.read() as tx:
+            return await tx.extensions.rows(100)
+
+
+def new(number: str = "1001") -> NewExtension:
+    return NewExtension(
+        type="chan_sccp",
+        extension=number,
+        name="Desk",
+        password="line secret",
+        voicemail_passcode="2468",
+    )
+
+
+def _explode() -> object:
+    raise AssertionError("nothing is to be looked at")
+
+
+@pytest.fixture
+def rig() -> Rig:
+    return Rig()
+
+
+@pytest.fixture
+async def desk(rig: Rig) -> Extension:
+    return await rig.extensions.create(ADMIN, new())
+
+
+async def test_an_extension_knows_who_created_it_and_that_nobody_changed_it(
+    rig: Rig, desk: Extension
+) -> None:
+    assert desk == Extension(
+        uuid=identifier(1),
+        type="chan_sccp",
+        extension="1001",
+        name="Desk",
+        password="line secret",
+        description=None,
+        voicemail=False,
+        voicemail_passcode="2468",
+        is_active=True,
+        created_at="2026-01-31T08:15:30.250Z",
+        created_by=ADMIN.user_uuid,
+        updated_at="2026-01-31T08:15:30.250Z",
+        updated_by=None,
+        created_ip="10.1.1.1",
+        updated_ip="10.1.1.1",
+    )
+    assert await rig.stored() == [desk]
+    assert await rig.extensions.get(ADMIN, desk.uuid.upper()) == desk
+
+
+async def test_a_change_knows_who_when_and_from_where(rig: Rig, desk: Extension) -> None:
+    rig.clock.advance(60)
+
+    changed = await rig.extensions.update(
+        ROOT, desk.uuid, ExtensionPatch(password="another", voicemail_passcode=None)
+    )
+
+    assert changed == msgspec.structs.replace(
+        desk,
+        password="another",
+        voicemail_passcode=None,
+        updated_at="2026-01-31T08:16:30.250Z",
+        updated_by=ROOT.user_uuid,
+        updated_ip="10.1.1.2",
+    )
+    assert await rig.stored() == [changed]
+
+
+async def test_a_null_password_leaves_the_stored_one_alone(rig: Rig, desk: Extension) -> None:
+    for patch in (
+        ExtensionPatch(name="Lab", password=None),
+        Unchecked(ExtensionPatch, lambda: {"name": "Lab", "password": None}),
+    ):
+        changed = await rig.extensions.update(ADMIN, desk.uuid, patch)
+
+        assert changed.name == "Lab"
+        assert changed.password == "line secret"
+        assert await rig.stored() == [changed]
+
+
+async def test_extensions_are_listed_and_paged(rig: Rig, desk: Extension) -> None:
+    rig.clock.advance(1)
+    lab = await rig.extensions.create(ADMIN, new("1002"))
+
+    everything = await rig.extensions.all(ADMIN)
+    page = await rig.extensions.all(ADMIN, Window(limit=1, offset=1))
+
+    assert await everything.everything() == [desk, lab]
+    assert page.first == [lab]
+    assert page.total == 2
+
+
+async def test_a_number_is_taken_once(rig: Rig, desk: Extension) -> None:
+    lab = await rig.extensions.create(ADMIN, new("1002"))
+
+    with pytest.raises(Conflict) as created:
+        await rig.extensions.create(ADMIN, new())
+    with pytest.raises(Conflict) as changed:
+        await rig.extensions.update(ADMIN, lab.uuid, ExtensionPatch(extension="1001"))
+
+    for conflict in (created, changed):
+        assert conflict.value.code == "already_exists"
+        assert [problem.field for problem in conflict.value.problems] == ["extension"]
+    assert await rig.stored() == [desk, lab]
+
+
+async def test_an_extension_is_deleted(rig: Rig, desk: Extension) -> None:
+    await rig.extensions.delete(ADMIN, desk.uuid)
+
+    assert await rig.stored() == []
+
+
+@pytest.mark.parametrize("uuid", [MISSING, "", "1001"])
+async def test_what_is_missing_is_not_found_whatever_is_wrong_with_the_change(
+    rig: Rig, desk: Extension, uuid: str
+) -> None:
+    with pytest.raises(NotFound):
+        await rig.extensions.get(ADMIN, uuid)
+    with pytest.raises(NotFound):
+        await rig.extensions.update(ADMIN, uuid, Unchecked(ExtensionPatch, _explode))
+    with pytest.raises(NotFound):
+        await rig.extensions.delete(ADMIN, uuid)
+    assert await rig.stored() == [desk]
+
+
+async def test_without_level_0_nothing_is_read_written_or_learned(
+    rig: Rig, desk: Extension
+) -> None:
+    with pytest.raises(Forbidden):
+        await rig.extensions.all(ADA, Unchecked(Window, _explode))
+    with pytest.raises(Forbidden):
+        await rig.extensions.create(ADA, Unchecked(NewExtension, _explode))
+    for uuid in (desk.uuid, MISSING):
+        with pytest.raises(Forbidden):
+            await rig.extensions.get(ADA, uuid)
+        with pytest.raises(Forbidden):
+            await rig.extensions.update(ADA, uuid, Unchecked(ExtensionPatch, _explode))
+        with pytest.raises(Forbidden):
+            await rig.extensions.delete(ADA, uuid)
+    assert await rig.stored() == [desk]
+
+
+async def test_a_wrong_change_changes_nothing(rig: Rig, desk: Extension) -> None:
+    wrong = Unchecked(ExtensionPatch, lambda: {"name": "Lab", "uuid": MISSING, "password": ""})
+
+    with pytest.raises(Invalid) as invalid:
+        await rig.extensions.update(ADMIN, desk.uuid, wrong)
+
+    assert {problem.field for problem in invalid.value.problems} == {"uuid", "password"}
+    assert await rig.stored() == [desk]

@@ -1,0 +1,190 @@
+"""Which user has which extension, over the memory database."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.memory.system import CountingIds, FixedClock
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
+from phoneprov_core.kernel.store import Window
+from phoneprov_core.links.model import FullLink, LinkedExtension, LinkedUser, NewLink
+from phoneprov_core.links.use_cases import Links
+from support.stores import a_user, an_extension, identifier
+
+ADMIN = Actor(identifier(0xAD), level=0)
+NOBODY = Actor(identifier(0xA), level=None)
+ADA, BOB = identifier(201), identifier(202)
+DESK, LAB = identifier(101), identifier(102)
+MISSING = identifier(0xDEAD)
+
+
+class Rig:
+    """The use cases, and what they stand on."""
+
+    def __init__(self) -> None:
+        self.database = MemoryDatabase()
+        self.clock = FixedClock()
+        self.links = Links(self.database, self.clock, CountingIds())
+
+    async def stored(self) -> list[FullLink]:
+        async with self.database.read() as tx:
+            return await tx.links.full.rows(100)
+
+    async def link(self, user_uuid: str, extension_uuid: str) -> FullLink:
+        self.clock.advance(1)
+        new = NewLink(user_uuid=user_uuid, extension_uuid=extension_uuid)
+        return await self.links.create(ADMIN, new)
+
+
+def _explode() -> object:
+    raise AssertionError("nothing is to be looked at")
+
+
+def sent(**body: Any) -> Unchecked[NewLink]:
+    return Unchecked(NewLink, lambda: body)
+
+
+@pytest.fixture
+async def rig() -> Rig:
+    rig = Rig()
+    async with rig.database.write() as tx:
+        await tx.users.add(a_user(201, username="ada"))
+        await tx.users.add(a_user(202, username="bob", first_name="Bob", last_name="Noyce"))
+        await tx.extensions.add(an_extension(101, extension="1001", name="Desk"))
+        await tx.extensions.add(an_extension(102, extension="1002", name="Lab", type="custom"))
+    return rig
+
+
+async def test_a_link_tells_who_and_what_it_links(rig: Rig) -> None:
+    link = await rig.link(BOB, LAB)
+
+    assert link == FullLink(
+        uuid=identifier(1),
+        user_uuid=BOB,
+        extension_uuid=LAB,
+        username="bob",
+        first_name="Bob",
+        last_name="Noyce",
+        extension="1002",
+        ext_name="Lab",
+        type="custom",
+        created_at="2026-01-31T08:15:31.250Z",
+    )
+    assert await rig.stored() == [link]
+
+
+async def test_links_are_listed_from_either_end(rig: Rig) -> None:
+    links = [await rig.link(ADA, DESK), await rig.link(BOB, DESK), await rig.link(ADA, LAB)]
+
+    everything = await rig.links.all(ADMIN)
+    of_ada = await rig.links.of_user(ADMIN, ADA.upper())
+    of_desk = await rig.links.of_extension(ADMIN, DESK.upper())
+    page = await rig.links.of_user(ADMIN, ADA, Window(limit=1, offset=1))
+
+    assert await everything.everything() == links
+    extension = LinkedExtension(
+        links[2].uuid, ADA, LAB, "1002", "Lab", "custom", links[2].created_at
+    )
+    assert [one.uuid for one in of_ada.first] == [links[0].uuid, links[2].uuid]
+    assert of_ada.first[1] == extension
+    assert page.first == [extension]
+    assert page.total == 2
+    assert [one.uuid for one in of_desk.first] == [links[0].uuid, links[1].uuid]
+    assert of_desk.first[1] == LinkedUser(
+        links[1].uuid, BOB, DESK, "bob", "Bob", "Noyce", links[1].created_at
+    )
+
+
+async def test_two_are_linked_once(rig: Rig) -> None:
+    outcomes = await asyncio.gather(
+        *(rig.link(ADA, DESK) for _ in range(5)), return_exceptions=True
+    )
+
+    (link,) = [outcome for outcome in outcomes if isinstance(outcome, FullLink)]
+    conflicts = [outcome for outcome in outcomes if isinstance(outcome, Conflict)]
+    assert len(conflicts) == 4
+    for conflict in conflicts:
+        assert conflict.code == "already_exists"
+        assert [problem.field for problem in conflict.problems] == ["extension_uuid"]
+    assert await rig.stored() == [link]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"user_uuid": MISSING, "extension_uuid": DESK},
+        {"user_uuid": ADA, "extension_uuid": MISSING},
+        {"user_uuid": MISSING},
+        {"extension_uuid": MISSING, "user_uuid": 7, "nonsense": None},
+    ],
+)
+async def test_an_end_that_is_missing_is_not_found_whatever_else_is_wrong(
+    rig: Rig, body: dict[str, Any]
+) -> None:
+    with pytest.raises(NotFound):
+        await rig.links.create(ADMIN, sent(**body))
+    assert await rig.stored() == []
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({}, {"user_uuid", "extension_uuid"}),
+        ({"user_uuid": ADA}, {"extension_uuid"}),
+        ({"user_uuid": "ada", "extension_uuid": DESK}, {"user_uuid"}),
+        ({"user_uuid": ADA, "extension_uuid": DESK, "uuid": MISSING}, {"uuid"}),
+    ],
+)
+async def test_a_wrong_link_is_not_made(rig: Rig, body: dict[str, Any], fields: set[str]) -> None:
+    with pytest.raises(Invalid) as invalid:
+        await rig.links.create(ADMIN, sent(**body))
+
+    assert {problem.field for problem in invalid.value.problems} == fields
+    assert await rig.stored() == []
+
+
+async def test_a_link_is_deleted_once_and_its_ends_stay(rig: Rig) -> None:
+    link = await rig.link(ADA, DESK)
+    left = await rig.link(ADA, LAB)
+
+    await rig.links.delete(ADMIN, link.uuid.upper())
+
+    assert await rig.stored() == [left]
+    with pytest.raises(NotFound):
+        await rig.links.delete(ADMIN, link.uuid)
+    async with rig.database.read() as tx:
+        assert await tx.users.count() == 2
+        assert await tx.extensions.count() == 2
+
+
+@pytest.mark.parametrize("uuid", [MISSING, "", "ada", "1001"])
+async def test_what_is_missing_is_not_found(rig: Rig, uuid: str) -> None:
+    with pytest.raises(NotFound):
+        await rig.links.of_user(ADMIN, uuid, Unchecked(Window, _explode))
+    with pytest.raises(NotFound):
+        await rig.links.of_extension(ADMIN, uuid, Unchecked(Window, _explode))
+    with pytest.raises(NotFound):
+        await rig.links.delete(ADMIN, uuid)
+
+
+async def test_without_level_0_nothing_is_read_written_or_learned(rig: Rig) -> None:
+    link = await rig.link(ADA, DESK)
+
+    with pytest.raises(Forbidden):
+        await rig.links.all(NOBODY, Unchecked(Window, _explode))
+    with pytest.raises(Forbidden):
+        await rig.links.create(NOBODY, Unchecked(NewLink, _explode))
+    for uuid in (ADA, DESK, link.uuid, MISSING):
+        with pytest.raises(Forbidden):
+            await rig.links.of_user(NOBODY, uuid)
+        with pytest.raises(Forbidden):
+            await rig.links.of_extension(NOBODY, uuid)
+        with pytest.raises(Forbidden):
+            await rig.links.delete(NOBODY, uuid)
+    assert await rig.stored() == [link]
