@@ -14,7 +14,17 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 from typing import get_type_hints as hints_of
 
 import msgspec
@@ -253,6 +263,8 @@ def _collect_words(annotation: Any, words: list[str]) -> None:
         words.append("null")
     elif annotation is UnsetType:
         pass
+    elif origin is Literal:
+        words.append("one of " + ", ".join(value for value in get_args(annotation) if value))
     elif origin is tuple or origin is list:
         words.append("a list of text")
     elif hasattr(annotation, "__members__"):

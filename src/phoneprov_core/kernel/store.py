@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar
 
@@ -101,14 +101,14 @@ class Listing(Generic[T]):
     """A list, oldest first, read in pieces so that its length costs no memory.
 
     ``first`` is the first piece; ``async for piece in listing`` goes through all of them,
-    the first included. ``window`` and ``total`` are set when only a page was asked for; then
-    ``first`` is all of it.
+    the first included, as often as one likes. ``window`` and ``total`` are set when only a
+    page was asked for.
     """
 
     def __init__(
         self,
         first: list[T],
-        rest: Callable[[T], Awaitable[list[T]]] | None = None,
+        rest: Callable[[], AsyncIterator[list[T]]] | None = None,
         *,
         window: Window | None = None,
         total: int | None = None,
@@ -124,12 +124,11 @@ class Listing(Generic[T]):
         return self._rest is None
 
     async def __aiter__(self) -> AsyncIterator[list[T]]:
-        piece = self.first
-        while piece:
-            yield piece
-            if self._rest is None:
-                return
-            piece = await self._rest(piece[-1])
+        if self.first:
+            yield self.first
+        if self._rest is not None:
+            async for piece in self._rest():
+                yield piece
 
     async def everything(self) -> list[T]:
         """The whole list at once, for whoever knows that it is short."""
@@ -179,28 +178,33 @@ async def listing(
     Every piece is read in a transaction of its own, so that a slow reader holds nothing.
     """
     window = None if page is None else checked(page)
-    wanted = window.limit if window else None
-    read = 0
-
-    async def read_piece(last: E | None, already: int) -> list[E]:
-        size = piece if wanted is None else min(piece, wanted - already)
-        offset = window.offset if window and last is None else 0
-        async with open_() as tx:
-            return await store_in(tx).rows(size, after=last, offset=offset, owner=owner)
-
-    async def next_piece(last: E) -> list[E]:
-        nonlocal read
-        if read == wanted:
-            return []
-        entities = await read_piece(last, read)
-        read += len(entities)
-        return entities
-
     total = None
     if window is not None:
         async with open_() as tx:
             total = await store_in(tx).count(owner)
-    first = await read_piece(None, 0)
-    read = len(first)
-    complete = read < piece or read == wanted
-    return Listing(first, None if complete else next_piece, window=window, total=total)
+
+    def size_after(already: int) -> int:
+        return piece if window is None else min(piece, window.limit - already)
+
+    async def pieces_behind(last: E, already: int) -> AsyncIterator[list[E]]:
+        while size := size_after(already):
+            async with open_() as tx:
+                entities = await store_in(tx).rows(size, after=last, owner=owner)
+            if entities:
+                yield entities
+            if len(entities) < size:
+                return
+            last = entities[-1]
+            already += size
+
+    async with open_() as tx:
+        first = await store_in(tx).rows(
+            size_after(0), offset=window.offset if window else 0, owner=owner
+        )
+    complete = len(first) < size_after(0) or not size_after(len(first))
+    return Listing(
+        first,
+        None if complete else lambda: pieces_behind(first[-1], len(first)),
+        window=window,
+        total=total,
+    )

@@ -1,0 +1,98 @@
+"""Times, identifiers, representations and errors."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET, Struct, UnsetType
+
+from phoneprov_core.kernel.errors import NotFound, TooManyAttempts, already_taken, found
+from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.times import millis, shown
+
+moments = st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
+
+
+@given(moments)
+def test_a_shown_moment_has_three_digits_and_z(moment: datetime) -> None:
+    text = shown(moment)
+
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", text)
+    read = datetime.fromisoformat(text)
+    assert timedelta() <= moment - read < timedelta(milliseconds=1)
+
+
+@given(moments, moments)
+def test_shown_moments_sort_like_time(one: datetime, other: datetime) -> None:
+    if one <= other:
+        assert shown(one) <= shown(other)
+        assert millis(one) <= millis(other)
+
+
+def test_a_moment_is_shown_in_utc() -> None:
+    paris = timezone(timedelta(hours=1))
+
+    assert shown(datetime(2026, 1, 31, 0, 15, 30, 250_999, paris)) == "2026-01-30T23:15:30.250Z"
+    assert shown(datetime(2026, 1, 31, tzinfo=UTC)) == "2026-01-31T00:00:00.000Z"
+    assert millis(datetime(1970, 1, 1, 1, 0, 1, 500_000, paris)) == 1500
+
+
+@given(st.uuids())
+def test_a_uuid_is_known_in_any_case(uuid: object) -> None:
+    assert known_id(str(uuid)) == known_id(str(uuid).upper()) == str(uuid)
+
+
+@given(st.none() | st.text())
+def test_whatever_else_names_no_record(text: str | None) -> None:
+    assert known_id(text) == ""
+
+
+class Account(Struct):
+    name: str
+    password: str | UnsetType | None
+    pin: str | None = None
+
+
+@pytest.mark.parametrize(
+    ("account", "expected"),
+    [
+        (Account("ada", "secret"), "Account(name='ada', password=***, pin=None)"),
+        (Account("ada", None), "Account(name='ada', password=None, pin=None)"),
+        (Account("ada", UNSET, "12"), "Account(name='ada', password=UNSET, pin=***)"),
+        (Account("ada", ""), "Account(name='ada', password=***, pin=None)"),
+    ],
+)
+def test_secrets_that_are_set_are_not_shown(account: Account, expected: str) -> None:
+    assert redacted(account, "password", "pin") == expected
+
+
+def test_what_was_found_is_passed_on_and_what_was_not_is_named() -> None:
+    assert found("record", "phone") == "record"
+    assert found(True, "phone") is True
+    for nothing in (None, False):
+        with pytest.raises(NotFound, match=r"^There is no such phone\.$"):
+            found(nothing, "phone")
+
+
+def test_a_value_in_use_names_its_field() -> None:
+    conflict = already_taken("e-mail address", "email")
+
+    assert conflict.code == "already_exists"
+    assert conflict.message == "This e-mail address is already in use."
+    assert [problem.field for problem in conflict.problems] == ["email"]
+
+
+def test_errors_carry_a_sentence_a_code_and_a_wait() -> None:
+    error = TooManyAttempts("Try again later.", retry_after=30)
+
+    assert (str(error), error.code, error.retry_after) == (
+        "Try again later.",
+        "too_many_attempts",
+        30,
+    )
+    assert NotFound("gone", code="special").code == "special"

@@ -1,0 +1,435 @@
+"""Values: what somebody typed, in its one canonical form or refused."""
+
+from __future__ import annotations
+
+import ipaddress
+import unicodedata
+from collections.abc import Callable
+from zoneinfo import available_timezones
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from phoneprov_core.kernel import values
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+octets = st.binary(min_size=6, max_size=6)
+usable = octets.filter(lambda raw: raw != bytes(6) and not raw[0] & 1)
+
+
+def _mixed(text: str, upper: list[bool]) -> str:
+    """The text with the case of each character chosen by a list."""
+    return "".join(
+        character.upper() if up else character.lower()
+        for character, up in zip(text, upper * len(text), strict=False)
+    )
+
+
+def refused(rule: Callable[[str], str], text: str) -> str | None:
+    """What a rule has against a text, or None."""
+    try:
+        rule(text)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+cases = st.lists(st.booleans(), min_size=1, max_size=17)
+spellings: list[Callable[[bytes], str]] = [
+    lambda raw: raw.hex(),
+    lambda raw: raw.hex(":"),
+    lambda raw: raw.hex("-"),
+    lambda raw: raw.hex(".", 2),
+]
+
+
+# MAC addresses
+
+
+@given(usable, st.sampled_from(spellings), cases)
+def test_every_spelling_of_a_mac_is_one_mac(
+    raw: bytes, spelled: Callable[[bytes], str], upper: list[bool]
+) -> None:
+    assert values.mac(_mixed(spelled(raw), upper)) == raw.hex(":").upper()
+
+
+@given(usable)
+def test_a_canonical_mac_stays_as_it_is(raw: bytes) -> None:
+    canonical = values.mac(raw.hex())
+
+    assert values.mac(canonical) == canonical
+    assert values.known_mac(canonical) == canonical
+
+
+@given(octets.filter(lambda raw: raw[0] & 1), st.sampled_from(spellings))
+@example(b"\xff" * 6, spellings[0])
+@example(b"\x01\x00\x5e\x00\x00\x01", spellings[1])
+def test_group_addresses_belong_to_no_phone(raw: bytes, spelled: Callable[[bytes], str]) -> None:
+    with pytest.raises(ValueError, match="broadcast or multicast"):
+        values.mac(spelled(raw))
+    assert values.known_mac(spelled(raw)) == ""
+
+
+@pytest.mark.parametrize("spelled", spellings)
+def test_the_all_zero_mac_belongs_to_no_phone(spelled: Callable[[bytes], str]) -> None:
+    with pytest.raises(ValueError, match="all-zero"):
+        values.mac(spelled(bytes(6)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "00:1B:D4:12:34",
+        "00:1B:D4:12:34:56:78",
+        "00:1B:D4-12:34:56",
+        "001B:D412:3456",
+        "001B.D412.34.56",
+        "00:1B:D4:12:34:5G",
+        "0:1B:D4:12:34:56",
+        " 00:1B:D4:12:34:56",
+        "00:1B:D4:12:34:56\n",
+        "001BD412345",
+        "001BD41234567",
+        "00\u00001BD412345",
+        "\uff10\uff10:1B:D4:12:34:56",
+        "0x1BD4123456",
+        "00_1B_D4_12_34_56",
+    ],
+)
+def test_what_is_no_mac_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="must be a MAC address"):
+        values.mac(text)
+    assert values.known_mac(text) == ""
+
+
+@given(st.text())
+def test_any_text_is_a_canonical_mac_or_refused(text: str) -> None:
+    objection = refused(values.mac, text)
+    assert objection is None or objection.startswith("must ")
+    if objection is None:
+        canonical = values.mac(text)
+        assert bytes.fromhex(canonical.replace(":", "")).hex(":").upper() == canonical
+
+
+# IP addresses
+
+
+@given(st.ip_addresses())
+def test_an_address_is_answered_in_canonical_form(
+    address: ipaddress.IPv4Address | ipaddress.IPv6Address,
+) -> None:
+    assert values.ip(str(address)) == str(address)
+    assert values.ip(address.exploded) == str(address)
+    assert values.ip(address.exploded.upper()) == str(address)
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("2001:DB8:0:0:0:0:0:1", "2001:db8::1"),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.1"),
+        ("0:0::0", "::"),
+        ("10.0.0.1", "10.0.0.1"),
+    ],
+)
+def test_an_address_has_one_spelling(text: str, canonical: str) -> None:
+    assert ipaddress.ip_address(values.ip(text)) == ipaddress.ip_address(canonical)
+    assert values.ip(values.ip(text)) == values.ip(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "10.0.0",
+        "10.0.0.256",
+        "010.0.0.1",
+        "127.1",
+        "0x7f000001",
+        "2130706433",
+        "10.0.0.1/24",
+        " 10.0.0.1",
+        "10.0.0.1\n",
+        "\uff11\uff10.0.0.1",
+        "fe80::1%eth0",
+        "fe80::1%",
+        "[::1]",
+        "phone.example.com",
+        "10.0.0.1:80",
+    ],
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="must be an IP"):
+        values.ip(text)
+
+
+# Text
+
+
+lines = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=80).filter(
+    str.strip
+)
+
+
+@given(lines)
+def test_a_line_is_kept_in_form_nfc(line: str) -> None:
+    normal = values.required_text(line)
+
+    assert normal == unicodedata.normalize("NFC", line)
+    assert values.required_text(normal) == normal
+    assert values.optional_text(line) == normal
+
+
+def test_letters_and_their_accents_are_joined() -> None:
+    assert values.required_text("Zoe\u0308") == "Zo\u00eb"
+    assert values.description("Zoe\u0308") == "Zo\u00eb"
+
+
+controls = st.characters(categories=["Cc"])
+
+
+@given(st.text(max_size=5), controls, st.text(max_size=5))
+@example("a", "\x00", "b")
+@example("a", "\n", "b")
+@example("a", "\t", "")
+@example("", "\x7f", "b")
+@example("", "\x85", "b")
+@example("", "\r", "")
+def test_control_characters_have_no_place_in_a_line(before: str, control: str, after: str) -> None:
+    for rule in (values.required_text, values.optional_text):
+        with pytest.raises(ValueError, match="control characters"):
+            rule(before + control + after)
+
+
+@given(lines, controls, lines)
+def test_a_description_has_tabs_and_line_breaks_and_no_other_control(
+    before: str, control: str, after: str
+) -> None:
+    text = before + control + after
+    if control in "\t\n\r":
+        assert values.description(text) == unicodedata.normalize("NFC", text)
+    else:
+        with pytest.raises(ValueError, match="control characters"):
+            values.description(text)
+
+
+def test_lone_surrogates_are_refused_everywhere() -> None:
+    for rule in (values.required_text, values.description, values.email, values.url):
+        with pytest.raises(ValueError, match="must"):
+            rule("http://a/\ud800")
+
+
+@pytest.mark.parametrize(
+    ("rule", "longest"),
+    [(values.required_text, 255), (values.optional_text, 255), (values.description, 2048)],
+)
+@pytest.mark.parametrize("character", ["x", "\u00e9", "\U0001f4de"])
+def test_text_is_bounded_in_characters(
+    rule: Callable[[str], str], longest: int, character: str
+) -> None:
+    assert rule(character * longest) == character * longest
+    with pytest.raises(ValueError, match=f"at most {longest} characters"):
+        rule(character * (longest + 1))
+
+
+def test_what_counts_is_the_length_that_is_stored() -> None:
+    decomposed = "e\u0301" * 255
+
+    assert len(values.required_text(decomposed)) == 255
+
+
+@pytest.mark.parametrize("blank", ["", " ", "   ", "\u00a0", "\u2003\u3000"])
+def test_a_required_line_is_not_blank(blank: str) -> None:
+    with pytest.raises(ValueError, match="must not be empty"):
+        values.required_text(blank)
+    assert values.optional_text(blank) == blank
+
+
+# Identifiers and names
+
+
+@given(st.uuids())
+def test_a_uuid_is_lower_case_with_hyphens(uuid: object) -> None:
+    assert values.uuid(str(uuid).upper()) == str(uuid)
+    assert values.uuid(str(uuid)) == str(uuid)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "1",
+        "0" * 32,
+        "{00000000-0000-4000-8000-000000000001}",
+        "urn:uuid:00000000-0000-4000-8000-000000000001",
+        "00000000-0000-4000-8000-00000000000g",
+        "00000000-0000-4000-8000-000000000001 ",
+        "0000000-00000-4000-8000-000000000001",
+        "\uff100000000-0000-4000-8000-000000000001",
+        "00000000_0000_4000_8000_000000000001",
+    ],
+)
+def test_what_is_no_uuid_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="must be a UUID"):
+        values.uuid(text)
+
+
+@pytest.mark.parametrize("tag", sorted(available_timezones())[::60])
+def test_iana_names_are_time_zones(tag: str) -> None:
+    assert values.timezone(tag) == tag
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "utc", "Europe/Nowhere", "europe/paris", "+02:00", "../etc/passwd", "/etc/localtime"],
+)
+def test_what_is_no_time_zone_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="IANA"):
+        values.timezone(name)
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "en",
+        "de-CH",
+        "zh-Hant-TW",
+        "sr-Latn-RS",
+        "es-419",
+        "sl-rozaj-biske-1994",
+        "de-CH-1996",
+        "en-US-u-ca-gregory",
+        "de-DE-u-co-phonebk-t-en",
+        "x-office",
+        "en-x-office-floor2",
+        "zh-yue",
+        "EN-us",
+        "gsw",
+    ],
+)
+def test_language_tags(tag: str) -> None:
+    assert values.language(tag) == tag
+
+
+@pytest.mark.parametrize(
+    "tag",
+    ["", "e", "en_US", "en-", "-en", "english language", "en--US", "de-CH-", "en-u", "x", "en-x",
+     "d\u00e9", "en\n", "12", "en-a-", "toolongtag1"],
+)  # fmt: skip
+def test_what_is_no_language_tag_is_refused(tag: str) -> None:
+    with pytest.raises(ValueError, match="must"):
+        values.language(tag)
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "ada@example.com",
+        "ada.lovelace+phone@mail.example.co.uk",
+        "ada@localhost",
+        "\u00e4da@ex\u00e4mple.com",
+        "o'brien@example.com",
+    ],
+)
+def test_email_addresses(email: str) -> None:
+    assert values.email(email) == email
+
+
+@pytest.mark.parametrize(
+    "email",
+    ["", "ada", "@example.com", "ada@", "ada@@example.com", "a da@example.com", "ada@example..com",
+     "ada@.example.com", "ada@example.com.", "Ada <ada@example.com>", "ada@example.com\n",
+     "a@b@c.com", "ada,bob@example.com", "x" * 250 + "@a.com"],
+)  # fmt: skip
+def test_what_has_not_the_shape_of_an_email_address_is_refused(email: str) -> None:
+    with pytest.raises(ValueError, match="must"):
+        values.email(email)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://pbx/menu.xml",
+        "https://pbx.example.com:8443/a?b=c#d",
+        "HTTP://10.0.0.1/",
+        "http://[2001:db8::1]:80/x",
+        "http://user:pass@pbx/",
+        "https://b\u00fccher.example/",
+    ],
+)
+def test_urls(url: str) -> None:
+    assert values.url(url) == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "pbx/menu.xml", "//pbx/menu.xml", "ftp://pbx/", "javascript:alert(1)", "http:///x",
+     "http://", "http://pbx:99999/", "http://pbx:port/", "http://pbx:0/", "http://[::1/",
+     "http://a b/", "http://pbx/\n", "http://pbx/\t", "file:///etc/passwd", "http:pbx",
+     "http://pbx/" + "x" * 2048],
+)  # fmt: skip
+def test_what_is_no_http_address_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="must"):
+        values.url(url)
+
+
+@given(st.text())
+def test_no_text_breaks_the_checks_of_addresses(text: str) -> None:
+    for rule in (values.url, values.email, values.language, values.timezone, values.ip):
+        for candidate in (text, f"http://{text}", f"a@{text}"):
+            objection = refused(rule, candidate)
+            assert objection is None or objection.startswith("must ")
+
+
+# Numbers
+
+
+@given(st.text("0123456789", min_size=4, max_size=32))
+def test_a_pin_is_4_to_32_digits(pin: str) -> None:
+    assert values.pin_code(pin) == pin
+
+
+@pytest.mark.parametrize(
+    "pin", ["", "123", "1" * 33, "12a4", "12 4", "1234\n", "\u0661\u0662\u0663\u0664", "-123"]
+)
+def test_what_a_phone_has_no_keys_for_is_no_pin(pin: str) -> None:
+    with pytest.raises(ValueError, match="4 to 32 digits"):
+        values.pin_code(pin)
+
+
+@pytest.mark.parametrize("number", ["1001", "*98", "#31#", "+41", "line-1_a.b", "x" * 255])
+def test_extension_numbers(number: str) -> None:
+    assert values.extension_number(number) == number
+
+
+@pytest.mark.parametrize("number", ["", " ", "10 01", "10/01", "\u0661", "x" * 256, "1\n"])
+def test_what_is_no_extension_number_is_refused(number: str) -> None:
+    with pytest.raises(ValueError, match="must"):
+        values.extension_number(number)
+
+
+@given(st.integers())
+@example(0)
+@example(-1)
+@example(2**31 - 1)
+@example(2**31)
+def test_a_level_is_a_number_from_0_to_the_largest(level: int) -> None:
+    if 0 <= level < 2**31:
+        assert values.level(level) == level
+    else:
+        with pytest.raises(ValueError, match="from 0 to 2147483647"):
+            values.level(level)
+
+
+def test_each_element_of_a_list_is_checked() -> None:
+    rule = values.each(values.required_text, most=3)
+
+    assert rule(("a", "Zoe\u0308")) == ("a", "Zo\u00eb")
+    assert rule(()) == ()
+    with pytest.raises(ValueError, match="must not be empty"):
+        rule(("a", ""))
+    with pytest.raises(ValueError, match="at most 3"):
+        rule(("a",) * 4)
