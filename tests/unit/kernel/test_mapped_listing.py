@@ -2,39 +2,52 @@
 
 from __future__ import annotations
 
-from phoneprov_core.kernel.store import Listing, Window
+import pytest
+
+from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_core.kernel.store import Listing, Page, Window, listing
+from phoneprov_core.phones.model import Phone
+from support.stores import a_mac, a_phone
 
 
-def in_pieces(pieces: list[list[int]]) -> Listing[int]:
-    """The pieces one after the other; each is found by the last number of the one before."""
-    following = {before[-1]: after for before, after in zip(pieces, pieces[1:], strict=False)}
+@pytest.fixture
+async def database() -> MemoryDatabase:
+    database = MemoryDatabase()
+    async with database.write() as tx:
+        for number in range(5):
+            await tx.phones.add(a_phone(number))
+    return database
 
-    async def rest(last: int) -> list[int]:
-        return following.get(last, [])
 
-    return Listing(pieces[0], rest)
+async def macs(database: MemoryDatabase, page: Page = None) -> Listing[str]:
+    phones: Listing[Phone] = await listing(database.read, lambda tx: tx.phones, page, piece=2)
+    return phones.mapped(lambda phone: phone.mac)
 
 
-async def test_every_piece_is_shown_and_the_next_one_is_found_by_the_entity_itself() -> None:
-    mapped = in_pieces([[1, 2], [3, 4], [5]]).mapped(lambda number: "x" * number)
+async def test_every_piece_is_shown(database: MemoryDatabase) -> None:
+    mapped = await macs(database)
 
-    assert mapped.first == ["x", "xx"]
+    assert mapped.first == [a_mac(0), a_mac(1)]
     assert not mapped.complete
-    assert [piece async for piece in mapped] == [["x", "xx"], ["xxx", "xxxx"], ["xxxxx"]]
-    # From the beginning again, like any list.
-    assert len(await mapped.everything()) == 5
+    assert mapped.window is None
+    assert [piece async for piece in mapped] == [
+        [a_mac(0), a_mac(1)],
+        [a_mac(2), a_mac(3)],
+        [a_mac(4)],
+    ]
 
 
-async def test_a_page_stays_a_page() -> None:
-    page = Listing([1, 2], window=Window(limit=2, offset=3), total=9).mapped(str)
+async def test_a_page_stays_a_page(database: MemoryDatabase) -> None:
+    page = await macs(database, Window(limit=2, offset=3))
 
     assert page.complete
     assert page.window == Window(limit=2, offset=3)
-    assert page.total == 9
-    assert await page.everything() == page.first == ["1", "2"]
+    assert page.total == 5
+    assert await page.everything() == page.first == [a_mac(3), a_mac(4)]
 
 
 async def test_an_empty_list_stays_empty() -> None:
-    nothing: list[int] = []
+    nothing = await macs(MemoryDatabase())
 
-    assert await Listing(nothing).mapped(str).everything() == []
+    assert nothing.complete
+    assert await nothing.everything() == nothing.first == []

@@ -1,0 +1,171 @@
+"""Key expansion modules, over the memory database."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.memory.system import CountingIds, FixedClock
+from phoneprov_core.access.rules import SharedWrite
+from phoneprov_core.kems.model import Kem, KemPatch, NewKem
+from phoneprov_core.kems.use_cases import Kems
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
+from phoneprov_core.kernel.store import Window
+from support.stores import identifier
+
+ADMIN = Actor(identifier(0xAD), level=0)
+ADA = Actor(identifier(0xA), level=None)
+MISSING = identifier(0xDEAD)
+
+
+class Rig:
+    """The use cases, and what they stand on."""
+
+    def __init__(self, shared_write: SharedWrite = SharedWrite.SUPERADMIN) -> None:
+        self.database = MemoryDatabase()
+        self.clock = FixedClock()
+        self.kems = Kems(self.database, shared_write, self.clock, CountingIds())
+
+    async def stored(self) -> list[Kem]:
+        async with self.database.read() as tx:
+            return await tx.kems.rows(100)
+
+
+@pytest.fixture
+def rig() -> Rig:
+    return Rig()
+
+
+@pytest.fixture
+async def kem(rig: Rig) -> Kem:
+    new = NewKem(model="CP-7916", mac="001bd4654321", connected_phone="001b.d412.3456", ip="::0:1")
+    return await rig.kems.create(ADMIN, new)
+
+
+async def test_a_kem_is_recorded_in_canonical_form_before_its_phone_is(rig: Rig, kem: Kem) -> None:
+    assert kem == Kem(
+        uuid=identifier(1),
+        model="CP-7916",
+        mac="00:1B:D4:65:43:21",
+        ip="::1",
+        connected_phone="00:1B:D4:12:34:56",
+        software_version=None,
+        software_type=None,
+        created_at="2026-01-31T08:15:30.250Z",
+    )
+    assert await rig.stored() == [kem]
+
+
+async def test_nothing_of_a_kem_needs_to_be_known(rig: Rig) -> None:
+    one = await rig.kems.create(ADMIN, NewKem())
+    other = await rig.kems.create(ADMIN, NewKem())
+
+    assert one.uuid != other.uuid
+    assert set(msgspec.structs.astuple(one)) == {one.uuid, one.created_at, None}
+
+
+async def test_everybody_reads(rig: Rig, kem: Kem) -> None:
+    assert await rig.kems.get(ADA, kem.uuid.upper()) == kem
+    assert await (await rig.kems.all(ADA)).everything() == [kem]
+
+
+async def test_a_page_of_the_list_has_its_total(rig: Rig, kem: Kem) -> None:
+    rig.clock.advance(1)
+    younger = await rig.kems.create(ADMIN, NewKem())
+
+    page = await rig.kems.all(ADA, Window(limit=1, offset=1))
+
+    assert page.first == [younger]
+    assert page.total == 2
+
+
+async def test_a_change_leaves_the_rest_alone(rig: Rig, kem: Kem) -> None:
+    rig.clock.advance(60)
+
+    changed = await rig.kems.update(
+        ADMIN, kem.uuid, KemPatch(connected_phone=None, software_type="SCCP")
+    )
+
+    assert changed == msgspec.structs.replace(kem, connected_phone=None, software_type="SCCP")
+    assert await rig.stored() == [changed]
+
+
+async def test_a_kem_is_deleted(rig: Rig, kem: Kem) -> None:
+    await rig.kems.delete(ADMIN, kem.uuid)
+
+    assert await rig.stored() == []
+
+
+@pytest.mark.parametrize("uuid", [MISSING, "", "kem"])
+async def test_what_is_missing_is_not_found_whatever_is_wrong_with_the_change(
+    rig: Rig, kem: Kem, uuid: str
+) -> None:
+    with pytest.raises(NotFound):
+        await rig.kems.get(ADMIN, uuid)
+    with pytest.raises(NotFound):
+        await rig.kems.update(ADMIN, uuid, Unchecked(KemPatch, lambda: {"ip": "here"}))
+    with pytest.raises(NotFound):
+        await rig.kems.delete(ADMIN, uuid)
+    assert await rig.stored() == [kem]
+
+
+async def test_without_level_0_nothing_is_written_or_learned(rig: Rig, kem: Kem) -> None:
+    for uuid in (kem.uuid, MISSING):
+        with pytest.raises(Forbidden):
+            await rig.kems.update(ADA, uuid, Unchecked(KemPatch, _explode))
+        with pytest.raises(Forbidden):
+            await rig.kems.delete(ADA, uuid)
+    with pytest.raises(Forbidden):
+        await rig.kems.create(ADA, Unchecked(NewKem, _explode))
+    assert await rig.stored() == [kem]
+
+
+async def test_everybody_writes_when_it_is_set_so() -> None:
+    rig = Rig(SharedWrite.BEARER)
+
+    kem = await rig.kems.create(ADA, NewKem())
+    await rig.kems.update(ADA, kem.uuid, KemPatch(model="CKEM"))
+    assert [one.model for one in await rig.stored()] == ["CKEM"]
+    await rig.kems.delete(ADA, kem.uuid)
+    assert await rig.stored() == []
+
+
+async def test_a_wrong_change_changes_nothing(rig: Rig, kem: Kem) -> None:
+    wrong = Unchecked(KemPatch, lambda: {"model": "CKEM", "uuid": MISSING, "mac": "1"})
+
+    with pytest.raises(Invalid) as invalid:
+        await rig.kems.update(ADMIN, kem.uuid, wrong)
+
+    assert [problem.field for problem in invalid.value.problems] == ["uuid", "mac"]
+    assert await rig.stored() == [kem]
+
+
+@pytest.mark.parametrize("command", [NewKem, KemPatch])
+def test_a_kem_that_is_made_in_code_is_held_to_the_same_rules(
+    command: type[NewKem | KemPatch],
+) -> None:
+    with pytest.raises(Invalid) as invalid:
+        command(
+            model="\n",
+            mac="00:00:00:00:00:00",
+            ip="fe80::1%eth0",
+            connected_phone="FF:FF:FF:FF:FF:FF",
+            software_version="x" * 256,
+            software_type="\x07",
+        )
+
+    assert [problem.field for problem in invalid.value.problems] == [
+        "model",
+        "mac",
+        "ip",
+        "connected_phone",
+        "software_version",
+        "software_type",
+    ]
+
+
+def _explode() -> object:
+    raise AssertionError("the body was looked at")

@@ -1,0 +1,161 @@
+"""Service definitions, over the memory database."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.memory.system import CountingIds, FixedClock
+from phoneprov_core.access.rules import SharedWrite
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
+from phoneprov_core.kernel.store import Window
+from phoneprov_core.vendor_services.model import (
+    NewVendorService,
+    VendorService,
+    VendorServicePatch,
+)
+from phoneprov_core.vendor_services.use_cases import VendorServices
+from support.stores import identifier
+
+ADMIN = Actor(identifier(0xAD), level=0)
+ADA = Actor(identifier(0xA), level=None)
+MISSING = identifier(0xDEAD)
+BEGAN = "2026-01-31T08:15:30.250Z"
+
+
+class Rig:
+    """The use cases, and what they stand on."""
+
+    def __init__(self, shared_write: SharedWrite = SharedWrite.SUPERADMIN) -> None:
+        self.database = MemoryDatabase()
+        self.clock = FixedClock()
+        self.services = VendorServices(self.database, shared_write, self.clock, CountingIds())
+
+    async def stored(self) -> list[VendorService]:
+        async with self.database.read() as tx:
+            return await tx.vendor_services.rows(100)
+
+
+@pytest.fixture
+def rig() -> Rig:
+    return Rig()
+
+
+@pytest.fixture
+async def menu(rig: Rig) -> VendorService:
+    return await rig.services.create(ADMIN, NewVendorService(name="Menu", url="http://pbx/m"))
+
+
+async def test_a_service_is_defined_at_this_moment(rig: Rig, menu: VendorService) -> None:
+    assert menu == VendorService(
+        uuid=identifier(1),
+        name="Menu",
+        url="http://pbx/m",
+        type=None,
+        created_at=BEGAN,
+        updated_at=BEGAN,
+    )
+    assert await rig.stored() == [menu]
+
+
+async def test_nothing_of_a_service_is_needed_at_once(rig: Rig) -> None:
+    empty = await rig.services.create(ADMIN, NewVendorService())
+
+    assert empty == VendorService(identifier(1), None, None, None, BEGAN, BEGAN)
+
+
+async def test_everybody_reads(rig: Rig, menu: VendorService) -> None:
+    assert await rig.services.get(ADA, menu.uuid.upper()) == menu
+    assert await (await rig.services.all(ADA)).everything() == [menu]
+
+
+async def test_a_page_of_the_list_has_its_total(rig: Rig, menu: VendorService) -> None:
+    rig.clock.advance(1)
+    younger = await rig.services.create(ADMIN, NewVendorService())
+
+    page = await rig.services.all(ADA, Window(limit=1, offset=1))
+
+    assert page.first == [younger]
+    assert page.total == 2
+
+
+async def test_a_change_leaves_the_rest_alone_and_has_its_moment(
+    rig: Rig, menu: VendorService
+) -> None:
+    rig.clock.advance(60)
+
+    changed = await rig.services.update(
+        ADMIN, menu.uuid, VendorServicePatch(name=None, type="IPPhone")
+    )
+
+    assert changed == msgspec.structs.replace(
+        menu, name=None, type="IPPhone", updated_at="2026-01-31T08:16:30.250Z"
+    )
+    assert await rig.stored() == [changed]
+
+
+async def test_a_service_is_deleted(rig: Rig, menu: VendorService) -> None:
+    await rig.services.delete(ADMIN, menu.uuid)
+
+    assert await rig.stored() == []
+
+
+@pytest.mark.parametrize("uuid", [MISSING, "", "menu"])
+async def test_what_is_missing_is_not_found_whatever_is_wrong_with_the_change(
+    rig: Rig, menu: VendorService, uuid: str
+) -> None:
+    with pytest.raises(NotFound):
+        await rig.services.get(ADMIN, uuid)
+    with pytest.raises(NotFound):
+        await rig.services.update(ADMIN, uuid, Unchecked(VendorServicePatch, lambda: {"url": 7}))
+    with pytest.raises(NotFound):
+        await rig.services.delete(ADMIN, uuid)
+    assert await rig.stored() == [menu]
+
+
+async def test_without_level_0_nothing_is_written_or_learned(rig: Rig, menu: VendorService) -> None:
+    for uuid in (menu.uuid, MISSING):
+        with pytest.raises(Forbidden):
+            await rig.services.update(ADA, uuid, Unchecked(VendorServicePatch, _explode))
+        with pytest.raises(Forbidden):
+            await rig.services.delete(ADA, uuid)
+    with pytest.raises(Forbidden):
+        await rig.services.create(ADA, Unchecked(NewVendorService, _explode))
+    assert await rig.stored() == [menu]
+
+
+async def test_everybody_writes_when_it_is_set_so() -> None:
+    rig = Rig(SharedWrite.BEARER)
+
+    service = await rig.services.create(ADA, NewVendorService(name="Menu"))
+    await rig.services.update(ADA, service.uuid, VendorServicePatch(name="News"))
+    assert [one.name for one in await rig.stored()] == ["News"]
+    await rig.services.delete(ADA, service.uuid)
+    assert await rig.stored() == []
+
+
+async def test_a_wrong_change_changes_nothing(rig: Rig, menu: VendorService) -> None:
+    wrong = Unchecked(VendorServicePatch, lambda: {"name": "News", "uuid": MISSING, "url": "m"})
+
+    with pytest.raises(Invalid) as invalid:
+        await rig.services.update(ADMIN, menu.uuid, wrong)
+
+    assert [problem.field for problem in invalid.value.problems] == ["uuid", "url"]
+    assert await rig.stored() == [menu]
+
+
+@pytest.mark.parametrize("command", [NewVendorService, VendorServicePatch])
+def test_a_service_that_is_made_in_code_is_held_to_the_same_rules(
+    command: type[NewVendorService | VendorServicePatch],
+) -> None:
+    with pytest.raises(Invalid) as invalid:
+        command(name="\n", url="file:///etc/passwd", type="x" * 256)
+
+    assert [problem.field for problem in invalid.value.problems] == ["name", "url", "type"]
+
+
+def _explode() -> object:
+    raise AssertionError("the body was looked at")
