@@ -1,0 +1,111 @@
+"""Section 4.2 of the interface: every phone with what hangs on it."""
+
+from __future__ import annotations
+
+from support.api import Api, Caller, data_of, error_of
+from support.phone_parts import a_flag, a_kem
+from support.stores import a_mac, a_phone
+
+FIELDS = [
+    "mac", "brand", "model", "description", "name", "hostname", "location", "phone_ip",
+    "phone_vlan", "software_version", "software_type", "is_active", "created_at", "is_vendor",
+    "vendor", "key_expansion_modules",
+]  # fmt: skip
+
+
+async def test_a_phone_is_shown_with_its_flag_and_its_kems(admin: Caller, ada: Caller) -> None:
+    phone = data_of(await admin.post("/phones", {"mac": a_mac(1), "model": "CP-7965G"}), 201)
+    flag = data_of(await admin.put(f"/vendor-phones/{a_mac(1)}", {"vendor": True}))
+    kems = [
+        data_of(await admin.post("/vendor-kem", {"connected_phone": a_mac(1), "model": model}), 201)
+        for model in ("CP-7916", "CP-7915")
+    ]
+    kems.sort(key=lambda one: (one["created_at"], one["uuid"]))
+    data_of(await admin.post("/vendor-kem", {"connected_phone": a_mac(2)}), 201)
+
+    reply = await ada.get("/me/phones")
+
+    (shown,) = data_of(reply, 200, "1 phone(s) found")
+    assert list(shown) == FIELDS
+    del phone["updated_at"]
+    assert shown == {**phone, "is_vendor": True, "vendor": flag, "key_expansion_modules": kems}
+    assert reply.json()["metadata"] == {}
+
+
+async def test_a_phone_without_anything_on_it_is_shown_so(admin: Caller, ada: Caller) -> None:
+    data_of(await admin.post("/phones", {"mac": a_mac(1), "is_active": False}), 201)
+    await admin.put(f"/vendor-phones/{a_mac(2)}", {"vendor": True})
+
+    (shown,) = data_of(await ada.get("/me/phones"))
+
+    assert shown["is_vendor"] is False
+    assert shown["vendor"] is None
+    assert shown["key_expansion_modules"] == []
+    assert shown["is_active"] is False
+
+
+async def test_a_flag_that_says_no_is_shown(admin: Caller, ada: Caller) -> None:
+    data_of(await admin.post("/phones", {"mac": a_mac(1)}), 201)
+    data_of(await admin.put(f"/vendor-phones/{a_mac(1)}", {"vendor": False}))
+
+    (shown,) = data_of(await ada.get("/me/phones"))
+
+    assert shown["is_vendor"] is False
+    assert shown["vendor"] == {"mac": a_mac(1), "vendor": False}
+
+
+async def test_phones_are_listed_and_paged_oldest_first(ada: Caller, api: Api) -> None:
+    assert data_of(await ada.get("/me/phones"), 200, "0 phone(s) found") == []
+    async with api.database.write() as tx:
+        for number in (2, 3, 1):
+            await tx.phones.add(a_phone(number))
+            for kem in (2 * number, 2 * number + 1):
+                await tx.kems.add(a_kem(kem, connected_phone=a_mac(number)))
+
+    everything = await ada.get("/me/phones")
+    page = await ada.get("/me/phones", limit=2, offset=1)
+
+    phones = data_of(everything, 200, "3 phone(s) found")
+    assert [phone["mac"] for phone in phones] == [a_mac(1), a_mac(2), a_mac(3)]
+    assert [len(phone["key_expansion_modules"]) for phone in phones] == [2, 2, 2]
+    assert data_of(page, 200, "2 phone(s) found") == phones[1:]
+    assert page.json()["metadata"] == {"total": 3, "limit": 2, "offset": 1}
+    assert set(error_of(await ada.get("/me/phones", limit=1001), 422)) == {"limit"}
+
+
+async def test_a_long_list_is_whole(ada: Caller, api: Api) -> None:
+    async with api.database.write() as tx:
+        for number in range(1001):
+            await tx.phones.add(a_phone(number))
+        for number in (0, 999, 1000):
+            await tx.vendor_phones.add(a_flag(number))
+            await tx.kems.add(a_kem(number, connected_phone=a_mac(number)))
+
+    phones = data_of(await ada.get("/me/phones"), 200, "1001 phone(s) found")
+
+    assert [phone["mac"] for phone in phones] == [a_mac(number) for number in range(1001)]
+    equipped = [0, 999, 1000]
+    assert [n for n in range(1001) if phones[n]["is_vendor"]] == equipped
+    assert [n for n in range(1001) if phones[n]["key_expansion_modules"]] == equipped
+
+
+async def test_a_deleted_phone_is_gone_with_its_flag(admin: Caller, ada: Caller) -> None:
+    for number in (1, 2):
+        data_of(await admin.post("/phones", {"mac": a_mac(number)}), 201)
+    data_of(await admin.put(f"/vendor-phones/{a_mac(1)}", {"vendor": True}))
+    data_of(await admin.post("/vendor-kem", {"connected_phone": a_mac(1)}), 201)
+
+    data_of(await admin.delete(f"/phones/{a_mac(1)}"))
+    data_of(await admin.post("/phones", {"mac": a_mac(1)}), 201)
+
+    shown = {phone["mac"]: phone for phone in data_of(await ada.get("/me/phones"))}
+    assert set(shown) == {a_mac(1), a_mac(2)}
+    assert shown[a_mac(1)]["vendor"] is None
+    assert shown[a_mac(1)]["key_expansion_modules"] == []
+
+
+async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
+    reply = await nobody.get("/me/phones", limit="x")
+
+    assert error_of(reply, 401, "unauthenticated") == {}
+    assert reply.headers["www-authenticate"] == "Bearer"

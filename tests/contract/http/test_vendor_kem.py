@@ -1,0 +1,227 @@
+"""Section 4.10 of the interface: key expansion modules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
+
+FIELDS = [
+    "uuid", "model", "mac", "ip", "connected_phone", "software_version", "software_type",
+    "created_at",
+]  # fmt: skip
+
+FULL = {
+    "model": "CP-7916",
+    "mac": "00:1B:D4:65:43:21",
+    "ip": "10.20.30.41",
+    "connected_phone": "00:1B:D4:12:34:56",
+    "software_version": "1.0.4",
+    "software_type": "SCCP",
+}
+
+
+async def kem(admin: Caller, **fields: Any) -> dict[str, Any]:
+    recorded: dict[str, Any] = data_of(await admin.post("/vendor-kem", fields), 201)
+    return recorded
+
+
+async def test_a_kem_is_recorded_with_nothing_known(admin: Caller) -> None:
+    reply = await admin.post("/vendor-kem", {})
+
+    recorded = data_of(reply, 201, "KEM created")
+    assert list(recorded) == FIELDS
+    assert {recorded[field] for field in FULL} == {None}
+    assert recorded["uuid"]
+    assert recorded["created_at"].endswith("Z")
+    assert reply.json()["metadata"] == {}
+
+
+async def test_a_kem_is_read_as_it_was_recorded_before_its_phone(
+    admin: Caller, ada: Caller
+) -> None:
+    recorded = await kem(admin, **FULL)
+
+    assert recorded == {
+        **FULL,
+        "uuid": recorded["uuid"],
+        "created_at": recorded["created_at"],
+    }
+    reply = await ada.get(f"/vendor-kem/{recorded['uuid'].upper()}")
+    assert data_of(reply, 200, "KEM found") == recorded
+    assert data_of(await ada.get("/phones")) == []
+
+
+async def test_addresses_are_answered_in_one_spelling(admin: Caller) -> None:
+    recorded = await kem(
+        admin, mac="001b.d465.4321", connected_phone="00-1b-d4-12-34-56", ip="2001:DB8::0:1"
+    )
+
+    assert recorded["mac"] == "00:1B:D4:65:43:21"
+    assert recorded["connected_phone"] == "00:1B:D4:12:34:56"
+    assert recorded["ip"] == "2001:db8::1"
+
+
+async def test_kems_are_listed_and_paged_oldest_first(admin: Caller, ada: Caller) -> None:
+    assert data_of(await ada.get("/vendor-kem"), 200, "0 KEM(s) found") == []
+    kems = [await kem(admin, model=f"KEM {number}") for number in range(3)]
+    kems.sort(key=lambda one: (one["created_at"], one["uuid"]))
+
+    everything = await ada.get("/vendor-kem")
+    page = await ada.get("/vendor-kem", limit=2, offset=1)
+
+    assert data_of(everything, 200, "3 KEM(s) found") == kems
+    assert everything.json()["metadata"] == {}
+    assert data_of(page, 200, "2 KEM(s) found") == kems[1:]
+    assert page.json()["metadata"] == {"total": 3, "limit": 2, "offset": 1}
+    assert set(error_of(await ada.get("/vendor-kem", limit=0), 422)) == {"limit"}
+
+
+async def test_what_is_sent_is_changed_and_nothing_else(admin: Caller) -> None:
+    before = await kem(admin, **FULL)
+    change = {"software_version": "2", "connected_phone": "001bd4ffffff"}
+
+    reply = await admin.put(f"/vendor-kem/{before['uuid']}", change)
+
+    after = data_of(reply, 200, "KEM updated")
+    assert after == {**before, **change, "connected_phone": "00:1B:D4:FF:FF:FF"}
+    assert list(after) == FIELDS
+    assert data_of(await admin.get(f"/vendor-kem/{before['uuid']}")) == after
+
+
+@pytest.mark.parametrize("field", list(FULL))
+async def test_null_clears_a_field(admin: Caller, field: str) -> None:
+    before = await kem(admin, **FULL)
+
+    assert data_of(await admin.put(f"/vendor-kem/{before['uuid']}", {field: None})) == {
+        **before,
+        field: None,
+    }
+
+
+async def test_what_was_read_can_be_sent_back(admin: Caller) -> None:
+    before = await kem(admin, **FULL)
+
+    reply = await admin.put(
+        f"/vendor-kem/{before['uuid']}",
+        {**before, "created_at": "2001-01-01T00:00:00.000Z", "model": "CKEM"},
+    )
+
+    assert data_of(reply) == {**before, "model": "CKEM"}
+
+
+async def test_an_empty_change_changes_nothing(admin: Caller) -> None:
+    before = await kem(admin, **FULL)
+
+    assert data_of(await admin.put(f"/vendor-kem/{before['uuid']}", {})) == before
+
+
+async def test_another_uuid_in_the_body_is_refused(admin: Caller) -> None:
+    before = await kem(admin)
+
+    reply = await admin.put(f"/vendor-kem/{before['uuid']}", {"uuid": STRANGER})
+
+    assert set(error_of(reply, 422, "invalid")) == {"uuid"}
+
+
+async def test_a_kem_is_deleted_once(admin: Caller) -> None:
+    path = f"/vendor-kem/{(await kem(admin))['uuid']}"
+
+    assert data_of(await admin.delete(path), 200, "KEM deleted") is None
+
+    error_of(await admin.get(path), 404, "not_found")
+    error_of(await admin.delete(path), 404)
+    error_of(await admin.put(path, {"ip": ""}), 404)
+
+
+@pytest.mark.parametrize("uuid", [STRANGER, "7", "%00"])
+async def test_what_names_no_kem_is_not_found(admin: Caller, uuid: str) -> None:
+    error_of(await admin.get(f"/vendor-kem/{uuid}"), 404, "not_found")
+    error_of(await admin.put(f"/vendor-kem/{uuid}", {"nonsense": 1}), 404, "not_found")
+    error_of(await admin.delete(f"/vendor-kem/{uuid}"), 404, "not_found")
+
+
+BAD: list[tuple[Any, set[str]]] = [
+    (
+        {"mac": "1", "connected_phone": "00:1B:D4:12:34", "ip": "1"},
+        {"mac", "connected_phone", "ip"},
+    ),
+    ({"mac": "00:00:00:00:00:00"}, {"mac"}),
+    ({"connected_phone": "01:00:5E:00:00:01"}, {"connected_phone"}),
+    ({"connected_phone": ""}, {"connected_phone"}),
+    ({"ip": "10.20.30.41/24", "model": 7}, {"ip", "model"}),
+    (
+        {"software_type": "x" * 256, "software_version": "a\nb"},
+        {"software_type", "software_version"},
+    ),
+    ({"phone": "00:1B:D4:12:34:56"}, {"phone"}),
+    ([], {"body"}),
+]
+
+
+@pytest.mark.parametrize(("body", "fields"), BAD)
+async def test_every_bad_field_is_named(admin: Caller, body: Any, fields: set[str]) -> None:
+    before = await kem(admin)
+
+    assert set(error_of(await admin.post("/vendor-kem", body), 422, "invalid")) == fields
+    path = f"/vendor-kem/{before['uuid']}"
+    assert set(error_of(await admin.put(path, body), 422, "invalid")) == fields
+
+    assert data_of(await admin.get("/vendor-kem")) == [before]
+
+
+async def test_what_is_read_only_cannot_be_recorded(admin: Caller) -> None:
+    body = {"uuid": STRANGER, "created_at": "2026-01-31T08:15:30.250Z"}
+
+    assert set(error_of(await admin.post("/vendor-kem", body), 422)) == set(body)
+
+
+async def test_a_deleted_phone_leaves_its_kems_without_one(admin: Caller) -> None:
+    mac, other = "00:1B:D4:12:34:56", "00:1B:D4:00:00:01"
+    for one in (mac, other):
+        data_of(await admin.post("/phones", {"mac": one}), 201)
+    kems = [await kem(admin, connected_phone=phone) for phone in (mac, other, mac)]
+    kems.sort(key=lambda one: (one["created_at"], one["uuid"]))
+
+    data_of(await admin.delete(f"/phones/{mac.replace(':', '')}"), 200, "Phone deleted")
+
+    assert data_of(await admin.get("/vendor-kem")) == [
+        one if one["connected_phone"] == other else {**one, "connected_phone": None} for one in kems
+    ]
+
+
+async def test_writing_needs_level_0(admin: Caller, ada: Caller) -> None:
+    before = await kem(admin)
+    path = f"/vendor-kem/{before['uuid']}"
+
+    error_of(await ada.post("/vendor-kem", {"nonsense": 1}), 403, "forbidden")
+    error_of(await ada.put(path, {"nonsense": 1}), 403)
+    error_of(await ada.put(f"/vendor-kem/{STRANGER}", {}), 403)
+    error_of(await ada.delete(path), 403)
+
+    assert data_of(await ada.get("/vendor-kem")) == [before]
+
+
+async def test_every_account_may_write_when_it_is_set_so(tmp_path: Path) -> None:
+    async with opened_api(tmp_path, PHONEPROV_SHARED_WRITE="bearer") as api:
+        ada = await api.account("ada")
+        path = f"/vendor-kem/{(await kem(ada))['uuid']}"
+
+        assert data_of(await ada.put(path, {"model": "CKEM"}))["model"] == "CKEM"
+        data_of(await ada.delete(path))
+
+
+async def test_nobody_unknown_learns_anything(api: Api, nobody: Caller) -> None:
+    for method, path in (
+        ("GET", ""),
+        ("POST", ""),
+        ("GET", f"/{STRANGER}"),
+        ("PUT", f"/{STRANGER}"),
+        ("DELETE", f"/{STRANGER}"),
+    ):
+        reply = await nobody.ask(method, f"/vendor-kem{path}", content=b"{broken")
+        assert error_of(reply, 401, "unauthenticated") == {}
+        assert reply.headers["www-authenticate"] == "Bearer"

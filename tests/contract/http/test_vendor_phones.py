@@ -1,0 +1,189 @@
+"""Section 4.13 of the interface: vendor phone flags."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.api import Api, Caller, data_of, error_of, opened_api
+from support.phone_parts import a_flag
+from support.stores import a_mac
+
+DESK, OTHER_DESK = "00:1B:D4:12:34:56", "00:1B:D4:65:43:21"
+
+
+async def flagged(admin: Caller, mac: str, vendor: bool = True) -> None:
+    data_of(await admin.put(f"/vendor-phones/{mac}", {"vendor": vendor}))
+
+
+@pytest.mark.parametrize("spelling", [DESK, "001bd4123456", "00-1B-D4-12-34-56", "001b.d412.3456"])
+async def test_a_flag_is_set_before_its_phone_is_recorded(
+    admin: Caller, ada: Caller, spelling: str
+) -> None:
+    reply = await admin.put(f"/vendor-phones/{spelling}", {"vendor": True})
+
+    flag = data_of(reply, 200, "Vendor phone saved")
+    assert list(flag.items()) == [("mac", DESK), ("vendor", True)]
+    assert reply.json()["metadata"] == {}
+    found = await ada.get(f"/vendor-phones/{spelling}")
+    assert data_of(found, 200, "Vendor phone found") == flag
+    assert data_of(await ada.get("/phones")) == []
+
+
+async def test_a_flag_is_set_again_and_stays_one(admin: Caller) -> None:
+    await flagged(admin, DESK)
+
+    reply = await admin.put(f"/vendor-phones/{DESK}", {"vendor": False})
+
+    assert data_of(reply, 200, "Vendor phone saved") == {"mac": DESK, "vendor": False}
+    assert data_of(await admin.get("/vendor-phones")) == [{"mac": DESK, "vendor": False}]
+
+
+async def test_racing_callers_leave_one_flag(admin: Caller) -> None:
+    replies = await asyncio.gather(
+        *(admin.put(f"/vendor-phones/{DESK}", {"vendor": n % 2 == 0}) for n in range(10))
+    )
+
+    assert {reply.status_code for reply in replies} == {200}
+    assert len(data_of(await admin.get("/vendor-phones"))) == 1
+
+
+async def test_flags_are_listed_and_paged_oldest_first(
+    admin: Caller, ada: Caller, api: Api
+) -> None:
+    assert data_of(await ada.get("/vendor-phones"), 200, "0 vendor phone(s) found") == []
+    async with api.database.write() as tx:
+        for number in (2, 3, 1):
+            await tx.vendor_phones.add(a_flag(number))
+    await flagged(admin, a_mac(1), vendor=False)
+    flags = [{"mac": a_mac(number), "vendor": number != 1} for number in (1, 2, 3)]
+
+    everything = await ada.get("/vendor-phones")
+    page = await ada.get("/vendor-phones", limit=2, offset=1)
+
+    assert data_of(everything, 200, "3 vendor phone(s) found") == flags
+    assert everything.json()["metadata"] == {}
+    assert data_of(page, 200, "2 vendor phone(s) found") == flags[1:]
+    assert page.json()["metadata"] == {"total": 3, "limit": 2, "offset": 1}
+    assert set(error_of(await ada.get("/vendor-phones", limit="x"), 422)) == {"limit"}
+
+
+async def test_a_long_list_is_whole(ada: Caller, api: Api) -> None:
+    async with api.database.write() as tx:
+        for number in range(1001):
+            await tx.vendor_phones.add(a_flag(number))
+
+    reply = await ada.get("/vendor-phones")
+
+    flags = data_of(reply, 200, "1001 vendor phone(s) found")
+    assert flags == [{"mac": a_mac(number), "vendor": True} for number in range(1001)]
+
+
+@pytest.mark.parametrize("spelling", [DESK, "001bd4123456", "001B.D412.3456"])
+async def test_the_mac_of_the_path_may_stand_in_the_body(admin: Caller, spelling: str) -> None:
+    reply = await admin.put(f"/vendor-phones/{DESK}", {"mac": spelling, "vendor": True})
+
+    assert data_of(reply) == {"mac": DESK, "vendor": True}
+
+
+async def test_what_was_read_can_be_sent_back(admin: Caller) -> None:
+    await flagged(admin, DESK)
+    before = data_of(await admin.get(f"/vendor-phones/{DESK}"))
+
+    assert data_of(await admin.put(f"/vendor-phones/{DESK}", before)) == before
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({}, {"vendor"}),
+        ({"vendor": None}, {"vendor"}),
+        ({"vendor": 1}, {"vendor"}),
+        ({"vendor": "true", "mac": OTHER_DESK}, {"vendor", "mac"}),
+        ({"vendor": True, "mac": OTHER_DESK}, {"mac"}),
+        ({"vendor": True, "mac": "desk"}, {"mac"}),
+        ({"vendor": True, "mac": None}, {"mac"}),
+        ({"vendor": True, "created_at": "x"}, {"created_at"}),
+        ([], {"body"}),
+    ],
+)
+async def test_every_bad_field_is_named(admin: Caller, body: Any, fields: set[str]) -> None:
+    await flagged(admin, DESK, vendor=False)
+
+    reply = await admin.put(f"/vendor-phones/{DESK}", body)
+
+    assert set(error_of(reply, 422, "invalid")) == fields
+    assert data_of(await admin.get("/vendor-phones")) == [{"mac": DESK, "vendor": False}]
+
+
+@pytest.mark.parametrize(
+    "mac", ["desk", "00:1B:D4:12:34", "00:00:00:00:00:00", "01:00:5E:00:00:01", "%00"]
+)
+async def test_a_path_without_a_mac_names_none_and_cannot_be_flagged(
+    admin: Caller, mac: str
+) -> None:
+    path = f"/vendor-phones/{mac}"
+
+    assert set(error_of(await admin.put(path, {"vendor": True}), 422, "invalid")) == {"mac"}
+    assert set(error_of(await admin.put(path, {"x": 1}), 422)) == {"mac", "vendor", "x"}
+    error_of(await admin.get(path), 404, "not_found")
+    error_of(await admin.delete(path), 404, "not_found")
+    assert data_of(await admin.get("/vendor-phones")) == []
+
+
+async def test_a_body_that_is_no_json_is_told_so(admin: Caller) -> None:
+    for mac in (DESK, "desk"):
+        reply = await admin.ask("PUT", f"/vendor-phones/{mac}", content=b"{")
+        error_of(reply, 400, "malformed")
+
+
+async def test_a_flag_is_deleted_once_and_its_phone_stays(admin: Caller) -> None:
+    phone = data_of(await admin.post("/phones", {"mac": DESK}), 201)
+    await flagged(admin, DESK)
+    await flagged(admin, OTHER_DESK)
+
+    reply = await admin.delete(f"/vendor-phones/{DESK.replace(':', '').lower()}")
+
+    assert data_of(reply, 200, "Vendor phone deleted") is None
+    error_of(await admin.get(f"/vendor-phones/{DESK}"), 404, "not_found")
+    error_of(await admin.delete(f"/vendor-phones/{DESK}"), 404, "not_found")
+    assert data_of(await admin.get("/vendor-phones")) == [{"mac": OTHER_DESK, "vendor": True}]
+    assert data_of(await admin.get("/phones")) == [phone]
+
+
+async def test_a_flag_goes_with_its_phone(admin: Caller) -> None:
+    for mac in (DESK, OTHER_DESK):
+        data_of(await admin.post("/phones", {"mac": mac}), 201)
+        await flagged(admin, mac)
+
+    data_of(await admin.delete(f"/phones/{DESK}"))
+
+    assert data_of(await admin.get("/vendor-phones")) == [{"mac": OTHER_DESK, "vendor": True}]
+
+
+async def test_writing_needs_level_0(admin: Caller, ada: Caller) -> None:
+    await flagged(admin, DESK)
+
+    for mac in (DESK, OTHER_DESK, "desk"):
+        error_of(await ada.put(f"/vendor-phones/{mac}", {"nonsense": 1}), 403, "forbidden")
+        error_of(await ada.delete(f"/vendor-phones/{mac}"), 403, "forbidden")
+
+    assert data_of(await ada.get("/vendor-phones")) == [{"mac": DESK, "vendor": True}]
+
+
+async def test_every_account_may_write_when_it_is_set_so(tmp_path: Path) -> None:
+    async with opened_api(tmp_path, PHONEPROV_SHARED_WRITE="bearer") as api:
+        ada = await api.account("ada")
+
+        await flagged(ada, DESK)
+        data_of(await ada.delete(f"/vendor-phones/{DESK}"))
+
+
+async def test_nobody_unknown_learns_anything(api: Api, nobody: Caller) -> None:
+    for method, path in (("GET", ""), ("GET", "/x"), ("PUT", "/x"), ("DELETE", "/x")):
+        reply = await nobody.ask(method, f"/vendor-phones{path}", content=b"{broken")
+        assert error_of(reply, 401, "unauthenticated") == {}
+        assert reply.headers["www-authenticate"] == "Bearer"

@@ -1,0 +1,181 @@
+"""Section 4.11 of the interface: service definitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
+
+FIELDS = ["uuid", "name", "url", "type", "created_at", "updated_at"]
+
+FULL = {"name": "Menu", "url": "http://pbx:8080/menu.xml?a=b", "type": "IPPhone"}
+
+
+async def service(admin: Caller, **fields: Any) -> dict[str, Any]:
+    defined: dict[str, Any] = data_of(await admin.post("/vendor-services", fields), 201)
+    return defined
+
+
+async def test_a_service_is_defined_with_nothing_known(admin: Caller) -> None:
+    reply = await admin.post("/vendor-services", {})
+
+    defined = data_of(reply, 201, "Service created")
+    assert list(defined) == FIELDS
+    assert {defined[field] for field in FULL} == {None}
+    assert defined["created_at"] == defined["updated_at"]
+    assert reply.json()["metadata"] == {}
+
+
+async def test_a_service_is_read_as_it_was_defined(admin: Caller, ada: Caller) -> None:
+    defined = await service(admin, **FULL)
+
+    assert {field: defined[field] for field in FULL} == FULL
+    reply = await ada.get(f"/vendor-services/{defined['uuid'].upper()}")
+    assert data_of(reply, 200, "Service found") == defined
+
+
+async def test_services_are_listed_and_paged_oldest_first(admin: Caller, ada: Caller) -> None:
+    assert data_of(await ada.get("/vendor-services"), 200, "0 service(s) found") == []
+    services = [await service(admin, name=f"Menu {number}") for number in range(3)]
+    services.sort(key=lambda one: (one["created_at"], one["uuid"]))
+
+    everything = await ada.get("/vendor-services")
+    page = await ada.get("/vendor-services", limit=2, offset=1)
+
+    assert data_of(everything, 200, "3 service(s) found") == services
+    assert everything.json()["metadata"] == {}
+    assert data_of(page, 200, "2 service(s) found") == services[1:]
+    assert page.json()["metadata"] == {"total": 3, "limit": 2, "offset": 1}
+    assert set(error_of(await ada.get("/vendor-services", offset=-1), 422)) == {"offset"}
+
+
+async def test_what_is_sent_is_changed_and_nothing_else(admin: Caller) -> None:
+    before = await service(admin, **FULL)
+
+    reply = await admin.put(f"/vendor-services/{before['uuid']}", {"name": "News"})
+
+    after = data_of(reply, 200, "Service updated")
+    assert after == {**before, "name": "News", "updated_at": after["updated_at"]}
+    assert after["updated_at"] >= before["updated_at"]
+    assert list(after) == FIELDS
+    assert data_of(await admin.get(f"/vendor-services/{before['uuid']}")) == after
+
+
+@pytest.mark.parametrize("field", list(FULL))
+async def test_null_clears_a_field(admin: Caller, field: str) -> None:
+    before = await service(admin, **FULL)
+
+    after = data_of(await admin.put(f"/vendor-services/{before['uuid']}", {field: None}))
+
+    assert after == {**before, field: None, "updated_at": after["updated_at"]}
+
+
+async def test_what_was_read_can_be_sent_back(admin: Caller) -> None:
+    before = await service(admin, **FULL)
+    long_ago = "2001-01-01T00:00:00.000Z"
+
+    reply = await admin.put(
+        f"/vendor-services/{before['uuid']}",
+        {**before, "created_at": long_ago, "updated_at": long_ago, "type": "Softkey"},
+    )
+
+    after = data_of(reply)
+    assert after == {**before, "type": "Softkey", "updated_at": after["updated_at"]}
+    assert after["updated_at"] > long_ago
+
+
+async def test_another_uuid_in_the_body_is_refused(admin: Caller) -> None:
+    before = await service(admin)
+
+    reply = await admin.put(f"/vendor-services/{before['uuid']}", {"uuid": STRANGER})
+
+    assert set(error_of(reply, 422, "invalid")) == {"uuid"}
+
+
+async def test_a_service_is_deleted_once(admin: Caller) -> None:
+    path = f"/vendor-services/{(await service(admin))['uuid']}"
+
+    assert data_of(await admin.delete(path), 200, "Service deleted") is None
+
+    error_of(await admin.get(path), 404, "not_found")
+    error_of(await admin.delete(path), 404)
+    error_of(await admin.put(path, {"url": ""}), 404)
+
+
+@pytest.mark.parametrize("uuid", [STRANGER, "7", "%00"])
+async def test_what_names_no_service_is_not_found(admin: Caller, uuid: str) -> None:
+    error_of(await admin.get(f"/vendor-services/{uuid}"), 404, "not_found")
+    error_of(await admin.put(f"/vendor-services/{uuid}", {"nonsense": 1}), 404, "not_found")
+    error_of(await admin.delete(f"/vendor-services/{uuid}"), 404, "not_found")
+
+
+@pytest.mark.parametrize("url", ["https://pbx", "http://[2001:db8::1]:8080/m", "HTTP://PBX/a%20b"])
+async def test_a_url_is_kept_as_it_is(admin: Caller, url: str) -> None:
+    assert (await service(admin, url=url))["url"] == url
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({"url": "ftp://pbx/menu.xml"}, {"url"}),
+        ({"url": "//pbx/menu.xml"}, {"url"}),
+        ({"url": "javascript:alert(1)", "name": 7}, {"url", "name"}),
+        ({"url": "http://pbx/a b"}, {"url"}),
+        ({"url": "http://pbx/" + "x" * 2048}, {"url"}),
+        ({"url": ""}, {"url"}),
+        ({"name": "x" * 256, "type": "\x00"}, {"name", "type"}),
+        ({"icon": "x"}, {"icon"}),
+        ([], {"body"}),
+    ],
+)
+async def test_every_bad_field_is_named(admin: Caller, body: Any, fields: set[str]) -> None:
+    before = await service(admin)
+    path = f"/vendor-services/{before['uuid']}"
+
+    assert set(error_of(await admin.post("/vendor-services", body), 422, "invalid")) == fields
+    assert set(error_of(await admin.put(path, body), 422, "invalid")) == fields
+
+    assert data_of(await admin.get("/vendor-services")) == [before]
+
+
+async def test_what_is_read_only_cannot_be_defined(admin: Caller) -> None:
+    body = {"uuid": STRANGER, "created_at": "x", "updated_at": "x"}
+
+    assert set(error_of(await admin.post("/vendor-services", body), 422)) == set(body)
+
+
+async def test_writing_needs_level_0(admin: Caller, ada: Caller) -> None:
+    before = await service(admin)
+    path = f"/vendor-services/{before['uuid']}"
+
+    error_of(await ada.post("/vendor-services", {"nonsense": 1}), 403, "forbidden")
+    error_of(await ada.put(path, {"nonsense": 1}), 403)
+    error_of(await ada.put(f"/vendor-services/{STRANGER}", {}), 403)
+    error_of(await ada.delete(path), 403)
+
+    assert data_of(await ada.get("/vendor-services")) == [before]
+
+
+async def test_every_account_may_write_when_it_is_set_so(tmp_path: Path) -> None:
+    async with opened_api(tmp_path, PHONEPROV_SHARED_WRITE="bearer") as api:
+        ada = await api.account("ada")
+        path = f"/vendor-services/{(await service(ada))['uuid']}"
+
+        assert data_of(await ada.put(path, {"name": "News"}))["name"] == "News"
+        data_of(await ada.delete(path))
+
+
+async def test_nobody_unknown_learns_anything(api: Api, nobody: Caller) -> None:
+    for method, path in (
+        ("GET", ""),
+        ("POST", ""),
+        ("GET", f"/{STRANGER}"),
+        ("PUT", f"/{STRANGER}"),
+        ("DELETE", f"/{STRANGER}"),
+    ):
+        reply = await nobody.ask(method, f"/vendor-services{path}", content=b"{broken")
+        assert error_of(reply, 401, "unauthenticated") == {}
+        assert reply.headers["www-authenticate"] == "Bearer"
