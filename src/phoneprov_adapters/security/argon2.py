@@ -7,6 +7,7 @@ import hmac
 import os
 import re
 import unicodedata
+from contextlib import suppress
 
 import argon2
 from argon2 import Parameters, Type
@@ -112,9 +113,8 @@ class Argon2Hasher(PasswordHasher, PinHasher):
             except VerificationError:
                 pass  # Refused at sight: no time was spent yet.
         try:
-            self._argon2.verify(self._nobody, secret)
-        except VerifyMismatchError:
-            return False
+            with suppress(VerifyMismatchError):
+                self._argon2.verify(self._nobody, secret)
         except VerificationError:
             raise _out_of_memory() from None
         return False

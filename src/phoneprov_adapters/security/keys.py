@@ -99,7 +99,7 @@ def load_or_create_keys(folder: Path) -> SecretKeys:
 def _read(path: Path) -> str:
     # Without O_NONBLOCK, a named pipe of this name would wait for a writer for ever.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise ValueError(f"The key file {path} is not a regular file.")
@@ -107,7 +107,12 @@ def _read(path: Path) -> str:
             raise ValueError(
                 f"The key file {path} is open to others than its owner; set its mode to 0600."
             )
-        return file.read(_LARGEST_FILE).decode("utf-8", "replace")
+        content = os.read(descriptor, _LARGEST_FILE + 1)
+    finally:
+        os.close(descriptor)
+    if len(content) > _LARGEST_FILE:
+        raise ValueError(f"The key file {path} is too large to hold keys.")
+    return content.decode("utf-8", "replace")
 
 
 def _create(path: Path) -> None:
@@ -117,7 +122,6 @@ def _create(path: Path) -> None:
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            os.fchmod(descriptor, 0o600)
             file.write(secrets.token_urlsafe(48).encode("ascii") + b"\n")
             file.flush()
             os.fsync(descriptor)

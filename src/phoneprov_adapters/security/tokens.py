@@ -106,7 +106,7 @@ class JwtTokens(Tokens):
     def read(self, kind: TokenKind, token: str, now: int) -> Claims:
         try:
             genuine = self._genuine(token) if len(token) <= _LONGEST else None
-        except (JoseError, ValueError, RecursionError):
+        except (JoseError, ValueError):
             genuine = None
         if genuine is None or genuine.kind is not kind or now < genuine.not_before - _SKEW:
             raise Unauthenticated(f"This is not a valid {_NAMES[kind]} token; log in again.")
@@ -122,7 +122,7 @@ class JwtTokens(Tokens):
         return self._signed(kind, key_id, {}).partition(".")[0]
 
     def _check(self, token: str) -> _Genuine:
-        """Raises JoseError, ValueError or RecursionError for what we did not write."""
+        """Raises JoseError or ValueError for what we did not write."""
         header = self._headers.get(token.partition(".")[0])
         if header is None:
             raise ValueError("The header is none of ours.")

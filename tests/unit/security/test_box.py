@@ -1,0 +1,122 @@
+"""Encrypted secrets: what opens them, and everything that does not."""
+
+from __future__ import annotations
+
+import traceback
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from phoneprov_adapters.security.box import Sealed, SecretBox, WrongKey
+from phoneprov_core.kernel.errors import Unavailable
+from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS
+
+PLACE = "extensions|password|5f0c3c66-6c53-4b0e-9d0c-1f2f6a1f7d10"
+BOX = SecretBox(BOTH_KEYS)
+
+
+@given(plaintext=st.binary(max_size=200), place=st.text())
+def test_a_secret_opens_at_its_place(plaintext: bytes, place: str) -> None:
+    assert BOX.open(BOX.seal(plaintext, place), place) == plaintext
+
+
+def test_a_large_secret_opens() -> None:
+    plaintext = b"<device/>" * 100_000
+
+    assert BOX.open(BOX.seal(plaintext, PLACE), PLACE) == plaintext
+
+
+@given(place=st.text(), other=st.text())
+def test_a_secret_moved_elsewhere_does_not_open(place: str, other: str) -> None:
+    sealed = BOX.seal(b"1234", place)
+    if place == other:
+        assert BOX.open(sealed, other) == b"1234"
+    else:
+        with pytest.raises(WrongKey):
+            BOX.open(sealed, other)
+
+
+@given(
+    plaintext=st.binary(max_size=50),
+    position=st.integers(0, 77),
+    change=st.integers(1, 255),
+)
+def test_an_altered_secret_does_not_open(plaintext: bytes, position: int, change: int) -> None:
+    sealed = BOX.seal(plaintext, PLACE)
+    altered = bytearray(sealed.data)
+    altered[position % len(altered)] ^= change
+
+    with pytest.raises(WrongKey):
+        BOX.open(replace(sealed, data=bytes(altered)), PLACE)
+
+
+def test_a_secret_cut_short_or_drawn_out_does_not_open() -> None:
+    sealed = BOX.seal(b"1234", PLACE)
+
+    for data in [sealed.data[:length] for length in range(len(sealed.data))] + [sealed.data + b"x"]:
+        with pytest.raises(WrongKey):
+            BOX.open(replace(sealed, data=data), PLACE)
+
+
+def test_a_secret_sealed_under_an_older_key_opens_and_is_outdated() -> None:
+    sealed = SecretBox(OLD_KEYS).seal(b"1234", PLACE)
+
+    assert BOX.open(sealed, PLACE) == b"1234"
+    assert BOX.is_outdated(sealed)
+    fresh = BOX.seal(b"1234", PLACE)
+    assert not BOX.is_outdated(fresh)
+    assert fresh.key_id == NEW_KEYS.current.id
+
+
+@pytest.mark.parametrize("key_id", ["", "0" * 16, "\ud800", OLD_KEYS.current.id])
+def test_a_secret_of_another_key_does_not_open(key_id: str) -> None:
+    sealed = replace(BOX.seal(b"1234", PLACE), key_id=key_id)
+
+    with pytest.raises(WrongKey):
+        SecretBox(NEW_KEYS).open(sealed, PLACE)
+    with pytest.raises(WrongKey):
+        BOX.open(sealed, PLACE)
+
+
+def test_the_same_secret_never_looks_the_same() -> None:
+    sealed = [BOX.seal(b"1234", PLACE) for _ in range(1000)]
+
+    assert len({one.data[:12] for one in sealed}) == 1000
+    assert len({one.data[12:] for one in sealed}) == 1000
+    assert not any(b"1234" in one.data for one in sealed)
+
+
+def test_what_an_earlier_release_sealed_opens() -> None:
+    sealed = Sealed(
+        "7787e2447d780e47",
+        bytes.fromhex(
+            "5305fdc09bb43309c49309eb09b72008258ef99409ad3682a73bc05073b0575a923e72bccea38745d42e"
+        ),
+    )
+
+    assert BOX.open(sealed, PLACE) == b"kept for years"
+
+
+def test_the_error_is_unavailable_and_tells_the_place_but_no_secret() -> None:
+    sealed = SecretBox(OLD_KEYS).seal(b"very secret", PLACE)
+
+    with pytest.raises(Unavailable) as caught:
+        SecretBox(NEW_KEYS).open(sealed, PLACE)
+
+    assert isinstance(caught.value, WrongKey)
+    assert caught.value.code == "wrong_key"
+    assert "PHONEPROV_SECRET_KEYS" in caught.value.message
+    assert PLACE not in caught.value.message
+    told = "".join(traceback.format_exception(caught.value))
+    assert PLACE in told
+    assert "very secret" not in told
+    assert repr(sealed.data)[2:-1] not in told
+
+
+def test_representations_are_short_and_hold_no_secret() -> None:
+    sealed = BOX.seal(b"1234", PLACE)
+
+    assert repr(sealed) == f"Sealed({NEW_KEYS.current.id}, 32 bytes)"
+    assert NEW_KEYS.current.encryption.hex() not in repr(BOX)

@@ -1,0 +1,56 @@
+"""Which passwords are too common."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from phoneprov_adapters.security import common
+from phoneprov_adapters.security.common import is_common, load
+from phoneprov_core.users.passwords import PasswordPolicy
+
+
+@pytest.mark.parametrize("password", ["password", "PassWord", "12345678", "QWERTYUIOP", "iloveyou"])
+def test_common_passwords_are_told_whatever_their_case(password: str) -> None:
+    assert is_common(password)
+
+
+@pytest.mark.parametrize(
+    "password", ["", "correct horse battery", "password ", " password", "12345678\0", "\ud800"]
+)
+def test_only_the_whole_password_counts(password: str) -> None:
+    assert not is_common(password)
+
+
+def test_the_list_is_the_librarys_and_goes_well_beyond_the_first_three_thousand() -> None:
+    from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415 - it is large
+
+    assert load() == set(FREQUENCY_LISTS["passwords"])
+    assert sum(len(password) >= 8 for password in load()) > 3000
+
+
+def test_the_policy_of_the_core_refuses_them() -> None:
+    policy = PasswordPolicy(is_common)
+
+    with pytest.raises(ValueError, match="most commonly used"):
+        policy.rule("Football1")
+    assert policy.rule("correct horse battery") == "correct horse battery"
+
+
+def test_a_missing_list_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(common, "find_spec", lambda _name: None)
+
+    with pytest.raises(ImportError, match="install zxcvbn"):
+        load.__wrapped__()
+
+
+def test_importing_reads_no_list_and_using_it_does_not_import_the_estimator() -> None:
+    script = (
+        "import sys; from phoneprov_adapters.security import common; "
+        "assert common.load.cache_info().currsize == 0; assert common.is_common('password'); "
+        "sys.exit('zxcvbn' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

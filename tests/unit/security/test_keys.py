@@ -1,0 +1,230 @@
+"""Keys: how they are read and derived, and the file one is kept in."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phoneprov_adapters.security import keys as module
+from phoneprov_adapters.security.keys import SecretKeys, load_or_create_keys
+from support.keys import NEW_KEY, OLD_KEY
+
+KEY_TEXT = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=80)
+
+
+def hkdf(secret: bytes, info: bytes, length: int) -> bytes:
+    """RFC 5869 with SHA-256 and no salt, for at most 32 bytes."""
+    pseudorandom = hmac.digest(bytes(32), secret, hashlib.sha256)
+    return hmac.digest(pseudorandom, info + b"\x01", hashlib.sha256)[:length]
+
+
+def test_a_key_gives_a_subkey_for_each_purpose() -> None:
+    key = SecretKeys.parse(NEW_KEY).current
+    secret = NEW_KEY.encode()
+
+    assert key.id == hkdf(secret, b"phoneprov/1/id", 8).hex()
+    assert key.signing == hkdf(secret, b"phoneprov/1/signing", 32)
+    assert key.encryption == hkdf(secret, b"phoneprov/1/encryption", 32)
+    assert key.pins == hkdf(secret, b"phoneprov/1/pins", 32)
+
+
+def test_the_first_key_is_the_current_one_and_all_are_known_by_id() -> None:
+    keys = SecretKeys.parse(f" {NEW_KEY} ,\n{OLD_KEY}\n")
+
+    old = SecretKeys.parse(OLD_KEY).current
+    assert keys.current.id == SecretKeys.parse(NEW_KEY).current.id
+    assert [key.id for key in keys] == [keys.current.id, old.id]
+    found = keys.get(old.id)
+    assert found is not None
+    assert found.signing == old.signing
+    assert keys.get("0" * 16) is None
+    assert keys.get("") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "Key 1 in THE_SETTING must be at least 32 characters long."),
+        ("x" * 31, "Key 1 in THE_SETTING must be at least 32 characters long."),
+        (f"{NEW_KEY},", "Key 2 in THE_SETTING must be at least 32 characters long."),
+        (f"{NEW_KEY},,{OLD_KEY}", "Key 2 in THE_SETTING must be at least 32 characters long."),
+        (" " * 40, "Key 1 in THE_SETTING must be at least 32 characters long."),
+        ("\u00e9" * 32, "Key 1 in THE_SETTING must consist of printable ASCII characters."),
+        ("\udc80" * 32, "Key 1 in THE_SETTING must consist of printable ASCII characters."),
+        ("x" * 32 + "\0x", "Key 1 in THE_SETTING must consist of printable ASCII characters."),
+        (f"{OLD_KEY},{NEW_KEY}, {OLD_KEY}", "Key 3 in THE_SETTING is there twice."),
+    ],
+)
+def test_text_that_holds_no_good_keys_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        SecretKeys.parse(text, source="THE_SETTING")
+
+    assert str(caught.value) == message
+
+
+@given(texts=st.lists(KEY_TEXT, min_size=1, max_size=4))
+def test_no_text_is_quoted_and_nothing_but_a_value_error_comes_out(texts: list[str]) -> None:
+    text = ",".join(texts)
+    parts = [part.strip() for part in text.split(",")]
+    if min(map(len, parts)) >= 32 and len(set(parts)) == len(parts):
+        assert len(list(SecretKeys.parse(text))) == len(parts)
+        return
+
+    with pytest.raises(ValueError, match=r"^Key \d+ in PHONEPROV_SECRET_KEYS ") as caught:
+        SecretKeys.parse(text)
+
+    assert not any(part in str(caught.value) for part in parts if len(part) > 20)
+
+
+def test_representations_hold_no_secret() -> None:
+    keys = SecretKeys.parse(f"{NEW_KEY},{OLD_KEY}")
+    key = keys.current
+    shown = f"{keys!r} {keys} {key!r} {key} {list(keys)}"
+
+    assert key.id in repr(keys)
+    assert NEW_KEY not in shown
+    for secret in (key.signing, key.encryption, key.pins):
+        assert repr(secret)[2:-1] not in shown
+        assert secret.hex() not in shown
+
+
+def test_a_missing_file_is_made_for_its_owner_alone_and_read_from_then_on(tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "of" / "phoneprov"
+    umask = os.umask(0)
+    try:
+        made = load_or_create_keys(folder)
+    finally:
+        os.umask(umask)
+
+    path = folder / "secret.key"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert [file.name for file in folder.iterdir()] == ["secret.key"]
+    assert load_or_create_keys(folder).current.id == made.current.id
+    assert SecretKeys.parse(path.read_text()).current.id == made.current.id
+
+
+def test_two_folders_get_two_keys(tmp_path: Path) -> None:
+    one, two = [load_or_create_keys(tmp_path / name).current.id for name in "ab"]
+
+    assert one != two
+
+
+def test_a_file_may_hold_several_keys(tmp_path: Path) -> None:
+    write_key_file(tmp_path, f"{NEW_KEY},{OLD_KEY}\n")
+
+    keys = load_or_create_keys(tmp_path)
+
+    assert [key.id for key in keys] == [key.id for key in SecretKeys.parse(f"{NEW_KEY},{OLD_KEY}")]
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o610, 0o601, 0o777])
+def test_a_file_open_to_others_is_refused(tmp_path: Path, mode: int) -> None:
+    path = write_key_file(tmp_path, NEW_KEY)
+    path.chmod(mode)
+
+    with pytest.raises(ValueError, match="open to others than its owner; set its mode to 0600"):
+        load_or_create_keys(tmp_path)
+
+    assert path.read_text() == NEW_KEY
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"short", b"\xff" * 64, b"\0" * 64])
+def test_a_file_without_good_keys_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = write_key_file(tmp_path, "")
+    path.write_bytes(content)
+
+    with pytest.raises(ValueError, match=r"^Key 1 in the file .*secret\.key must"):
+        load_or_create_keys(tmp_path)
+
+    assert path.read_bytes() == content
+
+
+def test_a_file_too_large_to_be_read_whole_is_refused(tmp_path: Path) -> None:
+    write_key_file(tmp_path, "x" * 10**6)
+
+    with pytest.raises(ValueError, match="is too large to hold keys"):
+        load_or_create_keys(tmp_path)
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    pipe, folder, plain = tmp_path / "pipe", tmp_path / "folder", tmp_path / "plain"
+    pipe.mkdir()
+    os.mkfifo(pipe / "secret.key", 0o600)
+    (folder / "secret.key").mkdir(mode=0o700, parents=True)
+    plain.touch()
+
+    with pytest.raises(ValueError, match="is not a regular file"):
+        load_or_create_keys(pipe)
+    with pytest.raises(ValueError, match="is not a regular file"):
+        load_or_create_keys(folder)
+    with pytest.raises(ValueError, match=r"cannot be used: Not a directory\.$"):
+        load_or_create_keys(plain)
+
+
+def test_a_file_that_somebody_else_made_first_is_the_one_that_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def overtaken(path: Path) -> str:
+        write_key_file(tmp_path, OLD_KEY)
+        monkeypatch.undo()
+        raise FileNotFoundError
+
+    monkeypatch.setattr(module, "_read", overtaken)
+
+    assert load_or_create_keys(tmp_path).current.id == SecretKeys.parse(OLD_KEY).current.id
+    assert [file.name for file in tmp_path.iterdir()] == ["secret.key"]
+
+
+RACER = """
+import sys
+from pathlib import Path
+from phoneprov_adapters.security.keys import load_or_create_keys
+print("ready", flush=True)
+sys.stdin.readline()
+for folder in sys.argv[1:]:
+    print(load_or_create_keys(Path(folder)).current.id)
+"""
+
+
+def test_racing_processes_end_with_one_key(tmp_path: Path) -> None:
+    folders = [str(tmp_path / str(number)) for number in range(100)]
+    racers = [
+        subprocess.Popen(
+            [sys.executable, "-c", RACER, *folders],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    for racer in racers:
+        assert racer.stdout is not None
+        assert racer.stdout.readline() == "ready\n"
+    for racer in racers:
+        assert racer.stdin is not None
+        racer.stdin.write("go\n")
+        racer.stdin.flush()
+
+    answers = {racer.communicate(timeout=30)[0] for racer in racers}
+
+    assert [racer.returncode for racer in racers] == [0] * 4
+    (answer,) = answers
+    assert len(set(answer.split())) == len(folders)
+    for folder in folders:
+        assert [file.name for file in Path(folder).iterdir()] == ["secret.key"]
+
+
+def write_key_file(folder: Path, text: str) -> Path:
+    path = folder / "secret.key"
+    path.write_text(text)
+    path.chmod(0o600)
+    return path

@@ -1,0 +1,158 @@
+"""Threads for costly work: how many work, how many wait, and who holds a place."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from phoneprov_adapters.security.threads import WorkThreads
+from phoneprov_core.kernel.errors import Unavailable
+
+
+class Work:
+    """Work that goes on until it is let go, and knows how often it runs at once."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self.started = threading.Semaphore(0)
+        self.begun = 0
+        self.most = 0
+        self._running = 0
+        self._lock = threading.Lock()
+
+    def __call__(self) -> str:
+        with self._lock:
+            self.begun += 1
+            self._running += 1
+            self.most = max(self.most, self._running)
+        self.started.release()
+        assert self.go.wait(10)
+        with self._lock:
+            self._running -= 1
+        return "done"
+
+    async def has_started(self) -> None:
+        assert await asyncio.to_thread(self.started.acquire, timeout=10)
+
+
+@pytest.fixture
+def work() -> Iterator[Work]:
+    work = Work()
+    yield work
+    work.go.set()
+
+
+@pytest.fixture
+def threads() -> Iterator[WorkThreads]:
+    """Two at work, one waiting."""
+    threads = WorkThreads(workers=2, queue=1)
+    yield threads
+    threads.close()
+
+
+async def begin(threads: WorkThreads, work: Work, calls: int) -> list[asyncio.Task[str]]:
+    tasks = [asyncio.create_task(threads.run(work)) for _ in range(calls)]
+    await asyncio.sleep(0)
+    return tasks
+
+
+async def is_full(threads: WorkThreads) -> bool:
+    try:
+        await threads.run(lambda: None)
+    except Unavailable:
+        return True
+    return False
+
+
+async def test_so_many_work_so_many_wait_and_the_next_is_refused_at_once(
+    threads: WorkThreads, work: Work
+) -> None:
+    tasks = await begin(threads, work, 3)
+
+    for _ in range(20):
+        with pytest.raises(Unavailable):
+            await threads.run(work)
+    work.go.set()
+
+    assert await asyncio.gather(*tasks) == ["done"] * 3
+    assert (work.begun, work.most) == (3, 2)
+    assert not await is_full(threads)
+
+
+async def test_places_come_back_every_time(threads: WorkThreads) -> None:
+    for _ in range(50):
+        assert await asyncio.gather(*[threads.run(lambda: 1) for _ in range(3)]) == [1, 1, 1]
+
+
+async def test_a_cancelled_caller_gives_no_place_back_while_the_work_runs(
+    threads: WorkThreads, work: Work
+) -> None:
+    tasks = await begin(threads, work, 3)
+    await work.has_started()
+    await work.has_started()
+    for task in tasks[:2]:
+        task.cancel()
+    await asyncio.wait(tasks[:2], timeout=10)
+
+    assert all(task.cancelled() for task in tasks[:2])
+    assert await is_full(threads)
+    work.go.set()
+    assert await tasks[2] == "done"
+    assert work.most == 2
+
+
+async def test_work_that_waits_is_dropped_with_its_caller(threads: WorkThreads, work: Work) -> None:
+    tasks = await begin(threads, work, 3)
+    await work.has_started()
+    await work.has_started()
+    tasks[2].cancel()
+    await asyncio.wait([tasks[2]], timeout=10)
+
+    (successor,) = await begin(threads, work, 1)
+    assert await is_full(threads)
+    work.go.set()
+
+    assert await asyncio.gather(*tasks[:2], successor) == ["done"] * 3
+    assert work.begun == 3
+
+
+async def test_what_the_work_raises_comes_out_and_gives_its_place_back(
+    threads: WorkThreads,
+) -> None:
+    def fail() -> None:
+        raise LookupError("lost")
+
+    for _ in range(5):
+        with pytest.raises(LookupError, match="lost"):
+            await threads.run(fail)
+
+
+async def test_after_closing_new_work_is_refused_and_taken_work_is_finished(
+    threads: WorkThreads, work: Work
+) -> None:
+    tasks = await begin(threads, work, 3)
+    await work.has_started()
+
+    begun = time.monotonic()
+    threads.close()
+    threads.close()
+
+    assert time.monotonic() - begun < 1
+    with pytest.raises(Unavailable):
+        await threads.run(work)
+    work.go.set()
+    assert await asyncio.gather(*tasks) == ["done"] * 3
+    for _ in range(5):
+        with pytest.raises(Unavailable, match="is stopping"):
+            await threads.run(work)
+
+
+async def test_without_a_number_there_is_at_least_one_worker() -> None:
+    threads = WorkThreads()
+
+    assert await threads.run(lambda: threading.current_thread().name.startswith("phoneprov-hash"))
+    threads.close()
