@@ -136,25 +136,20 @@ class Listing(Generic[T]):
 
     def mapped(self, view: Callable[[T], S]) -> Listing[S]:
         """The same list with each entity as ``view`` shows it."""
-        return _Mapped(self, view)
+        rest = self._rest
 
+        async def mapped_rest() -> AsyncIterator[list[S]]:
+            assert rest is not None
+            async for piece in rest():
+                yield [view(entity) for entity in piece]
 
-class _Mapped(Listing[S], Generic[T, S]):
-    # Goes through the list itself: the next piece is found by an entity, not by its view.
-
-    def __init__(self, listing: Listing[T], view: Callable[[T], S]) -> None:
-        first = [view(entity) for entity in listing.first]
-        super().__init__(first, window=listing.window, total=listing.total)
-        self._listing = listing
-        self._view = view
-
-    @property
-    def complete(self) -> bool:
-        return self._listing.complete
-
-    async def __aiter__(self) -> AsyncIterator[list[S]]:
-        async for piece in self._listing:
-            yield [self._view(entity) for entity in piece]
+        first = [view(entity) for entity in self.first]
+        return Listing(
+            first,
+            None if rest is None else mapped_rest,
+            window=self.window,
+            total=self.total,
+        )
 
 
 class _Rows(Protocol[E]):
