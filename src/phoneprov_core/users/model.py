@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
@@ -103,5 +104,6 @@ class UserPatch(Struct, frozen=True, kw_only=True):
 
 
 def folded(name: str) -> str:
-    """What makes usernames and e-mail addresses the same in spite of their case."""
-    return name.casefold()
+    """What makes usernames and e-mail addresses the same in spite of their case, and of how
+    their accents are typed: Unicode's canonical caseless matching (D145)."""
+    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())

@@ -33,6 +33,14 @@ async def test_an_account_is_found_by_its_name_whatever_its_case(
         assert await tx.users.by_username(spelling) == a_user(1, username="Stra\u00dfe")
 
 
+async def test_an_account_is_found_however_its_accents_are_typed(database: Database) -> None:
+    async with database.write() as tx:
+        await tx.users.add(a_user(1, username="Zo\u00eb"))
+
+    async with database.read() as tx:
+        assert await tx.users.by_username("zoe\u0308") == a_user(1, username="Zo\u00eb")
+
+
 @pytest.mark.parametrize("name", ["ada-3", "", "ada-1@example.com", "ada-1 ", "a%", "ada_1"])
 async def test_there_is_no_account_of_another_name(database: Database, name: str) -> None:
     async with database.write() as tx:

@@ -1,0 +1,137 @@
+"""An office to test use cases in: all of them, over the memory adapters."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
+from phoneprov_adapters.memory.system import (
+    CountingIds,
+    FixedClock,
+    PlainHasher,
+    PlainTokens,
+    await_directly,
+)
+from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_core.access.model import Assignment, Permission
+from phoneprov_core.access.rules import SharedWrite
+from phoneprov_core.access.use_cases import Permissions, UserPermissions
+from phoneprov_core.auth.authenticate import Authenticate
+from phoneprov_core.auth.login import Login
+from phoneprov_core.auth.logout import Logout
+from phoneprov_core.auth.model import Credentials, Lifetimes, LoggedIn
+from phoneprov_core.auth.refresh import Refresh
+from phoneprov_core.auth.register import Register
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.times import millis, shown
+from phoneprov_core.me.use_cases import Me
+from phoneprov_core.phones.use_cases import Phones
+from phoneprov_core.profiles.restart import Restart, RestartBy
+from phoneprov_core.profiles.switch import SwitchProfile
+from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.users.model import Registration
+from phoneprov_core.users.passwords import PasswordPolicy
+from phoneprov_core.users.use_cases import Users, created_user
+
+PASSWORD = "correct horse battery"
+COMMON = "password1"
+
+
+class Settings(Struct, frozen=True):
+    """What an office can choose."""
+
+    level_rule: LevelRule = LevelRule.STRICT
+    shared_write: SharedWrite = SharedWrite.SUPERADMIN
+    public_register: bool = False
+    lifetimes: Lifetimes = Lifetimes()
+    restart: RestartBy = RestartBy.AUTO
+    with_manager: bool = True
+    largest_xml: int = 512 * 1024
+
+
+class Office:
+    """The use cases, the adapters behind them, and people to act."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = chosen = settings or Settings()
+        self.clock = clock = FixedClock()
+        self.new_id = new_id = CountingIds()
+        self.database = database = MemoryDatabase(clock=lambda: millis(clock()))
+        self.hasher = hasher = PlainHasher()
+        self.tokens = tokens = PlainTokens()
+        self.uploader = MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES))
+        self.phone = MemoryPhone()
+        self.manager = MemoryManager()
+        policy = PasswordPolicy(lambda password: password == COMMON)
+
+        self.login = Login(database, hasher, tokens, chosen.lifetimes, clock, new_id)
+        self.refresh = Refresh(database, tokens, chosen.lifetimes, clock, new_id)
+        self.logout = Logout(database, tokens, clock)
+        self.authenticate = Authenticate(database, tokens, chosen.level_rule, clock)
+        self.register = Register(
+            database, hasher, policy, clock, new_id, public=chosen.public_register
+        )
+        self.me = Me(database)
+        self.users = Users(database, hasher, policy, clock, new_id)
+        self.permissions = Permissions(database, clock, new_id)
+        self.user_permissions = UserPermissions(database, clock, new_id)
+        self.phones = Phones(database, chosen.shared_write, clock)
+        self.profiles = Profiles(database, clock, new_id, largest_xml=chosen.largest_xml)
+        manager = self.manager if chosen.with_manager else None
+        self.switch = SwitchProfile(
+            database,
+            self.uploader,
+            self.phone,
+            Restart(chosen.restart, self.phone, manager),
+            await_directly,
+            clock,
+            new_id,
+        )
+
+    async def add_user(
+        self, username: str, *, level: int | None = None, is_active: bool = True
+    ) -> Actor:
+        """An account with the usual password, and its actor; with an assignment if there is
+        a level."""
+        self.clock.advance(1)
+        now = shown(self.clock())
+        new = Registration(
+            first_name=username.title(),
+            last_name="Lovelace",
+            username=username,
+            email=f"{username}@example.com",
+            password=PASSWORD,
+        )
+        user = created_user(new, self.new_id(), now, "10.0.0.1", None)
+        hash_ = await self.hasher.hash(PASSWORD)
+        async with self.database.write() as tx:
+            await tx.users.add(user)
+            await tx.users.set_password_hash(user.uuid, hash_)
+            if level is not None:
+                permission = Permission(self.new_id(), level, f"of {username}", None, now)
+                await tx.permissions.add(permission)
+                await tx.assignments.assign(
+                    Assignment(self.new_id(), user.uuid, permission.uuid, level, "", now)
+                )
+        if not is_active:
+            await self.deactivate(user.uuid)
+        return Actor(user.uuid, level, "10.9.8.7", level_rule=self.settings.level_rule)
+
+    async def deactivate(self, user_uuid: str) -> None:
+        """Behind the back of every use case."""
+        async with self.database.write() as tx:
+            user = await tx.users.find(user_uuid)
+            assert user is not None
+            await tx.users.put(msgspec.structs.replace(user, is_active=False))
+
+    async def log_in(self, username: str = "ada", password: str = PASSWORD) -> LoggedIn:
+        """Log in from an address of the office."""
+        return await self.login(Credentials(username=username, password=password), "10.1.2.3")
+
+    async def actor_of(self, logged_in: LoggedIn) -> Actor:
+        """Who is behind a fresh access token."""
+        return await self.authenticate(logged_in.tokens.access_token, "10.1.2.3")

@@ -1,0 +1,151 @@
+"""Permissions: created, read, changed and deleted by superadmins."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from phoneprov_core.access.model import NewAssignment, NewPermission, PermissionPatch
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
+from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.times import shown
+from support.office import Office
+
+NOWHERE = "00000000-0000-4000-8000-ffffffffffff"
+
+
+def _unreadable() -> object:
+    raise AssertionError("looked at too early")
+
+
+UNREADABLE: Any = Unchecked(NewPermission, _unreadable)
+
+
+async def test_a_permission_is_created_and_read(office: Office, root: Actor) -> None:
+    created = await office.permissions.create(
+        root, NewPermission(level=5, name="desk admin", description="a\nb")
+    )
+
+    assert (created.level, created.name, created.description) == (5, "desk admin", "a\nb")
+    assert created.created_at == shown(office.clock())
+    assert await office.permissions.get(root, created.uuid.upper()) == created
+
+
+async def test_permissions_are_listed_oldest_first(office: Office, root: Actor) -> None:
+    for level in (9, 8, 7):
+        office.clock.advance(1)
+        await office.permissions.create(root, NewPermission(level=level, name="p"))
+
+    listed = await (await office.permissions.all(root)).everything()
+    page = await office.permissions.all(root, Window(2, 1))
+
+    assert [permission.level for permission in listed] == [0, 9, 8, 7]
+    assert [permission.level for permission in page.first] == [9, 8]
+    assert page.total == 4
+
+
+async def test_level_and_name_together_are_unique(office: Office, root: Actor) -> None:
+    await office.permissions.create(root, NewPermission(level=5, name="a"))
+    await office.permissions.create(root, NewPermission(level=5, name="b"))
+
+    with pytest.raises(Conflict) as conflict:
+        await office.permissions.create(root, NewPermission(level=5, name="a"))
+
+    assert [problem.field for problem in conflict.value.problems] == ["name"]
+
+
+async def test_a_permission_is_changed_but_for_its_level(office: Office, root: Actor) -> None:
+    created = await office.permissions.create(
+        root, NewPermission(level=5, name="a", description="d")
+    )
+
+    renamed = await office.permissions.update(root, created.uuid, PermissionPatch(name="b"))
+    cleared = await office.permissions.update(root, created.uuid, PermissionPatch(description=None))
+
+    assert (renamed.name, renamed.description) == ("b", "d")
+    assert (cleared.name, cleared.description, cleared.level) == ("b", None, 5)
+    assert await office.permissions.get(root, created.uuid) == cleared
+
+
+async def test_what_was_read_can_be_sent_back(office: Office, root: Actor) -> None:
+    created = await office.permissions.create(root, NewPermission(level=5, name="a"))
+    body = {name: getattr(created, name) for name in created.__struct_fields__}
+
+    sent: Unchecked[PermissionPatch] = Unchecked(PermissionPatch, lambda: body | {"name": "b"})
+    assert (await office.permissions.update(root, created.uuid, sent)).name == "b"
+
+
+@pytest.mark.parametrize("body", [{"level": 6}, {"uuid": NOWHERE}, {"level": "5"}])
+async def test_level_and_identifier_must_agree(
+    office: Office, root: Actor, body: dict[str, object]
+) -> None:
+    created = await office.permissions.create(root, NewPermission(level=5, name="a"))
+    sent: Unchecked[PermissionPatch] = Unchecked(PermissionPatch, lambda: body)
+
+    with pytest.raises(Invalid) as error:
+        await office.permissions.update(root, created.uuid, sent)
+
+    assert [problem.field for problem in error.value.problems] == list(body)
+
+
+async def test_a_name_in_use_at_its_level_cannot_be_taken(office: Office, root: Actor) -> None:
+    await office.permissions.create(root, NewPermission(level=5, name="a"))
+    other = await office.permissions.create(root, NewPermission(level=5, name="b"))
+
+    with pytest.raises(Conflict):
+        await office.permissions.update(root, other.uuid, PermissionPatch(name="a"))
+
+    assert (await office.permissions.get(root, other.uuid)).name == "b"
+
+
+async def test_a_permission_is_deleted(office: Office, root: Actor) -> None:
+    created = await office.permissions.create(root, NewPermission(level=5, name="a"))
+
+    await office.permissions.delete(root, created.uuid)
+
+    with pytest.raises(NotFound):
+        await office.permissions.get(root, created.uuid)
+
+
+async def test_an_assigned_permission_is_not_deleted(
+    office: Office, root: Actor, bob: Actor
+) -> None:
+    created = await office.permissions.create(root, NewPermission(level=5, name="a"))
+    assignment = NewAssignment(user_uuid=bob.user_uuid, perm_uuid=created.uuid)
+    await office.user_permissions.assign(root, assignment)
+
+    with pytest.raises(Conflict) as conflict:
+        await office.permissions.delete(root, created.uuid)
+
+    assert conflict.value.code == "in_use"
+    assert await office.permissions.get(root, created.uuid) == created
+
+
+@pytest.mark.parametrize("uuid", [NOWHERE, "nonsense", ""])
+async def test_a_permission_that_is_not_there(office: Office, root: Actor, uuid: str) -> None:
+    calls: list[Callable[[], Awaitable[object]]] = [
+        lambda: office.permissions.get(root, uuid),
+        lambda: office.permissions.update(root, uuid, UNREADABLE),
+        lambda: office.permissions.delete(root, uuid),
+    ]
+    for call in calls:
+        with pytest.raises(NotFound, match="no such permission"):
+            await call()
+
+
+async def test_only_superadmins_come_near(office: Office, ada: Actor, bob: Actor) -> None:
+    for actor in (ada, bob):
+        calls: list[Callable[[Actor], Awaitable[object]]] = [
+            lambda actor: office.permissions.all(actor),
+            lambda actor: office.permissions.get(actor, NOWHERE),
+            lambda actor: office.permissions.create(actor, UNREADABLE),
+            lambda actor: office.permissions.update(actor, NOWHERE, UNREADABLE),
+            lambda actor: office.permissions.delete(actor, NOWHERE),
+        ]
+        for call in calls:
+            with pytest.raises(Forbidden):
+                await call(actor)

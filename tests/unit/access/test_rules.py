@@ -1,0 +1,65 @@
+"""Who may do what."""
+
+from __future__ import annotations
+
+import pytest
+
+from phoneprov_core.access.rules import (
+    SharedWrite,
+    last_superadmin,
+    may_act_for,
+    require_owner,
+    require_shared_write,
+    require_superadmin,
+)
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Forbidden
+from phoneprov_core.kernel.levels import LevelRule
+
+STRICT, HIERARCHICAL = LevelRule.STRICT, LevelRule.HIERARCHICAL
+
+SUPERADMINS = [
+    Actor("root", 0, level_rule=STRICT),
+    Actor("root", 0, level_rule=HIERARCHICAL),
+    Actor("root", 7, level_rule=HIERARCHICAL),
+]
+OTHERS = [
+    Actor("ada", None, level_rule=STRICT),
+    Actor("ada", None, level_rule=HIERARCHICAL),
+    Actor("ada", 1, level_rule=STRICT),
+]
+
+
+@pytest.mark.parametrize("actor", SUPERADMINS)
+def test_holders_of_level_0_may_everything(actor: Actor) -> None:
+    require_superadmin(actor)
+    require_owner(actor, "somebody else")
+    for rule in SharedWrite:
+        require_shared_write(actor, rule)
+    assert may_act_for(actor, "somebody else")
+
+
+@pytest.mark.parametrize("actor", OTHERS)
+def test_others_may_act_for_themselves_alone(actor: Actor) -> None:
+    require_owner(actor, "ada")
+    assert may_act_for(actor, "ada")
+    assert not may_act_for(actor, "somebody else")
+    for what in ("somebody else", ""):
+        with pytest.raises(Forbidden):
+            require_owner(actor, what)
+    with pytest.raises(Forbidden):
+        require_superadmin(actor)
+
+
+@pytest.mark.parametrize("actor", OTHERS)
+def test_what_all_share_is_written_by_superadmins_unless_opened(actor: Actor) -> None:
+    require_shared_write(actor, SharedWrite.BEARER)
+    with pytest.raises(Forbidden):
+        require_shared_write(actor, SharedWrite.SUPERADMIN)
+
+
+def test_the_last_superadmin_is_told_what_to_do() -> None:
+    conflict = last_superadmin()
+
+    assert conflict.code == "last_superadmin"
+    assert "give level 0 to another first" in conflict.message

@@ -1,0 +1,183 @@
+"""The one permission of each user; and that somebody always holds level 0."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from phoneprov_core.access.model import NewAssignment, NewPermission, Permission
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
+from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.times import shown
+from support.office import Office, Settings
+
+NOWHERE = "00000000-0000-4000-8000-ffffffffffff"
+
+
+@pytest.fixture
+async def desk(office: Office, root: Actor) -> Permission:
+    return await office.permissions.create(root, NewPermission(level=5, name="desk"))
+
+
+def of(user: Actor, permission: Permission) -> NewAssignment:
+    return NewAssignment(user_uuid=user.user_uuid, perm_uuid=permission.uuid)
+
+
+def sent(body: object) -> Unchecked[NewAssignment]:
+    return Unchecked(NewAssignment, lambda: body)
+
+
+async def test_a_user_is_assigned_a_permission(
+    office: Office, root: Actor, bob: Actor, desk: Permission
+) -> None:
+    assigned = await office.user_permissions.assign(root, of(bob, desk))
+
+    assert (assigned.user_uuid, assigned.perm_uuid) == (bob.user_uuid, desk.uuid)
+    assert (assigned.level, assigned.perm_name) == (5, "desk")
+    assert assigned.created_at == shown(office.clock())
+    assert await office.user_permissions.get(root, bob.user_uuid) == assigned
+
+
+async def test_an_assignment_replaces_the_one_before(
+    office: Office, root: Actor, ada: Actor, desk: Permission
+) -> None:
+    before = await office.user_permissions.get(root, ada.user_uuid)
+
+    after = await office.user_permissions.assign(root, of(ada, desk))
+
+    assert after.uuid != before.uuid
+    assert await office.user_permissions.get(root, ada.user_uuid) == after
+
+
+async def test_an_assignment_is_removed(office: Office, root: Actor, ada: Actor) -> None:
+    await office.user_permissions.remove(root, ada.user_uuid.upper())
+
+    with pytest.raises(NotFound, match="no permission assigned"):
+        await office.user_permissions.get(root, ada.user_uuid)
+    with pytest.raises(NotFound):
+        await office.user_permissions.remove(root, ada.user_uuid)
+
+
+@pytest.mark.parametrize("uuid", [NOWHERE, "nonsense", ""])
+async def test_somebody_without_an_assignment(office: Office, root: Actor, uuid: str) -> None:
+    with pytest.raises(NotFound):
+        await office.user_permissions.get(root, uuid)
+    with pytest.raises(NotFound):
+        await office.user_permissions.remove(root, uuid)
+
+
+async def test_user_and_permission_must_exist_before_the_rest_matters(
+    office: Office, root: Actor, bob: Actor, desk: Permission
+) -> None:
+    with pytest.raises(NotFound, match="no such user"):
+        await office.user_permissions.assign(root, sent({"user_uuid": NOWHERE, "x": 1}))
+    with pytest.raises(NotFound, match="no such permission"):
+        await office.user_permissions.assign(
+            root, sent({"user_uuid": bob.user_uuid, "perm_uuid": NOWHERE, "x": 1})
+        )
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({}, {"user_uuid", "perm_uuid"}),
+        ({"user_uuid": "x", "perm_uuid": 5}, {"user_uuid", "perm_uuid"}),
+        ({"user_uuid": None, "perm_uuid": None, "level": 0}, {"user_uuid", "perm_uuid", "level"}),
+        ([], {"body"}),
+    ],
+)
+async def test_what_names_nobody_is_refused_field_by_field(
+    office: Office, root: Actor, body: object, fields: set[str]
+) -> None:
+    with pytest.raises(Invalid) as error:
+        await office.user_permissions.assign(root, sent(body))
+
+    assert {problem.field for problem in error.value.problems} == fields
+
+
+async def test_only_superadmins_come_near(office: Office, ada: Actor, bob: Actor) -> None:
+    def unreadable() -> object:
+        raise AssertionError("looked at too early")
+
+    new: Any = Unchecked(NewAssignment, unreadable)
+    calls: list[Callable[[Actor], Awaitable[object]]] = [
+        lambda actor: office.user_permissions.get(actor, ada.user_uuid),
+        lambda actor: office.user_permissions.assign(actor, new),
+        lambda actor: office.user_permissions.remove(actor, ada.user_uuid),
+    ]
+    for actor in (ada, bob):
+        for call in calls:
+            with pytest.raises(Forbidden):
+                await call(actor)
+
+
+# The last superadmin
+
+
+async def test_the_last_superadmin_keeps_level_0(
+    office: Office, root: Actor, ada: Actor, desk: Permission
+) -> None:
+    with pytest.raises(Conflict) as unassigned:
+        await office.user_permissions.remove(root, root.user_uuid)
+    with pytest.raises(Conflict) as replaced:
+        await office.user_permissions.assign(root, of(root, desk))
+
+    assert unassigned.value.code == replaced.value.code == "last_superadmin"
+    assert (await office.user_permissions.get(root, root.user_uuid)).level == 0
+
+
+async def test_an_inactive_superadmin_is_no_other(
+    office: Office, root: Actor, desk: Permission
+) -> None:
+    await office.add_user("sleeper", level=0, is_active=False)
+
+    with pytest.raises(Conflict):
+        await office.user_permissions.remove(root, root.user_uuid)
+
+
+async def test_one_of_two_superadmins_may_go(office: Office, root: Actor, desk: Permission) -> None:
+    other = await office.add_user("second", level=0)
+
+    await office.user_permissions.assign(root, of(root, desk))
+
+    with pytest.raises(Conflict):
+        await office.user_permissions.remove(other, other.user_uuid)
+
+
+async def test_level_0_may_be_replaced_by_level_0(office: Office, root: Actor) -> None:
+    zero = await office.permissions.create(root, NewPermission(level=0, name="also level 0"))
+
+    assigned = await office.user_permissions.assign(root, of(root, zero))
+
+    assert assigned.perm_name == "also level 0"
+
+
+async def test_by_the_interface_s_rule_any_assignment_holds_level_0() -> None:
+    office = Office(Settings(level_rule=LevelRule.HIERARCHICAL))
+    root = await office.add_user("root", level=3)
+    nine = await office.permissions.create(root, NewPermission(level=9, name="nine"))
+
+    await office.user_permissions.assign(root, of(root, nine))
+
+    with pytest.raises(Conflict):
+        await office.user_permissions.remove(root, root.user_uuid)
+    await office.add_user("ada", level=7)
+    await office.user_permissions.remove(root, root.user_uuid)
+
+
+async def test_superadmins_who_leave_at_once_leave_one(office: Office) -> None:
+    roots = [await office.add_user(f"root{n}", level=0) for n in range(5)]
+
+    left = await asyncio.gather(
+        *(office.user_permissions.remove(root, root.user_uuid) for root in roots),
+        return_exceptions=True,
+    )
+
+    refused = [outcome for outcome in left if outcome is not None]
+    assert len(refused) == 1
+    assert isinstance(refused[0], Conflict)

@@ -1,0 +1,32 @@
+"""An office with its usual people, for every test of a use case."""
+
+from __future__ import annotations
+
+import pytest
+
+from phoneprov_core.kernel.actor import Actor
+from support.office import Office
+
+
+@pytest.fixture
+def office() -> Office:
+    """Under the strict rule, so that there are people without level 0 to tell apart."""
+    return Office()
+
+
+@pytest.fixture
+async def root(office: Office) -> Actor:
+    """The one superadmin."""
+    return await office.add_user("root", level=0)
+
+
+@pytest.fixture
+async def ada(office: Office) -> Actor:
+    """Somebody with an assignment that holds no level 0 under the strict rule."""
+    return await office.add_user("ada", level=1)
+
+
+@pytest.fixture
+async def bob(office: Office) -> Actor:
+    """Somebody without any assignment."""
+    return await office.add_user("bob")

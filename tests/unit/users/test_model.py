@@ -1,0 +1,88 @@
+"""Accounts as they are sent, and when two names are the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phoneprov_core.auth.model import Credentials, LogoutRequest, RefreshRequest, TokenPair
+from phoneprov_core.kernel.errors import Invalid
+from phoneprov_core.users.model import NewUser, Registration, UserPatch, folded
+
+FIELDS: dict[str, Any] = {
+    "first_name": "Ada",
+    "last_name": "Lovelace",
+    "username": "ada",
+    "email": "ada@example.com",
+    "password": "correct horse battery",
+}
+
+
+def test_an_account_has_defaults() -> None:
+    new = NewUser(**FIELDS)
+
+    assert (new.lang, new.timezone, new.is_active) == ("en", "UTC", True)
+    assert (new.phone, new.location, new.nationality) == (None, None, None)
+
+
+def test_every_bad_field_of_an_account_is_named() -> None:
+    with pytest.raises(Invalid) as error:
+        NewUser(
+            first_name="",
+            last_name=" ",
+            username="a\nb",
+            email="nobody",
+            password="x",
+            lang="?",
+            timezone="Mars/Olympus",
+            phone="x" * 256,
+        )
+
+    assert {problem.field for problem in error.value.problems} == {
+        "first_name", "last_name", "username", "email", "lang", "timezone", "phone",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "secretive",
+    [
+        NewUser(**FIELDS),
+        Registration(**FIELDS),
+        UserPatch(password="correct horse battery"),
+        Credentials(username="ada", password="correct horse battery"),
+        RefreshRequest(refresh_token="correct horse battery"),
+        LogoutRequest(refresh_token="correct horse battery"),
+        TokenPair("correct horse battery", "correct horse battery"),
+    ],
+)
+def test_no_representation_shows_a_secret(secretive: object) -> None:
+    for text in (repr(secretive), str(secretive), f"{secretive}", repr([secretive])):
+        assert "horse" not in text
+        assert "***" in text
+
+
+@given(st.text())
+def test_a_name_is_the_same_in_any_case(name: str) -> None:
+    assert folded(name) == folded(name.casefold()) == folded(folded(name))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ada", "aDA"),
+        ("stra\u00dfe", "STRASSE"),
+        ("Zo\u00eb", "ZOE\u0308"),
+        ("\u03c3\u03c2", "\u03a3\u03a3"),
+        ("\u0390", "\u1fd3"),
+    ],
+)
+def test_names_that_are_the_same(one: str, other: str) -> None:
+    assert folded(one) == folded(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("ada", "ada "), ("zoe", "zo\u00eb"), ("a", "b")])
+def test_names_that_are_not_the_same(one: str, other: str) -> None:
+    assert folded(one) != folded(other)

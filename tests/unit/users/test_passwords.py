@@ -1,0 +1,52 @@
+"""What makes a password good enough."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phoneprov_core.users.passwords import PasswordPolicy
+
+POLICY = PasswordPolicy(lambda password: password == "password1", shortest=8, longest=20)
+
+characters = st.characters(exclude_categories=["Cc", "Cs"])
+
+
+@given(st.text(characters, min_size=8, max_size=20))
+def test_a_password_of_the_right_length_is_taken_as_it_is(password: str) -> None:
+    assert POLICY.rule(password) == password
+
+
+@given(st.text(characters, max_size=7))
+def test_a_short_password_is_refused(password: str) -> None:
+    with pytest.raises(ValueError, match="at least 8 characters"):
+        POLICY.rule(password)
+
+
+@given(st.text(characters, min_size=21, max_size=40))
+def test_a_long_password_is_refused(password: str) -> None:
+    with pytest.raises(ValueError, match="at most 20 characters"):
+        POLICY.rule(password)
+
+
+@pytest.mark.parametrize("password", ["with\x00nul..", "with\nbreak", "sur\ud800rogate"])
+def test_a_password_has_no_control_characters(password: str) -> None:
+    with pytest.raises(ValueError, match="control characters"):
+        POLICY.rule(password)
+
+
+def test_a_common_password_is_refused_with_the_reason_and_not_quoted() -> None:
+    with pytest.raises(ValueError, match="most commonly used") as error:
+        POLICY.rule("password1")
+
+    assert "password1" not in str(error.value)
+
+
+def test_the_bounds_are_8_and_256_unless_set() -> None:
+    policy = PasswordPolicy(lambda _password: False)
+
+    assert policy.rule("x" * 8)
+    assert policy.rule("\U0001f4de" * 256)
+    with pytest.raises(ValueError, match="at most 256"):
+        policy.rule("x" * 257)

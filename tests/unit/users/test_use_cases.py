@@ -1,0 +1,327 @@
+"""Accounts, kept by superadmins."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Unauthenticated,
+)
+from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.times import shown
+from phoneprov_core.profiles.model import NewProfile
+from phoneprov_core.users.model import NewUser, UserPatch
+from support.office import COMMON, PASSWORD, Office
+
+NOWHERE = "00000000-0000-4000-8000-ffffffffffff"
+NEW_PASSWORD = "another fine password"
+
+
+def _unreadable() -> object:
+    raise AssertionError("looked at too early")
+
+
+UNREADABLE: Any = Unchecked(NewUser, _unreadable)
+
+
+def new_user(username: str = "cleo", **more: Any) -> NewUser:
+    return NewUser(
+        **{
+            "first_name": "Cleo",
+            "last_name": "Patra",
+            "username": username,
+            "email": f"{username}@example.com",
+            "password": PASSWORD,
+            **more,
+        }
+    )
+
+
+def sent(body: dict[str, object]) -> Unchecked[UserPatch]:
+    return Unchecked(UserPatch, lambda: body)
+
+
+# Creating
+
+
+async def test_an_account_is_created_with_all_that_it_shows(office: Office, root: Actor) -> None:
+    user = await office.users.create(root, new_user(phone="12", lang="de", location="Z\u00fcrich"))
+
+    now = shown(office.clock())
+    assert user.username == "cleo"
+    assert (user.phone, user.lang, user.location, user.timezone) == (
+        "12", "de", "Z\u00fcrich", "UTC",
+    )  # fmt: skip
+    assert (user.created_at, user.updated_at) == (now, now)
+    assert (user.created_by, user.created_ip, user.updated_ip) == (
+        root.user_uuid, "10.9.8.7", "10.9.8.7",
+    )  # fmt: skip
+    assert user.is_active
+    assert [user.last_uuid, user.last_login_at, user.last_login_ip, user.last_logout_ip] == (
+        [None] * 4
+    )
+    assert await office.users.get(root, user.uuid) == user
+
+
+async def test_a_created_account_can_log_in(office: Office, root: Actor) -> None:
+    user = await office.users.create(root, new_user())
+
+    assert (await office.log_in("CLEO")).user.uuid == user.uuid
+
+
+async def test_an_account_can_be_created_inactive(office: Office, root: Actor) -> None:
+    await office.users.create(root, new_user(is_active=False))
+
+    with pytest.raises(Unauthenticated):
+        await office.log_in("cleo")
+
+
+@pytest.mark.parametrize(
+    ("taken", "field"),
+    [({"username": "ROOT", "email": "x@example.com"}, "username"),
+     ({"email": "Root@Example.com"}, "email")],
+)  # fmt: skip
+async def test_a_name_or_address_in_use_is_refused_and_nothing_is_left(
+    office: Office, root: Actor, taken: dict[str, str], field: str
+) -> None:
+    with pytest.raises(Conflict) as conflict:
+        await office.users.create(root, new_user(**taken))
+
+    assert [problem.field for problem in conflict.value.problems] == [field]
+    assert len(await (await office.users.all(root)).everything()) == 1
+
+
+@pytest.mark.parametrize("password", [COMMON, "short", "x" * 257, "nul\x00inside it"])
+async def test_a_poor_password_is_refused_beside_every_other_bad_field(
+    office: Office, root: Actor, password: str
+) -> None:
+    body = {**msgspec.to_builtins(new_user()), "email": "nobody", "password": password}
+    new: Unchecked[NewUser] = Unchecked(NewUser, lambda: body)
+
+    with pytest.raises(Invalid) as error:
+        await office.users.create(root, new)
+
+    assert {problem.field for problem in error.value.problems} == {"email", "password"}
+    assert password not in str(error.value.problems)
+
+
+async def test_a_poor_password_in_a_settled_command_is_refused_too(
+    office: Office, root: Actor
+) -> None:
+    with pytest.raises(Invalid):
+        await office.users.create(root, new_user(password=COMMON))
+
+
+# Reading
+
+
+async def test_accounts_are_listed_oldest_first(
+    office: Office, root: Actor, ada: Actor, bob: Actor
+) -> None:
+    listed = await (await office.users.all(root)).everything()
+    page = await office.users.all(root, Window(1, 1))
+
+    assert [user.username for user in listed] == ["root", "ada", "bob"]
+    assert [user.username for user in page.first] == ["ada"]
+    assert page.total == 3
+
+
+@pytest.mark.parametrize("uuid", [NOWHERE, "nonsense", ""])
+async def test_an_account_that_is_not_there(office: Office, root: Actor, uuid: str) -> None:
+    calls: list[Callable[[], Awaitable[object]]] = [
+        lambda: office.users.get(root, uuid),
+        lambda: office.users.update(root, uuid, UNREADABLE),
+        lambda: office.users.delete(root, uuid),
+    ]
+    for call in calls:
+        with pytest.raises(NotFound, match="no such user"):
+            await call()
+
+
+async def test_only_superadmins_come_near(office: Office, ada: Actor, bob: Actor) -> None:
+    for actor in (ada, bob):
+        calls: list[Callable[[Actor], Awaitable[object]]] = [
+            lambda actor: office.users.all(actor),
+            lambda actor: office.users.get(actor, actor.user_uuid),
+            lambda actor: office.users.create(actor, UNREADABLE),
+            lambda actor: office.users.update(actor, NOWHERE, UNREADABLE),
+            lambda actor: office.users.delete(actor, NOWHERE),
+        ]
+        for call in calls:
+            with pytest.raises(Forbidden):
+                await call(actor)
+
+
+# Changing
+
+
+async def test_an_account_is_changed_where_the_patch_says_so(
+    office: Office, root: Actor, ada: Actor
+) -> None:
+    before = await office.users.get(root, ada.user_uuid)
+    office.clock.advance(60)
+
+    after = await office.users.update(root, ada.user_uuid, UserPatch(phone="12", lang="fr"))
+
+    assert after == msgspec.structs.replace(
+        before,
+        phone="12",
+        lang="fr",
+        last_uuid=root.user_uuid,
+        updated_at=shown(office.clock()),
+        updated_ip="10.9.8.7",
+    )
+    assert await office.users.get(root, ada.user_uuid) == after
+    cleared = await office.users.update(root, ada.user_uuid, sent({"phone": None}))
+    assert cleared.phone is None
+
+
+async def test_what_was_read_can_be_sent_back(office: Office, root: Actor, ada: Actor) -> None:
+    read = msgspec.to_builtins(await office.users.get(root, ada.user_uuid))
+
+    after = await office.users.update(root, ada.user_uuid, sent(read | {"first_name": "Augusta"}))
+
+    assert after.first_name == "Augusta"
+    assert (await office.log_in("ada")).user.uuid == ada.user_uuid  # the password stayed
+
+
+async def test_an_identifier_in_the_body_must_agree(
+    office: Office, root: Actor, ada: Actor
+) -> None:
+    with pytest.raises(Invalid) as error:
+        await office.users.update(root, ada.user_uuid, sent({"uuid": root.user_uuid}))
+
+    assert [problem.field for problem in error.value.problems] == ["uuid"]
+
+
+async def test_a_name_in_use_cannot_be_taken(office: Office, root: Actor, ada: Actor) -> None:
+    with pytest.raises(Conflict):
+        await office.users.update(root, ada.user_uuid, UserPatch(username="Root"))
+
+    renamed = await office.users.update(root, ada.user_uuid, UserPatch(username="ADA"))
+    assert renamed.username == "ADA"
+
+
+async def test_a_new_password_ends_the_account_s_sessions(
+    office: Office, root: Actor, ada: Actor
+) -> None:
+    logged_in = await office.log_in("ada")
+
+    await office.users.update(root, ada.user_uuid, UserPatch(password=NEW_PASSWORD))
+
+    with pytest.raises(Unauthenticated):
+        await office.actor_of(logged_in)
+    with pytest.raises(Unauthenticated):
+        await office.log_in("ada", PASSWORD)
+    await office.log_in("ada", NEW_PASSWORD)
+
+
+async def test_a_new_password_of_one_s_own_spares_the_session_one_is_in(
+    office: Office, root: Actor
+) -> None:
+    here, elsewhere = await office.log_in("root"), await office.log_in("root")
+    actor = await office.actor_of(here)
+
+    await office.users.update(actor, root.user_uuid, UserPatch(password=NEW_PASSWORD))
+
+    assert (await office.actor_of(here)).user_uuid == root.user_uuid
+    with pytest.raises(Unauthenticated):
+        await office.actor_of(elsewhere)
+
+
+async def test_other_changes_leave_sessions_alone(office: Office, root: Actor, ada: Actor) -> None:
+    logged_in = await office.log_in("ada")
+
+    await office.users.update(root, ada.user_uuid, UserPatch(phone="12", is_active=True))
+
+    assert (await office.actor_of(logged_in)).user_uuid == ada.user_uuid
+
+
+async def test_a_poor_new_password_is_refused(office: Office, root: Actor, ada: Actor) -> None:
+    with pytest.raises(Invalid):
+        await office.users.update(root, ada.user_uuid, UserPatch(password=COMMON))
+
+    await office.log_in("ada", PASSWORD)
+
+
+async def test_a_deactivation_ends_every_session_for_good(
+    office: Office, root: Actor, ada: Actor
+) -> None:
+    logged_in = await office.log_in("ada")
+
+    await office.users.update(root, ada.user_uuid, UserPatch(is_active=False))
+    with pytest.raises(Unauthenticated):
+        await office.actor_of(logged_in)
+
+    await office.users.update(root, ada.user_uuid, UserPatch(is_active=True))
+    with pytest.raises(Unauthenticated):
+        await office.actor_of(logged_in)
+
+
+# Deleting
+
+
+async def test_an_account_is_deleted_with_all_that_is_theirs(
+    office: Office, root: Actor, ada: Actor
+) -> None:
+    logged_in = await office.log_in("ada")
+    await office.profiles.create(
+        ada, NewProfile(user_uuid=ada.user_uuid, name="Ada", cnf_xml="<device/>")
+    )
+
+    await office.users.delete(root, ada.user_uuid)
+
+    with pytest.raises(NotFound):
+        await office.users.get(root, ada.user_uuid)
+    with pytest.raises(Unauthenticated):
+        await office.actor_of(logged_in)
+    assert await (await office.profiles.all(root)).everything() == []
+    with pytest.raises(NotFound):
+        await office.users.delete(root, ada.user_uuid)
+
+
+# The last superadmin
+
+
+async def test_the_last_superadmin_is_neither_deleted_nor_deactivated(
+    office: Office, root: Actor, ada: Actor
+) -> None:
+    await office.add_user("sleeper", level=0, is_active=False)
+
+    with pytest.raises(Conflict) as deleted:
+        await office.users.delete(root, root.user_uuid)
+    with pytest.raises(Conflict) as deactivated:
+        await office.users.update(root, root.user_uuid, UserPatch(is_active=False))
+
+    assert deleted.value.code == deactivated.value.code == "last_superadmin"
+    assert (await office.users.get(root, root.user_uuid)).is_active
+
+
+async def test_an_inactive_superadmin_may_be_deleted(office: Office, root: Actor) -> None:
+    sleeper = await office.add_user("sleeper", level=0, is_active=False)
+
+    await office.users.update(root, sleeper.user_uuid, UserPatch(is_active=False))
+    await office.users.delete(root, sleeper.user_uuid)
+
+
+async def test_superadmins_who_delete_each_other_at_once_leave_one(office: Office) -> None:
+    one, two = [await office.add_user(name, level=0) for name in ("one", "two")]
+
+    outcomes = await asyncio.gather(
+        office.users.delete(one, two.user_uuid),
+        office.users.update(two, one.user_uuid, UserPatch(is_active=False)),
+        return_exceptions=True,
+    )
+
+    assert [type(outcome) for outcome in outcomes].count(Conflict) == 1
