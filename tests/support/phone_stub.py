@@ -72,8 +72,9 @@ async def closes(writer: asyncio.StreamWriter) -> None:
 
 class PhoneStub:
     """Counts connections, keeps requests, and answers each as ``answers`` says: the first
-    request with the first answer and so on, the last one for all that follow. ``asked`` is
-    set with the first request, ``idle`` while no connection is open."""
+    request with the first answer and so on, the last one for all that follow. ``connected``
+    is set with the first connection, ``asked`` with the first request, ``idle`` while no
+    connection is open."""
 
     def __init__(self, *answers: Answer, tls: ssl.SSLContext | None = None) -> None:
         self.answers = list(answers) or [sends(http())]
@@ -82,6 +83,7 @@ class PhoneStub:
         self.most_at_once = 0
         self.port = 0
         self._at_once = 0
+        self.connected = asyncio.Event()
         self.asked = asyncio.Event()
         self.idle = asyncio.Event()
         self.idle.set()
@@ -117,6 +119,7 @@ class PhoneStub:
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.connected.set()
         self._writers.append(writer)
         task = asyncio.create_task(self._serve(reader, writer))
         self._tasks.add(task)

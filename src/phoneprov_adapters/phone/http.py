@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Literal
 from weakref import WeakValueDictionary
 
 import httpx
@@ -74,11 +75,10 @@ class PhoneWeb(PhoneCommands):
         address = self._networks.allowed(phone_ip)
         bodies = [(execute_body(command.uri), command.pause) for command in commands]
         turn = self._in_flight.setdefault(address, asyncio.Lock())
-        end = asyncio.get_running_loop().time() + self._settings.total
         try:
-            async with asyncio.timeout_at(end), turn:
-                await self._send(address, bodies, end)
-        except (TimeoutError, httpx.TimeoutException):
+            async with asyncio.timeout(self._settings.total), turn:
+                await self._send(address, bodies)
+        except TimeoutError:
             raise TimedOut("The phone's web server did not answer in time.") from None
         except httpx.ConnectError:
             raise Refused(
@@ -91,19 +91,17 @@ class PhoneWeb(PhoneCommands):
                 "PHONEPROV_PHONE_SCHEME and PHONEPROV_PHONE_HTTP_PORT."
             ) from None
 
-    async def _send(self, address: str, bodies: list[tuple[bytes, float]], end: float) -> None:
+    async def _send(self, address: str, bodies: list[tuple[bytes, float]]) -> None:
         url = httpx.URL(
             scheme=self._settings.scheme,
             host=address,
             port=self._settings.port,
             path="/CGI/Execute",
         )
-        clock = asyncio.get_running_loop().time
         async with self._client() as client:
             for body, pause in bodies:
-                allowed = min(self._settings.timeout, end - clock())
-                async with asyncio.timeout(allowed):
-                    status, reply = await _post(client, url, body, allowed)
+                async with asyncio.timeout(self._settings.timeout):
+                    status, reply = await _post(client, url, body)
                 read_execute_reply(status, reply)
                 await asyncio.sleep(pause)
 
@@ -115,29 +113,44 @@ class PhoneWeb(PhoneCommands):
             verify=self._tls,
             follow_redirects=False,
             trust_env=False,
+            # Deadlines per read would let a phone that sends byte by byte go on for ever.
+            timeout=None,  # noqa: S113 - asyncio.timeout bounds the whole request
             limits=httpx.Limits(max_connections=1, max_keepalive_connections=0),
         )
 
 
-async def _post(
-    client: httpx.AsyncClient, url: httpx.URL, body: bytes, allowed: float
-) -> tuple[int, bytes]:
-    """The status, and the body of a 200 until it ends or is too long to be a reply.
-
-    The caller bounds the whole to ``allowed`` seconds, for a deadline per read would let a
-    phone that sends byte by byte go on for ever. Only connecting has its own, a little
-    earlier: httpcore leaves the socket open when it is cancelled in a TLS handshake, and
-    closes it when it gives up by itself.
-    """
+async def _post(client: httpx.AsyncClient, url: httpx.URL, body: bytes) -> tuple[int, bytes]:
+    """The status, and the body of a 200 until it ends or is too long to be a reply."""
     received = bytearray()
-    deadlines = httpx.Timeout(None, connect=allowed * 0.9)
-    async with client.stream("POST", url, content=body, timeout=deadlines) as response:
+    async with (
+        _sockets_closed() as trace,
+        client.stream("POST", url, content=body, extensions=trace) as response,
+    ):
         if response.status_code == httpx.codes.OK:
             async for piece in response.aiter_raw():
                 received += piece
                 if len(received) > REPLY_LIMIT:
                     break
         return response.status_code, bytes(received)
+
+
+@asynccontextmanager
+async def _sockets_closed() -> AsyncIterator[dict[str, Any]]:
+    """Closes at the end what a request with these extensions has opened.
+
+    httpcore does so itself, except when it is cancelled in a TLS handshake.
+    """
+    opened: list[Any] = []
+
+    async def trace(event: str, info: dict[str, Any]) -> None:
+        if event == "connection.connect_tcp.complete":
+            opened.append(info["return_value"])
+
+    try:
+        yield {"trace": trace}
+    finally:
+        for stream in opened:
+            await stream.aclose()
 
 
 def _unchecked_tls() -> ssl.SSLContext:

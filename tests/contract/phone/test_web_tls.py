@@ -12,7 +12,7 @@ import trustme
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.profiles.device import CLEAR_SERVICES
 from support.phone_stub import PhoneStub, http, nothing, sends
-from support.phone_web import IP, web
+from support.phone_web import IP, until_idle, web
 
 
 def server_tls() -> ssl.SSLContext:
@@ -62,3 +62,19 @@ async def test_tls_that_turns_to_garbage_is_refused() -> None:
     async with PhoneStub(garbles, tls=server_tls()) as stub:
         with pytest.raises(Refused):
             await web(stub, scheme="https").execute(IP, CLEAR_SERVICES)
+
+
+@pytest.mark.parametrize("ended_by", [TimedOut, asyncio.CancelledError])
+async def test_a_handshake_that_is_cut_short_leaves_no_socket_open(
+    stub: PhoneStub, ended_by: type[BaseException]
+) -> None:
+    call = asyncio.create_task(web(stub, scheme="https").execute(IP, CLEAR_SERVICES))
+    await stub.connected.wait()
+    await asyncio.sleep(0.02)
+    if ended_by is asyncio.CancelledError:
+        call.cancel()
+
+    with pytest.raises(ended_by):
+        await call
+
+    await until_idle(stub)
