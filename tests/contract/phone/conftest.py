@@ -1,4 +1,4 @@
-"""A phone to call, and a server that nobody may call."""
+"""Phones to call, and a server that nobody may call."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from phoneprov_adapters.simulator.phone import SimulatedPhone
+from support.phone_simulated import FTP_PASSWORD
 from support.phone_stub import PhoneStub
 
 
@@ -21,3 +23,9 @@ async def canary() -> AsyncIterator[PhoneStub]:
     async with PhoneStub() as made:
         yield made
         assert made.connections == 0
+
+
+@pytest.fixture
+async def phone() -> AsyncIterator[SimulatedPhone]:
+    async with SimulatedPhone(ftp_password=FTP_PASSWORD) as made:
+        yield made

@@ -1,0 +1,103 @@
+"""A simulated phone: an FTP server and a web server that keep and tell what they receive."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from phoneprov_adapters.simulator.events import CommandReceived, Event, OnEvent
+from phoneprov_adapters.simulator.ftp import ftp_server
+from phoneprov_adapters.simulator.web import PhoneWebServer, WebPhone
+from phoneprov_core.profiles.device import device_name, restart_keys
+
+
+class SimulatedPhone:
+    """Serves while it is entered; ports that were 0 are known from then on.
+
+    Files go to ``folder``, which is made if need be, or to a temporary one that is gone at
+    the end. ``events`` holds in
+    order what arrived, and ``on_event`` is called with each as it comes. ``restarted`` is
+    true once the keys that restart this model came one after the other, none missing. With
+    an ``http_user`` commands need that login; the FTP server always needs its own.
+    """
+
+    def __init__(
+        self,
+        *,
+        ftp_password: str,
+        ftp_user: str = "phoneprov",
+        host: str = "127.0.0.1",
+        ftp_port: int = 0,
+        http_port: int = 0,
+        mac: str = "00:1B:D4:12:34:56",
+        model: str = "CP-7945G",
+        http_user: str = "",
+        http_password: str = "",
+        folder: Path | None = None,
+        on_event: OnEvent | None = None,
+    ) -> None:
+        self.host = host
+        self.ftp_port = ftp_port
+        self.http_port = http_port
+        self.mac = mac
+        self.model = model
+        self.events: list[Event] = []
+        self.restarted = False
+        self._ftp_login = (ftp_user, ftp_password)
+        self._folder = folder
+        self._on_event = on_event
+        self._keys = tuple(key.uri for key in restart_keys(model))
+        self._commands: list[str] = []
+        self._web = PhoneWebServer(
+            WebPhone(
+                mac=mac, model=model, name=device_name(mac), user=http_user, password=http_password
+            ),
+            self._commanded,
+        )
+        self._running = AsyncExitStack()
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are; RuntimeError before a temporary folder has been made."""
+        if self._folder is None:
+            raise RuntimeError("the simulated phone is not running")
+        return self._folder
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as starting:
+            if self._folder is None:
+                temporary = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="phone-")
+                starting.push_async_callback(asyncio.to_thread, temporary.cleanup)
+                self._folder = Path(temporary.name)
+            await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
+            ftp = ftp_server(self._folder, *self._ftp_login, self._happened)
+            await ftp.start(self.host, self.ftp_port)
+            starting.push_async_callback(ftp.close)
+            self.ftp_port = ftp.server_port
+            self.http_port = await self._web.start(self.host, self.http_port)
+            starting.push_async_callback(self._web.close)
+            self._running = starting.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._running.aclose()
+
+    def _commanded(self, uri: str) -> None:
+        self._commands = [*self._commands, uri][-len(self._keys) :]
+        if tuple(self._commands) == self._keys:
+            self.restarted = True
+        self._happened(CommandReceived(uri))
+
+    def _happened(self, event: Event) -> None:
+        self.events.append(event)
+        if self._on_event:
+            self._on_event(event)

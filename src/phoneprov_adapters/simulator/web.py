@@ -1,0 +1,193 @@
+"""The web server of a simulated phone: CGI/Execute and the device information."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hmac
+from collections.abc import Callable
+from html import escape
+from urllib.parse import parse_qsl
+from xml.parsers import expat
+
+import h11
+from msgspec import Struct
+
+_LARGEST = 64 * 1024
+_PATIENCE = 10.0
+_OBJECT_LIMIT = 512
+
+
+class WebPhone(Struct, frozen=True, kw_only=True):
+    """What the web server of a phone knows. Without a ``user`` everybody may command it."""
+
+    mac: str
+    model: str
+    name: str
+    user: str = ""
+    password: str = ""
+
+    def __repr__(self) -> str:
+        return f"WebPhone({self.name!r}, {self.model!r})"
+
+
+class PhoneWebServer:
+    """Answers one request a connection; ``on_command`` learns of every command before the
+    caller does."""
+
+    def __init__(self, phone: WebPhone, on_command: Callable[[str], None]) -> None:
+        self._phone = phone
+        self._on_command = on_command
+        self._serving: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+
+    async def start(self, host: str, port: int) -> int:
+        """Listens, and returns the port."""
+        self._server = await asyncio.start_server(self._connected, host, port)
+        found: int = self._server.sockets[0].getsockname()[1]
+        return found
+
+    async def close(self) -> None:
+        """Stops listening and drops the connections that are open."""
+        if self._server:
+            self._server.close()
+            for task in self._serving:
+                task.cancel()
+            await asyncio.gather(*self._serving, return_exceptions=True)
+            await asyncio.sleep(0)  # the sockets close in the next turn of the loop
+            await self._server.wait_closed()
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def end(task: asyncio.Task[None]) -> None:
+            self._serving.discard(task)
+            writer.transport.abort()
+
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._serving.add(task)
+        task.add_done_callback(end)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = h11.Connection(h11.SERVER)
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                if request := await _request(connection, reader):
+                    writer.write(_written(connection, *self._answer(*request)))
+                    await writer.drain()
+                writer.close()
+                await writer.wait_closed()
+        except (OSError, h11.ProtocolError):
+            pass  # the caller is gone, or never spoke HTTP
+
+    def _answer(self, request: h11.Request, body: bytes) -> tuple[int, str]:
+        match request.method, request.target:
+            case b"POST", b"/CGI/Execute":
+                headers = dict(request.headers)
+                if not self._knows(headers.get(b"authorization", b"")):
+                    return 401, ""
+                if b"expect" in headers:
+                    return 200, _error(6)
+                return 200, self._execute(body)
+            case b"GET", b"/DeviceInformationX":
+                return 200, self._device_information()
+            case _:
+                return 404, ""
+
+    def _knows(self, authorization: bytes) -> bool:
+        if not self._phone.user:
+            return True
+        login = f"{self._phone.user}:{self._phone.password}".encode()
+        return hmac.compare_digest(authorization, b"Basic " + base64.b64encode(login))
+
+    def _execute(self, body: bytes) -> str:
+        try:
+            uris = read_execute_request(body)
+        except ValueError:
+            return _error(1)
+        for uri in uris:
+            self._on_command(uri)
+        items = (f'<ResponseItem Status="0" Data="Success" URL="{escape(uri)}"/>' for uri in uris)
+        return f"<CiscoIPPhoneResponse>{''.join(items)}</CiscoIPPhoneResponse>"
+
+    def _device_information(self) -> str:
+        return (
+            "<DeviceInformation>"
+            f"<MACAddress>{self._phone.mac.replace(':', '')}</MACAddress>"
+            f"<HostName>{escape(self._phone.name)}</HostName>"
+            f"<modelNumber>{escape(self._phone.model)}</modelNumber>"
+            "</DeviceInformation>"
+        )
+
+
+def read_execute_request(body: bytes) -> list[str]:
+    """The commands of a form with the field ``XML``: one to three, of up to 256 characters.
+
+    Raises ValueError for whatever a phone cannot parse, objects of more than 512 bytes too.
+    """
+    fields = parse_qsl(body.decode("ascii"), strict_parsing=True, max_num_fields=10)
+    (xml,) = [value for name, value in fields if name == "XML"]
+    if len(xml.encode()) > _OBJECT_LIMIT:
+        raise ValueError("the object is longer than 512 bytes")
+    found: list[tuple[str, dict[str, str]]] = []
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        found.append((name, attributes))
+
+    def refuse_doctype(*_declaration: object) -> None:
+        raise ValueError("a document type is declared")
+
+    parser = expat.ParserCreate("utf-8")
+    parser.StartElementHandler = start
+    parser.StartDoctypeDeclHandler = refuse_doctype
+    try:
+        parser.Parse(xml, True)
+    except expat.ExpatError as error:
+        raise ValueError("the object is not well-formed") from error
+    (root, _), *items = found
+    uris = [attributes.get("URL", "") for name, attributes in items if name == "ExecuteItem"]
+    if root != "CiscoIPPhoneExecute" or len(uris) != len(items) or not 1 <= len(uris) <= 3:
+        raise ValueError("the object is not an Execute of one to three items")
+    if not all(1 <= len(uri) <= 256 for uri in uris):
+        raise ValueError("a command has 1 to 256 characters")
+    return uris
+
+
+def _error(number: int) -> str:
+    return f'<CiscoIPPhoneError Number="{number}"/>'
+
+
+async def _request(
+    connection: h11.Connection, reader: asyncio.StreamReader
+) -> tuple[h11.Request, bytes] | None:
+    """The one request of a connection, or None when it ends without a whole one."""
+    request: h11.Request | None = None
+    body = bytearray()
+    while len(body) <= _LARGEST:
+        event = connection.next_event()
+        if event is h11.NEED_DATA:
+            connection.receive_data(await reader.read(_LARGEST))
+        elif isinstance(event, h11.Request):
+            request = event
+        elif isinstance(event, h11.Data):
+            body += event.data
+        elif isinstance(event, h11.EndOfMessage) and request:
+            return request, bytes(body)
+        else:
+            return None
+    return None
+
+
+def _written(connection: h11.Connection, status: int, body: str) -> bytes:
+    content = body.encode()
+    headers = [
+        ("Content-Type", "text/xml; charset=utf-8"),
+        ("Content-Length", str(len(content))),
+        ("Connection", "close"),
+    ]
+    if status == 401:
+        headers.append(("WWW-Authenticate", 'Basic realm="phone"'))
+    events = (
+        h11.Response(status_code=status, headers=headers),
+        h11.Data(data=content),
+        h11.EndOfMessage(),
+    )
+    return b"".join(connection.send(event) or b"" for event in events)

@@ -1,0 +1,84 @@
+"""The simulated phone as a whole: its events, its beginning and its end."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from phoneprov_adapters.simulator.events import CommandReceived, Event
+from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_core.profiles.device import CLEAR_SERVICES
+from support.phone_simulated import FTP_PASSWORD, NAME, arrived, logged_in, store, web
+from support.phone_web import IP
+
+
+async def test_events_are_told_as_they_come_in_order() -> None:
+    told: list[Event] = []
+    async with SimulatedPhone(ftp_password=FTP_PASSWORD, on_event=told.append) as phone:
+        client = await logged_in(phone)
+        await store(client, NAME, b"1")
+        await client.quit()
+        await web(phone).execute(IP, CLEAR_SERVICES)
+
+    assert told == phone.events == [arrived(NAME, b"1"), CommandReceived("Init:Services")]
+
+
+async def test_a_temporary_folder_is_gone_at_the_end() -> None:
+    phone = SimulatedPhone(ftp_password=FTP_PASSWORD)
+    with pytest.raises(RuntimeError):
+        _ = phone.folder
+
+    async with phone:
+        folder = phone.folder
+        assert folder.is_dir()
+
+    assert not folder.exists()
+
+
+async def test_a_given_folder_is_made_and_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "tftp" / "root"
+    async with SimulatedPhone(ftp_password=FTP_PASSWORD, folder=folder) as phone:
+        assert phone.folder == folder
+
+    assert folder.is_dir()
+
+
+async def test_what_is_open_is_dropped_at_the_end() -> None:
+    async with SimulatedPhone(ftp_password=FTP_PASSWORD) as phone:
+        connections = [
+            await asyncio.open_connection(phone.host, port)
+            for port in (phone.ftp_port, phone.http_port)
+        ]
+        await asyncio.sleep(0.02)
+
+    for reader, writer in connections:
+        with pytest.raises(OSError):
+            await asyncio.open_connection(phone.host, writer.get_extra_info("peername")[1])
+        async with asyncio.timeout(1.0):
+            await reader.read()
+        writer.close()
+
+
+async def test_a_port_that_is_taken_leaves_nothing_behind(phone: SimulatedPhone) -> None:
+    second = SimulatedPhone(ftp_password=FTP_PASSWORD, http_port=phone.http_port)
+
+    with pytest.raises(OSError):
+        async with second:
+            pass
+
+    with pytest.raises(OSError):
+        await asyncio.open_connection(second.host, second.ftp_port)
+    assert not second.folder.exists()
+
+
+async def test_phones_can_be_simulated_side_by_side() -> None:
+    async with (
+        SimulatedPhone(ftp_password=FTP_PASSWORD) as one,
+        SimulatedPhone(ftp_password=FTP_PASSWORD, mac="00:1B:D4:00:00:02") as two,
+    ):
+        await web(one).execute(IP, CLEAR_SERVICES)
+
+        assert len({one.ftp_port, one.http_port, two.ftp_port, two.http_port}) == 4
+        assert (len(one.events), len(two.events)) == (1, 0)

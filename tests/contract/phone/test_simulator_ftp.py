@@ -1,0 +1,143 @@
+"""The FTP server of the simulated phone: which files arrive, and when."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import AsyncIterator
+
+import aioftp
+import pytest
+
+from phoneprov_adapters.simulator.phone import SimulatedPhone
+from support.phone_simulated import FTP_PASSWORD, NAME, arrived, logged_in, store
+
+
+@pytest.fixture
+async def ftp(phone: SimulatedPhone) -> AsyncIterator[aioftp.Client]:
+    client = await logged_in(phone)
+    yield client
+    await client.quit()
+
+
+async def test_a_file_arrives_when_it_is_renamed_to_its_final_name(
+    phone: SimulatedPhone, ftp: aioftp.Client
+) -> None:
+    await store(ftp, f".{NAME}.1.tmp", b"<device/>")
+    assert phone.events == []
+
+    await ftp.rename(f".{NAME}.1.tmp", NAME)
+
+    assert phone.events == [arrived(NAME, b"<device/>")]
+    assert (phone.folder / NAME).read_bytes() == b"<device/>"
+
+
+async def test_a_rename_replaces_the_file_that_was_there(
+    phone: SimulatedPhone, ftp: aioftp.Client
+) -> None:
+    for content in (b"old", b"new"):
+        await store(ftp, ".temporary", content)
+        await ftp.rename(".temporary", NAME)
+
+    assert phone.events == [arrived(NAME, b"old"), arrived(NAME, b"new")]
+    assert [path.name for path in phone.folder.iterdir()] == [NAME]
+
+
+async def test_a_file_stored_under_its_name_arrives_as_well(
+    phone: SimulatedPhone, ftp: aioftp.Client
+) -> None:
+    content = b"x" * 200_000
+    await store(ftp, NAME, content)
+
+    assert phone.events == [arrived(NAME, content)]
+
+
+async def test_reading_renaming_away_and_deleting_is_no_arrival(
+    phone: SimulatedPhone, ftp: aioftp.Client
+) -> None:
+    await store(ftp, NAME, b"1")
+    async with ftp.download_stream(NAME) as stream:
+        assert await stream.read() == b"1"
+    await ftp.rename(NAME, ".hidden")
+    await ftp.remove(".hidden")
+
+    assert phone.events == [arrived(NAME, b"1")]
+
+
+async def test_an_upload_that_is_aborted_has_not_arrived(
+    phone: SimulatedPhone, ftp: aioftp.Client
+) -> None:
+    stream = await ftp.upload_stream(NAME)
+    await stream.write(b"x" * 50_000)
+    async with asyncio.timeout(1.0):
+        while not await ftp.exists(NAME) or (await ftp.stat(NAME))["size"] == "0":
+            pass
+    await ftp.abort()
+    stream.close()
+
+    assert phone.events == []
+
+
+async def test_an_upload_whose_connection_is_reset_has_not_arrived(
+    phone: SimulatedPhone,
+) -> None:
+    client = await logged_in(phone)
+    stream = await client.upload_stream(NAME)
+    await stream.write(b"half")
+    at_once = struct.pack("ii", 1, 0)
+    plug = stream.writer.get_extra_info("socket")
+    plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+    stream.writer.transport.abort()
+
+    async def until_hung_up() -> None:
+        while True:
+            await client.command("PWD", "257")
+
+    with pytest.raises(ConnectionError):
+        await asyncio.wait_for(until_hung_up(), 1.0)
+
+    client.close()
+    assert phone.events == []
+
+
+async def test_it_tells_the_size_of_a_file(phone: SimulatedPhone, ftp: aioftp.Client) -> None:
+    await store(ftp, NAME, b"12345")
+
+    _, info = await ftp.command(f"SIZE {NAME}", "213")
+    assert info[-1].strip() == "5"
+    for missing in ("SIZE nothing", "SIZE /"):
+        with pytest.raises(aioftp.StatusCodeError, match="550"):
+            await ftp.command(missing, "213")
+
+
+async def test_a_rename_to_nowhere_fails_and_is_no_arrival(
+    phone: SimulatedPhone, ftp: aioftp.Client
+) -> None:
+    await store(ftp, ".temporary", b"1")
+
+    with pytest.raises(aioftp.StatusCodeError):
+        await ftp.rename(".temporary", "no/such/folder")
+    await ftp.make_directory("folder")
+    await ftp.rename("folder", "other")
+
+    assert phone.events == []
+
+
+async def test_no_name_leads_out_of_the_folder(phone: SimulatedPhone, ftp: aioftp.Client) -> None:
+    outside = phone.folder.parent / "outside-of-the-phone"
+    await store(ftp, "../outside-of-the-phone", b"1")
+
+    assert not outside.exists()
+    assert phone.events == [arrived("outside-of-the-phone", b"1")]
+
+
+@pytest.mark.parametrize("login", [("phoneprov", "wrong"), ("other", FTP_PASSWORD)])
+async def test_ftp_needs_its_login(phone: SimulatedPhone, login: tuple[str, str]) -> None:
+    client = aioftp.Client(socket_timeout=2)
+    await client.connect(phone.host, phone.ftp_port)
+
+    with pytest.raises(aioftp.StatusCodeError, match="530"):
+        await client.login(*login)
+
+    client.close()
