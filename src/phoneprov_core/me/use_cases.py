@@ -10,6 +10,9 @@ from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.me.model import EnrichedPhone, MeProfile, OwnPermission
 from phoneprov_core.me.ports import MeTransaction
 
+# A phone comes with its KEMs, however many: long lists are read in pieces of fewer phones.
+PIECE = 250
+
 
 class Me:
     """The caller's own account, and what they can work with."""
@@ -30,4 +33,4 @@ class Me:
 
     async def phones(self, actor: Actor, page: Page = None) -> Listing[EnrichedPhone]:  # noqa: ARG002
         """Every phone of the inventory, oldest first: anybody may sit down at any desk."""
-        return await listing(self._open.read, lambda tx: tx.enriched_phones, page)
+        return await listing(self._open.read, lambda tx: tx.enriched_phones, page, piece=PIECE)

@@ -82,8 +82,10 @@ async def test_a_long_list_is_whole(ada: Caller, api: Api) -> None:
             await tx.kems.add(a_kem(number, connected_phone=a_mac(number)))
 
     phones = data_of(await ada.get("/me/phones"), 200, "1001 phone(s) found")
+    page = data_of(await ada.get("/me/phones", limit=600, offset=400), 200, "600 phone(s) found")
 
     assert [phone["mac"] for phone in phones] == [a_mac(number) for number in range(1001)]
+    assert page == phones[400:1000]
     equipped = [0, 999, 1000]
     assert [n for n in range(1001) if phones[n]["is_vendor"]] == equipped
     assert [n for n in range(1001) if phones[n]["key_expansion_modules"]] == equipped

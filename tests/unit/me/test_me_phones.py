@@ -8,7 +8,7 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.store import Window
 from phoneprov_core.me.model import EnrichedPhone, enriched
-from phoneprov_core.me.use_cases import Me
+from phoneprov_core.me.use_cases import PIECE, Me
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.vendor_phones.model import VendorPhone
 from support.phone_parts import a_flag, a_kem
@@ -65,16 +65,16 @@ async def test_every_account_sees_every_phone_oldest_first() -> None:
 async def test_a_list_longer_than_a_piece_is_whole() -> None:
     database = MemoryDatabase()
     async with database.write() as tx:
-        for number in range(1002):
+        for number in range(2 * PIECE + 1):
             await tx.phones.add(a_phone(number))
             await tx.kems.add(a_kem(number, connected_phone=a_mac(number)))
 
     pieces = [piece async for piece in await Me(database).phones(ADA)]
 
     phones = [phone for piece in pieces for phone in piece]
-    assert max(len(piece) for piece in pieces) < len(phones)
-    assert [phone.mac for phone in phones] == [a_mac(number) for number in range(1002)]
+    assert [len(piece) for piece in pieces] == [PIECE, PIECE, 1]
+    assert [phone.mac for phone in phones] == [a_mac(number) for number in range(2 * PIECE + 1)]
     assert [phone.key_expansion_modules for phone in phones] == [
-        (a_kem(number, connected_phone=a_mac(number)),) for number in range(1002)
+        (a_kem(number, connected_phone=a_mac(number)),) for number in range(2 * PIECE + 1)
     ]
     assert not any(msgspec.structs.asdict(phone)["is_vendor"] for phone in phones)
