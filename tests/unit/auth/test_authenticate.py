@@ -1,0 +1,88 @@
+"""From an access token to the account behind it."""
+
+from __future__ import annotations
+
+import pytest
+
+from phoneprov_core.access.model import NewAssignment, NewPermission
+from phoneprov_core.auth.model import Claims, LoggedIn, TokenKind
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.times import millis
+from support.office import Office, Settings
+
+
+@pytest.fixture
+async def logged_in(office: Office, ada: Actor) -> LoggedIn:
+    return await office.log_in("ada")
+
+
+async def test_the_actor_is_the_account_as_it_stands(office: Office, logged_in: LoggedIn) -> None:
+    actor = await office.authenticate(logged_in.tokens.access_token, "192.168.1.1")
+
+    assert (actor.user_uuid, actor.level, actor.ip) == (logged_in.user.uuid, 1, "192.168.1.1")
+    assert actor.session_uuid is not None
+    assert actor.level_rule is LevelRule.STRICT
+
+
+async def test_the_actor_goes_by_the_rule_that_is_set() -> None:
+    office = Office(Settings(level_rule=LevelRule.HIERARCHICAL))
+    await office.add_user("ada", level=7)
+
+    assert (await office.actor_of(await office.log_in("ada"))).holds(0)
+
+
+async def test_a_changed_level_counts_at_once(
+    office: Office, root: Actor, logged_in: LoggedIn
+) -> None:
+    uuid = logged_in.user.uuid
+    zero = await office.permissions.create(root, NewPermission(level=0, name="zero"))
+    assert not (await office.actor_of(logged_in)).holds(0)
+
+    await office.user_permissions.assign(root, NewAssignment(user_uuid=uuid, perm_uuid=zero.uuid))
+    assert (await office.actor_of(logged_in)).holds(0)
+
+    await office.user_permissions.remove(root, uuid)
+    assert (await office.actor_of(logged_in)).level is None
+
+
+async def test_a_deactivation_counts_at_once(office: Office, logged_in: LoggedIn) -> None:
+    await office.deactivate(logged_in.user.uuid)
+
+    with pytest.raises(Unauthenticated):
+        await office.actor_of(logged_in)
+
+
+async def test_an_access_token_expires(office: Office, logged_in: LoggedIn) -> None:
+    office.clock.advance(15 * 60 - 1)
+    await office.actor_of(logged_in)
+
+    office.clock.advance(1)
+    with pytest.raises(Unauthenticated):
+        await office.actor_of(logged_in)
+
+
+async def test_a_refresh_token_is_no_access_token(office: Office, logged_in: LoggedIn) -> None:
+    with pytest.raises(Unauthenticated):
+        await office.authenticate(logged_in.tokens.refresh_token)
+
+
+async def test_a_token_of_another_account_does_not_open_a_session(
+    office: Office, logged_in: LoggedIn, bob: Actor
+) -> None:
+    now = millis(office.clock())
+    claims = office.tokens.read(TokenKind.ACCESS, logged_in.tokens.access_token, now)
+    forged = office.tokens.issue(
+        TokenKind.ACCESS,
+        Claims(bob.user_uuid, claims.session_uuid, claims.token_id, now, now + 60_000),
+    )
+
+    with pytest.raises(Unauthenticated):
+        await office.authenticate(forged)
+
+
+@pytest.mark.parametrize("token", ["", "nonsense", "plain.", "plain.{}", "\x00", "\ud800"])
+async def test_what_is_no_token_is_refused(office: Office, token: str) -> None:
+    with pytest.raises(Unauthenticated):
+        await office.authenticate(token)

@@ -1,0 +1,101 @@
+"""The first superadmin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from phoneprov_core.access.model import NewPermission
+from phoneprov_core.auth.create_admin import CreateAdmin
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Conflict, Invalid
+from phoneprov_core.users.model import Registration
+from phoneprov_core.users.passwords import PasswordPolicy
+from support.office import COMMON, PASSWORD, Office
+
+
+def account(username: str = "chief", **changes: Any) -> Registration:
+    fields = {
+        "first_name": "Chief",
+        "last_name": "Operator",
+        "username": username,
+        "email": f"{username}@example.com",
+        "password": PASSWORD,
+    }
+    return Registration(**{**fields, **changes})
+
+
+@pytest.fixture
+def create_admin(office: Office) -> CreateAdmin:
+    policy = PasswordPolicy(lambda password: password == COMMON)
+    return CreateAdmin(office.database, office.hasher, policy, office.clock, office.new_id)
+
+
+async def test_the_first_account_holds_level_0(office: Office, create_admin: CreateAdmin) -> None:
+    assert not await create_admin.exists("chief")
+
+    created = await create_admin(account())
+
+    assert created.is_new
+    assert await create_admin.exists("CHIEF")
+    actor = await office.actor_of(await office.log_in("chief"))
+    assert (actor.user_uuid, actor.level) == (created.user.uuid, 0)
+    permission = await office.user_permissions.get(actor, created.user.uuid)
+    assert permission.perm_name == "superadmin"
+
+
+async def test_it_is_safe_to_repeat(office: Office, create_admin: CreateAdmin) -> None:
+    first = await create_admin(account())
+    actor = await office.actor_of(await office.log_in("chief"))
+    before = await office.user_permissions.get(actor, actor.user_uuid)
+
+    again = await create_admin(account(password="not the same one"))
+
+    assert not again.is_new
+    assert again.user.uuid == first.user.uuid
+    await office.log_in("chief", PASSWORD)
+    assert await office.user_permissions.get(actor, actor.user_uuid) == before
+    assert len(await (await office.permissions.all(actor)).everything()) == 1
+
+
+async def test_an_account_that_exists_is_raised_and_made_active(
+    office: Office, create_admin: CreateAdmin, ada: Actor
+) -> None:
+    await office.deactivate(ada.user_uuid)
+
+    raised = await create_admin(account("ADA", email="other@example.com"))
+
+    assert not raised.is_new
+    assert raised.user.email == "ada@example.com"
+    assert (await office.actor_of(await office.log_in("ada"))).level == 0
+
+
+async def test_a_permission_of_that_name_is_used(
+    office: Office, create_admin: CreateAdmin, root: Actor
+) -> None:
+    there = await office.permissions.create(root, NewPermission(level=0, name="SuperAdmin"))
+    await office.permissions.create(root, NewPermission(level=1, name="superadmin"))
+
+    created = await create_admin(account())
+
+    assigned = await office.user_permissions.get(root, created.user.uuid)
+    assert assigned.perm_uuid == there.uuid
+
+
+async def test_an_address_of_another_account_is_refused_and_nothing_is_left(
+    office: Office, create_admin: CreateAdmin, ada: Actor, root: Actor
+) -> None:
+    with pytest.raises(Conflict):
+        await create_admin(account(email="ADA@example.com"))
+
+    assert not await create_admin.exists("chief")
+    names = [p.name for p in await (await office.permissions.all(root)).everything()]
+    assert "superadmin" not in names
+
+
+async def test_a_poor_password_is_refused(create_admin: CreateAdmin) -> None:
+    with pytest.raises(Invalid):
+        await create_admin(account(password=COMMON))
+
+    assert not await create_admin.exists("chief")

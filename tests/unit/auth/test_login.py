@@ -1,0 +1,354 @@
+"""Logging in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from phoneprov_core.auth.model import Credentials, Lifetimes, TokenKind
+from phoneprov_core.auth.throttle import account_key
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated, Unavailable
+from phoneprov_core.kernel.times import millis, shown
+from phoneprov_core.users.model import UserPatch
+from support.office import PASSWORD, Office, Settings
+
+
+async def failures(office: Office, username: str = "ada") -> int:
+    async with office.database.read() as tx:
+        return (await tx.attempts.of(account_key(username))).failures
+
+
+async def fail(office: Office, username: str = "ada", times: int = 1) -> None:
+    for _ in range(times):
+        with pytest.raises(Unauthenticated):
+            await office.log_in(username, "wrong password")
+
+
+def meanwhile(
+    office: Office, monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable[object]]
+) -> None:
+    """Let something happen while the password is being verified."""
+    verify = office.hasher.verify
+
+    async def slow_verify(password: str, hash_: str | None) -> bool:
+        right = await verify(password, hash_)
+        await act()
+        return right
+
+    monkeypatch.setattr(office.hasher, "verify", slow_verify)
+
+
+# The right password
+
+
+async def test_a_login_answers_the_account_and_its_tokens(office: Office, ada: Actor) -> None:
+    office.clock.advance(60)
+
+    logged_in = await office.log_in("ada")
+
+    assert logged_in.user.uuid == ada.user_uuid
+    assert logged_in.user.last_login_ip == "10.1.2.3"
+    assert logged_in.user.last_login_at == shown(office.clock())
+    async with office.database.read() as tx:
+        assert await tx.users.find(ada.user_uuid) == logged_in.user
+    actor = await office.actor_of(logged_in)
+    assert (actor.user_uuid, actor.level, actor.ip) == (ada.user_uuid, 1, "10.1.2.3")
+
+
+async def test_a_name_counts_in_any_case(office: Office, ada: Actor) -> None:
+    assert (await office.log_in("ADA")).user.uuid == ada.user_uuid
+
+
+async def test_the_tokens_live_as_long_as_they_are_set_to(office: Office, ada: Actor) -> None:
+    logged_in = await office.log_in("ada")
+
+    now = millis(office.clock())
+    access = office.tokens.read(TokenKind.ACCESS, logged_in.tokens.access_token, now)
+    refresh = office.tokens.read(TokenKind.REFRESH, logged_in.tokens.refresh_token, now)
+    assert access.expires_at - access.issued_at == 15 * 60 * 1000
+    assert refresh.expires_at - refresh.issued_at == 14 * 24 * 3600 * 1000
+    assert access.session_uuid == refresh.session_uuid
+    assert access.token_id != refresh.token_id
+    assert access.user_uuid == refresh.user_uuid == ada.user_uuid
+
+
+async def test_each_login_opens_a_session_of_its_own(office: Office, ada: Actor) -> None:
+    one, other = await office.log_in("ada"), await office.log_in("ada")
+
+    sessions = {(await office.actor_of(logged_in)).session_uuid for logged_in in (one, other)}
+    assert len(sessions) == 2
+
+
+async def test_a_session_ends_no_later_than_set() -> None:
+    office = Office(Settings(lifetimes=Lifetimes(access=1000, refresh_idle=500, session=100)))
+    await office.add_user("ada")
+    logged_in = await office.log_in("ada")
+
+    office.clock.advance(99)
+    await office.actor_of(logged_in)
+    office.clock.advance(1)
+    with pytest.raises(Unauthenticated):
+        await office.actor_of(logged_in)
+
+
+async def test_a_hash_made_with_older_parameters_is_made_again(office: Office, ada: Actor) -> None:
+    office.hasher.parameters = 2
+
+    await office.log_in("ada")
+
+    async with office.database.read() as tx:
+        hash_ = await tx.users.password_hash(ada.user_uuid)
+    assert hash_ is not None
+    assert not office.hasher.is_outdated(hash_)
+    await office.log_in("ada")
+
+
+async def test_a_hash_of_today_stays(office: Office, ada: Actor) -> None:
+    async with office.database.read() as tx:
+        before = await tx.users.password_hash(ada.user_uuid)
+    await office.log_in("ada")
+
+    async with office.database.read() as tx:
+        assert await tx.users.password_hash(ada.user_uuid) == before
+
+
+# Whatever is wrong is told the same
+
+
+@pytest.mark.parametrize(
+    ("username", "password"),
+    [
+        ("ada", "wrong password"),
+        ("ada", ""),
+        ("ada", PASSWORD + " "),
+        ("ada", PASSWORD.upper()),
+        ("nobody", PASSWORD),
+        ("", ""),
+        ("sleeper", PASSWORD),
+        ("sleeper", "wrong password"),
+        ("ada@example.com", PASSWORD),
+        ("\x00", "\x00"),
+        ("x" * 10_000, "x" * 10_000),
+    ],
+)
+async def test_an_unknown_name_a_wrong_password_and_an_inactive_account_read_the_same(
+    office: Office, ada: Actor, username: str, password: str
+) -> None:
+    await office.add_user("sleeper", is_active=False)
+
+    with pytest.raises(Unauthenticated) as error:
+        await office.log_in(username, password)
+
+    assert (error.value.code, error.value.message) == (
+        "wrong_credentials",
+        "The username or the password is wrong.",
+    )
+
+
+@pytest.mark.parametrize("username", ["ada", "nobody", "sleeper"])
+async def test_a_hash_is_computed_whoever_is_named(
+    office: Office, ada: Actor, username: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await office.add_user("sleeper", is_active=False)
+    verified: list[int] = []
+
+    async def note() -> None:
+        verified.append(1)
+
+    meanwhile(office, monkeypatch, note)
+    await fail(office, username)
+
+    assert verified == [1]
+
+
+async def test_no_session_is_opened_by_a_failure(office: Office, ada: Actor) -> None:
+    await fail(office)
+
+    async with office.database.read() as tx:
+        user = await tx.users.find(ada.user_uuid)
+    assert user is not None
+    assert user.last_login_at is None
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({}, {"username", "password"}),
+        ({"username": 5, "password": None}, {"username", "password"}),
+        ({"username": "ada", "password": PASSWORD, "otp": "1"}, {"otp"}),
+        (None, {"body"}),
+    ],
+)
+async def test_what_are_no_credentials_is_refused_and_not_counted(
+    office: Office, body: object, fields: set[str]
+) -> None:
+    with pytest.raises(Invalid) as error:
+        await office.login(Unchecked(Credentials, lambda: body))
+
+    assert {problem.field for problem in error.value.problems} == fields
+    assert await failures(office) == 0
+
+
+# Guesses
+
+
+async def test_five_wrong_guesses_close_the_login_even_to_the_right_password(
+    office: Office, ada: Actor
+) -> None:
+    await fail(office, times=5)
+
+    with pytest.raises(TooManyAttempts) as error:
+        await office.log_in("ada")
+    assert error.value.retry_after == 30
+    assert "30 seconds" in error.value.message
+
+    office.clock.advance(30)
+    await office.log_in("ada")
+
+
+async def test_a_closed_login_is_not_even_tried(
+    office: Office, ada: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fail(office, times=5)
+
+    async def never() -> None:
+        raise AssertionError("verified while closed")
+
+    meanwhile(office, monkeypatch, never)
+    for _ in range(3):
+        with pytest.raises(TooManyAttempts):
+            await office.log_in("ada")
+    assert await failures(office) == 5
+
+
+async def test_a_further_wrong_guess_doubles_the_wait(office: Office, ada: Actor) -> None:
+    await fail(office, times=5)
+    office.clock.advance(30)
+    await fail(office)
+
+    with pytest.raises(TooManyAttempts) as error:
+        await office.log_in("ada")
+    assert error.value.retry_after == 60
+
+
+async def test_the_right_password_clears_the_count(office: Office, ada: Actor) -> None:
+    await fail(office, times=4)
+    await office.log_in("ada")
+
+    assert await failures(office) == 0
+    await fail(office, times=4)
+    await office.log_in("ada")
+
+
+async def test_unknown_names_are_closed_like_known_ones(office: Office, ada: Actor) -> None:
+    await fail(office, "nobody", times=5)
+
+    with pytest.raises(TooManyAttempts):
+        await office.log_in("NoBody")
+    await office.log_in("ada")
+
+
+async def test_a_guess_counts_before_it_is_looked_at(
+    office: Office, ada: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+
+    async def look() -> None:
+        counted.append(await failures(office))
+
+    meanwhile(office, monkeypatch, look)
+    await fail(office)
+
+    assert counted == [1]
+
+
+async def test_guesses_made_side_by_side_are_all_counted(office: Office, ada: Actor) -> None:
+    outcomes = await asyncio.gather(
+        *(office.log_in("ada", "wrong password") for _ in range(50)), return_exceptions=True
+    )
+
+    kinds = [type(outcome) for outcome in outcomes]
+    assert kinds.count(Unauthenticated) == 5
+    assert kinds.count(TooManyAttempts) == 45
+
+
+async def test_right_logins_made_side_by_side_do_not_close_the_account(
+    office: Office, ada: Actor
+) -> None:
+    logged_in = await asyncio.gather(*(office.log_in("ada") for _ in range(50)))
+
+    assert len({login.tokens.refresh_token for login in logged_in}) == 50
+
+
+async def test_a_cancelled_login_keeps_nobody_waiting(
+    office: Office, ada: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = asyncio.Event()
+    meanwhile(office, monkeypatch, gate.wait)
+    stuck = [asyncio.create_task(office.log_in("ada")) for _ in range(3)]
+    await asyncio.sleep(0.01)
+    for task in stuck:
+        task.cancel()
+    await asyncio.gather(*stuck, return_exceptions=True)
+    gate.set()
+
+    async with asyncio.timeout(5):
+        await office.log_in("ada")
+
+
+# What happens while the hash is computed
+
+
+async def test_a_password_changed_meanwhile_does_not_let_the_old_one_in(
+    office: Office, root: Actor, ada: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def change() -> None:
+        await office.users.update(root, ada.user_uuid, UserPatch(password="another password"))
+
+    meanwhile(office, monkeypatch, change)
+
+    with pytest.raises(Unauthenticated):
+        await office.log_in("ada")
+    assert await failures(office) == 1
+
+
+async def test_an_account_deactivated_meanwhile_does_not_get_in(
+    office: Office, root: Actor, ada: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meanwhile(office, monkeypatch, lambda: office.deactivate(ada.user_uuid))
+
+    with pytest.raises(Unauthenticated):
+        await office.log_in("ada")
+
+
+async def test_an_account_deleted_meanwhile_does_not_get_in(
+    office: Office, root: Actor, ada: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meanwhile(office, monkeypatch, lambda: office.users.delete(root, ada.user_uuid))
+
+    with pytest.raises(Unauthenticated):
+        await office.log_in("ada")
+
+
+async def test_a_change_made_meanwhile_is_not_written_over(
+    office: Office, root: Actor, ada: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def change() -> None:
+        await office.users.update(root, ada.user_uuid, UserPatch(phone="12"))
+
+    meanwhile(office, monkeypatch, change)
+
+    assert (await office.log_in("ada")).user.phone == "12"
+
+
+async def test_without_a_database_nobody_gets_in_or_is_blamed(office: Office, ada: Actor) -> None:
+    await office.database.close()
+    with pytest.raises(Unavailable):
+        await office.log_in("ada")
+
+    await office.database.open()
+    await office.log_in("ada")

@@ -1,0 +1,132 @@
+"""Logging out."""
+
+from __future__ import annotations
+
+import pytest
+
+from phoneprov_core.auth.model import LoggedIn, LogoutRequest, RefreshRequest
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Invalid, Unauthenticated
+from support.office import Office
+
+
+@pytest.fixture
+async def here(office: Office, ada: Actor) -> LoggedIn:
+    return await office.log_in("ada")
+
+
+@pytest.fixture
+async def elsewhere(office: Office, ada: Actor) -> LoggedIn:
+    return await office.log_in("ada")
+
+
+def naming(logged_in: LoggedIn) -> LogoutRequest:
+    return LogoutRequest(refresh_token=logged_in.tokens.refresh_token)
+
+
+async def is_over(office: Office, logged_in: LoggedIn) -> bool:
+    with_refresh = with_access = False
+    try:
+        await office.actor_of(logged_in)
+    except Unauthenticated:
+        with_access = True
+    try:
+        await office.refresh(RefreshRequest(refresh_token=logged_in.tokens.refresh_token))
+    except Unauthenticated:
+        with_refresh = True
+    assert with_access == with_refresh
+    return with_access
+
+
+async def test_a_logout_with_a_refresh_token_ends_that_session(
+    office: Office, here: LoggedIn, elsewhere: LoggedIn
+) -> None:
+    await office.logout(await office.actor_of(here), naming(elsewhere))
+
+    assert await is_over(office, elsewhere)
+    assert not await is_over(office, here)
+
+
+async def test_a_logout_without_one_ends_them_all(
+    office: Office, here: LoggedIn, elsewhere: LoggedIn, bob: Actor
+) -> None:
+    of_another = await office.log_in("bob")
+
+    await office.logout(await office.actor_of(here), LogoutRequest())
+
+    assert await is_over(office, here)
+    assert await is_over(office, elsewhere)
+    assert not await is_over(office, of_another)
+
+
+async def test_a_logout_is_recorded(office: Office, here: LoggedIn) -> None:
+    await office.logout(await office.actor_of(here), LogoutRequest())
+
+    async with office.database.read() as tx:
+        user = await tx.users.find(here.user.uuid)
+    assert user is not None
+    assert user.last_logout_ip == "10.1.2.3"
+
+
+async def test_a_used_token_still_names_its_session(
+    office: Office, here: LoggedIn, elsewhere: LoggedIn
+) -> None:
+    await office.refresh(RefreshRequest(refresh_token=elsewhere.tokens.refresh_token))
+
+    await office.logout(await office.actor_of(here), naming(elsewhere))
+
+    with pytest.raises(Unauthenticated):
+        await office.actor_of(elsewhere)
+
+
+async def test_a_session_that_is_over_may_be_named_again(
+    office: Office, here: LoggedIn, elsewhere: LoggedIn
+) -> None:
+    actor = await office.actor_of(here)
+    await office.logout(actor, naming(elsewhere))
+
+    await office.logout(actor, naming(elsewhere))
+
+    assert not await is_over(office, here)
+
+
+async def test_only_refresh_tokens_of_one_s_own_are_taken(
+    office: Office, here: LoggedIn, bob: Actor
+) -> None:
+    of_another = await office.log_in("bob")
+    actor = await office.actor_of(here)
+    for token in (of_another.tokens.refresh_token, here.tokens.access_token, "nonsense", ""):
+        with pytest.raises(Invalid) as error:
+            await office.logout(actor, LogoutRequest(refresh_token=token))
+        assert [problem.field for problem in error.value.problems] == ["refresh_token"]
+
+    assert not await is_over(office, of_another)
+    assert not await is_over(office, here)
+
+
+async def test_an_expired_refresh_token_names_nothing(office: Office, here: LoggedIn) -> None:
+    actor = await office.actor_of(here)
+    office.clock.advance(15 * 24 * 3600)
+
+    with pytest.raises(Invalid):
+        await office.logout(actor, naming(here))
+
+
+async def test_null_is_like_none_given(office: Office, here: LoggedIn) -> None:
+    request: Unchecked[LogoutRequest] = Unchecked(LogoutRequest, lambda: {"refresh_token": None})
+
+    await office.logout(await office.actor_of(here), request)
+
+    assert await is_over(office, here)
+
+
+async def test_somebody_whose_account_is_gone_is_logged_out_all_the_same(
+    office: Office, root: Actor, here: LoggedIn
+) -> None:
+    actor = await office.actor_of(here)
+    await office.users.delete(root, actor.user_uuid)
+
+    await office.logout(actor, LogoutRequest())
+
+    assert await is_over(office, here)

@@ -1,0 +1,79 @@
+"""Creating an account of one's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid
+from phoneprov_core.users.model import Registration
+from support.office import COMMON, PASSWORD, Office, Settings
+
+BODY: dict[str, object] = {
+    "first_name": "Cleo",
+    "last_name": "Patra",
+    "username": "cleo",
+    "email": "cleo@example.com",
+    "password": PASSWORD,
+}
+
+
+def sent(**changes: object) -> Unchecked[Registration]:
+    return Unchecked(Registration, lambda: BODY | changes)
+
+
+@pytest.fixture
+def public() -> Office:
+    return Office(Settings(public_register=True))
+
+
+async def test_anybody_registers_where_that_is_allowed(public: Office) -> None:
+    user = await public.register(None, sent(), "192.168.1.9")
+
+    assert (user.username, user.is_active, user.created_by) == ("cleo", True, None)
+    assert (user.created_ip, user.updated_ip) == ("192.168.1.9", "192.168.1.9")
+    logged_in = await public.log_in("cleo")
+    assert (await public.actor_of(logged_in)).level is None
+
+
+async def test_nobody_registers_where_it_is_not(office: Office, ada: Actor) -> None:
+    def unreadable() -> object:
+        raise AssertionError("looked at too early")
+
+    new: Any = Unchecked(Registration, unreadable)
+    for actor in (None, ada):
+        with pytest.raises(Forbidden, match="Registration is closed"):
+            await office.register(actor, new)
+
+
+async def test_a_superadmin_registers_others_anywhere(office: Office, root: Actor) -> None:
+    user = await office.register(root, sent(), "10.9.8.7")
+
+    assert user.created_by == root.user_uuid
+
+
+async def test_who_is_no_superadmin_does_not_stand_as_the_creator(public: Office) -> None:
+    ada = await public.add_user("ada", level=1)
+
+    assert (await public.register(ada, sent())).created_by is None
+
+
+async def test_a_name_in_use_is_refused(public: Office) -> None:
+    await public.register(None, sent())
+
+    with pytest.raises(Conflict) as conflict:
+        await public.register(None, sent(username="CLEO", email="other@example.com"))
+
+    assert [problem.field for problem in conflict.value.problems] == ["username"]
+
+
+async def test_every_bad_field_is_named(public: Office) -> None:
+    with pytest.raises(Invalid) as error:
+        await public.register(None, sent(email="x", password=COMMON, is_active=True, level=0))
+
+    assert {problem.field for problem in error.value.problems} == {
+        "email", "password", "is_active", "level",
+    }  # fmt: skip

@@ -1,0 +1,147 @@
+"""How often a password may be guessed: pure counting."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phoneprov_core.auth.throttle import (
+    FIRST_WAIT,
+    GUESSES,
+    LONGEST_WAIT,
+    WINDOW,
+    Attempts,
+    account_key,
+)
+
+START = 1_700_000_000_000
+MINUTE = 60 * 1000
+
+# Pauses between tries, in milliseconds: moments, the waits themselves, hours.
+pauses = st.one_of(
+    st.integers(0, 2000),
+    st.integers(0, 20 * MINUTE),
+    st.sampled_from([FIRST_WAIT, FIRST_WAIT - 1, WINDOW, WINDOW + 1, LONGEST_WAIT, 86_400_000]),
+)
+
+
+def guessed(*moments: int) -> Attempts:
+    """The count after guesses at these moments, each of which was allowed."""
+    attempts = Attempts()
+    for moment in moments:
+        assert attempts.wait(moment) == 0
+        attempts = attempts.counted(moment)
+    return attempts
+
+
+def test_four_wrong_guesses_are_free() -> None:
+    attempts = guessed(*(START + n for n in range(4)))
+
+    assert attempts.wait(START + 4) == 0
+
+
+def test_five_within_a_quarter_of_an_hour_close_the_login_for_30_seconds() -> None:
+    attempts = guessed(START, START, START, START, START + WINDOW)
+
+    assert attempts.wait(START + WINDOW) == 30
+    assert attempts.wait(START + WINDOW + 29_999) == 1
+    assert attempts.wait(START + WINDOW + 30_000) == 0
+
+
+def test_five_in_more_than_a_quarter_of_an_hour_do_not() -> None:
+    attempts = guessed(START, START, START, START, START + WINDOW + 1)
+
+    assert attempts.wait(START + WINDOW + 1) == 0
+    assert attempts.failures == 1
+
+
+def test_each_further_guess_doubles_the_wait_up_to_a_quarter_of_an_hour() -> None:
+    attempts = guessed(*[START] * GUESSES)
+    now, waits = START, []
+    for _ in range(8):
+        wait = attempts.wait(now)
+        waits.append(wait)
+        now += wait * 1000
+        attempts = attempts.counted(now)
+
+    assert waits == [30, 60, 120, 240, 480, 900, 900, 900]
+
+
+def test_a_quarter_of_an_hour_without_any_guess_forgets_them_all() -> None:
+    attempts = guessed(*[START] * GUESSES)
+    closed_until = START + FIRST_WAIT
+
+    assert attempts.counted(closed_until + WINDOW).wait(closed_until + WINDOW) == 60
+    assert attempts.counted(closed_until + WINDOW + 1) == Attempts(
+        1, closed_until + WINDOW + 1, closed_until + WINDOW + 1, 0
+    )
+
+
+@given(st.lists(pauses, max_size=60))
+def test_waits_are_bounded_and_never_negative(steps: list[int]) -> None:
+    attempts, now = Attempts(), START
+    for pause in steps:
+        now += pause
+        wait = attempts.wait(now)
+        assert 0 <= wait * 1000 <= LONGEST_WAIT + 999
+        if not wait:
+            attempts = attempts.counted(now)
+
+
+@given(st.lists(pauses, max_size=60))
+def test_who_waits_as_told_may_guess_and_no_earlier(steps: list[int]) -> None:
+    attempts, now = Attempts(), START
+    for pause in steps:
+        now += pause
+        wait = attempts.wait(now)
+        if wait:
+            assert attempts.wait(now + (wait - 1) * 1000) == 1
+            now += wait * 1000
+        assert attempts.wait(now) == 0
+        attempts = attempts.counted(now)
+
+
+@given(st.lists(st.integers(0, 3 * MINUTE), max_size=200))
+def test_no_quarter_of_an_hour_sees_more_than_a_few_guesses(steps: list[int]) -> None:
+    attempts, now = Attempts(), START
+    allowed: list[int] = []
+    for pause in steps:
+        now += pause
+        if not attempts.wait(now):
+            allowed.append(now)
+            attempts = attempts.counted(now)
+
+    # Four at the end of one window, then five, then those that the growing waits let through.
+    for moment in allowed:
+        assert sum(moment <= other <= moment + WINDOW for other in allowed) <= 2 * GUESSES + 4
+
+
+def test_a_day_of_guessing_without_pause_tries_about_a_hundred_passwords() -> None:
+    attempts, now, tried = Attempts(), START, 0
+    while now < START + 86_400_000:
+        now += attempts.wait(now) * 1000
+        attempts = attempts.counted(now)
+        tried += 1
+
+    assert tried <= 105
+
+
+@given(st.integers(0, 10_000), st.integers(0, 10_000))
+def test_a_clock_that_goes_back_closes_nothing_for_ever(back: int, failures: int) -> None:
+    attempts = Attempts(failures, START, START, 0).counted(START - back)
+
+    assert attempts.wait(START) * 1000 <= LONGEST_WAIT
+
+
+def test_guesses_are_counted_by_account_whatever_the_case() -> None:
+    assert account_key("Ada") == account_key("ADA") != account_key("bob")
+    assert account_key("Zo\u00eb") == account_key("zoe\u0308")
+
+
+@pytest.mark.parametrize("name", ["", "ada", "hunter2", "\ud800", "x" * 100_000, "\x00"])
+def test_a_key_shows_nothing_of_what_was_typed(name: str) -> None:
+    key = account_key(name)
+
+    assert len(key) == 64
+    assert set(key) <= set("0123456789abcdef")

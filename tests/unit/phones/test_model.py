@@ -1,0 +1,65 @@
+"""Phones as they are sent, and which models are the same."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phoneprov_core.kernel.errors import Invalid
+from phoneprov_core.phones.model import NewPhone, PhonePatch, bare_model
+
+
+@pytest.mark.parametrize(
+    ("model", "bare"),
+    [
+        ("CP-7945G", "7945"),
+        ("7945", "7945"),
+        ("7945G", "7945"),
+        ("cp-7945g", "7945"),
+        ("Cisco 7945", "7945"),
+        ("Cisco CP-7945G", "7945"),
+        ("CISCO  cp-7945", "7945"),
+        (" CP-7945G ", "7945"),
+        ("CP-7945GG", "7945g"),
+        ("CP-7911G-SW", "7911g-sw"),
+        ("SPA504G", "spa504"),
+        ("G", "g"),
+        ("cp-", "cp-"),
+        ("Cisco", "cisco"),
+        ("", ""),
+    ],
+)
+def test_a_model_without_its_trimmings(model: str, bare: str) -> None:
+    assert bare_model(model) == bare
+
+
+trimmings = st.sampled_from(["", "CP-", "cp-", "Cisco ", "CISCO CP-", "cisco cp-"])
+cores = st.from_regex(r"[0-9]{2,4}[a-fh-z]?", fullmatch=True)
+
+
+@given(trimmings, cores, st.sampled_from(["", "G", "g"]))
+def test_all_spellings_of_a_model_are_one(before: str, core: str, after: str) -> None:
+    assert bare_model(before + core + after) == core
+
+
+def test_only_the_mac_of_a_phone_is_needed() -> None:
+    phone = NewPhone(mac="001b.d412.3456")
+
+    assert (phone.mac, phone.is_active, phone.model) == ("00:1B:D4:12:34:56", True, None)
+
+
+def test_every_bad_field_of_a_phone_is_named() -> None:
+    with pytest.raises(Invalid) as error:
+        NewPhone(mac="ff:ff:ff:ff:ff:ff", phone_ip="nowhere", brand="a\nb", description="\x00")
+
+    assert [problem.field for problem in error.value.problems] == [
+        "mac",
+        "brand",
+        "description",
+        "phone_ip",
+    ]
+
+
+def test_a_change_of_a_phone_is_canonical() -> None:
+    assert PhonePatch(phone_ip="2001:DB8:0::1").phone_ip == "2001:db8::1"

@@ -1,0 +1,153 @@
+"""The inventory of phones."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from phoneprov_core.access.rules import SharedWrite
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
+from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.times import shown
+from phoneprov_core.phones.model import NewPhone, PhonePatch
+from support.office import Office, Settings
+
+MAC = "00:1B:D4:12:34:56"
+SPELLINGS = [MAC, "00-1b-d4-12-34-56", "001bd4123456", "001B.D412.3456"]
+
+
+def _unreadable() -> object:
+    raise AssertionError("looked at too early")
+
+
+UNREADABLE: Any = Unchecked(NewPhone, _unreadable)
+
+
+def sent(body: object) -> Unchecked[PhonePatch]:
+    return Unchecked(PhonePatch, lambda: body)
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+async def test_a_phone_is_recorded_and_found_in_every_spelling(
+    office: Office, root: Actor, bob: Actor, spelling: str
+) -> None:
+    phone = await office.phones.create(root, NewPhone(mac=spelling, model="CP-7945G"))
+
+    assert (phone.mac, phone.model, phone.is_active) == (MAC, "CP-7945G", True)
+    assert phone.created_at == phone.updated_at == shown(office.clock())
+    for path in SPELLINGS:
+        assert await office.phones.get(bob, path) == phone
+
+
+async def test_a_mac_is_recorded_once(office: Office, root: Actor) -> None:
+    await office.phones.create(root, NewPhone(mac=MAC))
+
+    with pytest.raises(Conflict) as conflict:
+        await office.phones.create(root, NewPhone(mac="001bd4123456"))
+
+    assert [problem.field for problem in conflict.value.problems] == ["mac"]
+
+
+async def test_phones_are_listed_for_everybody_oldest_first(
+    office: Office, root: Actor, bob: Actor
+) -> None:
+    for last in (3, 1, 2):
+        office.clock.advance(1)
+        await office.phones.create(root, NewPhone(mac=f"001bd412340{last}"))
+
+    listed = await (await office.phones.all(bob)).everything()
+    page = await office.phones.all(bob, Window(1, 1))
+
+    assert [phone.mac[-1] for phone in listed] == ["3", "1", "2"]
+    assert [phone.mac[-1] for phone in page.first] == ["1"]
+    assert page.total == 3
+
+
+async def test_a_phone_is_changed_where_the_patch_says_so(office: Office, root: Actor) -> None:
+    before = await office.phones.create(root, NewPhone(mac=MAC, phone_ip="10.0.0.1", brand="C"))
+    office.clock.advance(5)
+
+    after = await office.phones.update(root, "001b.d412.3456", PhonePatch(phone_ip="10.0.0.2"))
+
+    assert after == msgspec.structs.replace(
+        before, phone_ip="10.0.0.2", updated_at=shown(office.clock())
+    )
+    assert await office.phones.get(root, MAC) == after
+    assert (await office.phones.update(root, MAC, sent({"phone_ip": None}))).phone_ip is None
+
+
+async def test_what_was_read_can_be_sent_back(office: Office, root: Actor) -> None:
+    phone = await office.phones.create(root, NewPhone(mac=MAC, brand="Cisco"))
+
+    again = await office.phones.update(root, MAC, sent(msgspec.to_builtins(phone)))
+
+    assert again == phone
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+async def test_the_mac_in_the_body_may_be_spelled_as_one_likes(
+    office: Office, root: Actor, spelling: str
+) -> None:
+    await office.phones.create(root, NewPhone(mac=MAC))
+
+    await office.phones.update(root, MAC, sent({"mac": spelling}))
+
+
+async def test_the_mac_in_the_body_must_agree(office: Office, root: Actor) -> None:
+    await office.phones.create(root, NewPhone(mac=MAC))
+
+    with pytest.raises(Invalid) as error:
+        await office.phones.update(root, MAC, sent({"mac": "001bd4123457", "is_active": None}))
+
+    assert {problem.field: problem.message for problem in error.value.problems} == {
+        "mac": "must agree with the record that is addressed",
+        "is_active": "must be true or false",
+    }
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+async def test_a_phone_is_deleted(office: Office, root: Actor, spelling: str) -> None:
+    await office.phones.create(root, NewPhone(mac=MAC))
+
+    await office.phones.delete(root, spelling)
+
+    with pytest.raises(NotFound):
+        await office.phones.get(root, MAC)
+
+
+@pytest.mark.parametrize("mac", [MAC, "nonsense", "", "ff:ff:ff:ff:ff:ff"])
+async def test_a_phone_that_is_not_there(office: Office, root: Actor, mac: str) -> None:
+    calls: list[Callable[[], Awaitable[object]]] = [
+        lambda: office.phones.get(root, mac),
+        lambda: office.phones.update(root, mac, UNREADABLE),
+        lambda: office.phones.delete(root, mac),
+    ]
+    for call in calls:
+        with pytest.raises(NotFound, match="no such phone"):
+            await call()
+
+
+async def test_who_may_not_write_learns_nothing(office: Office, ada: Actor, bob: Actor) -> None:
+    for actor in (ada, bob):
+        calls: list[Callable[[Actor], Awaitable[object]]] = [
+            lambda actor: office.phones.create(actor, UNREADABLE),
+            lambda actor: office.phones.update(actor, MAC, UNREADABLE),
+            lambda actor: office.phones.delete(actor, MAC),
+        ]
+        for call in calls:
+            with pytest.raises(Forbidden):
+                await call(actor)
+
+
+async def test_writing_can_be_opened_to_every_account() -> None:
+    office = Office(Settings(shared_write=SharedWrite.BEARER))
+    bob = await office.add_user("bob")
+
+    await office.phones.create(bob, NewPhone(mac=MAC))
+    await office.phones.update(bob, MAC, PhonePatch(brand="Cisco"))
+    await office.phones.delete(bob, MAC)
