@@ -32,18 +32,28 @@ metadata = MetaData(
 )
 
 
+# What is looked up or sorted by is compared byte by byte in every database: PostgreSQL would
+# otherwise do it by its server's language, whose rules change with the operating system and
+# then break indexes.
+_text = Text().with_variant(Text(collation="C"), "postgresql")
+
+
+def _string(length: int) -> String:
+    return String(length).with_variant(String(length, collation="C"), "postgresql")
+
+
 def _uuid() -> Column[str]:
-    return Column("uuid", String(36), primary_key=True)
+    return Column("uuid", _string(36), primary_key=True)
 
 
 def _moment(name: str, *, nullable: bool = False) -> Column[str]:
-    return Column(name, String(24), nullable=nullable)
+    return Column(name, _string(24), nullable=nullable)
 
 
 def _user(name: str = "user_uuid", *, unique: bool = False) -> Column[str]:
     return Column(
         name,
-        String(36),
+        _string(36),
         ForeignKey("users.uuid", ondelete="CASCADE"),
         nullable=False,
         unique=unique,
@@ -64,24 +74,26 @@ users = Table(
     Column("nationality", Text),
     Column("timezone", Text, nullable=False),
     Column("is_active", Boolean, nullable=False),
-    Column("last_uuid", String(36)),
-    Column("last_login_ip", String(45)),
-    Column("last_logout_ip", String(45)),
+    Column("last_uuid", _string(36)),
+    Column("last_login_ip", _string(45)),
+    Column("last_logout_ip", _string(45)),
     _moment("last_login_at", nullable=True),
     _moment("created_at"),
     _moment("updated_at"),
-    Column("created_by", String(36)),
-    Column("created_ip", String(45), nullable=False),
-    Column("updated_ip", String(45), nullable=False),
-    Column("username_key", Text, nullable=False, unique=True),
-    Column("email_key", Text, nullable=False, unique=True),
+    Column("created_by", _string(36)),
+    Column("created_ip", _string(45), nullable=False),
+    Column("updated_ip", _string(45), nullable=False),
+    Column("username_key", _text, nullable=False, unique=True),
+    Column("email_key", _text, nullable=False, unique=True),
     Index(None, "created_at", "uuid"),
 )
 
 passwords = Table(
     "passwords",
     metadata,
-    Column("user_uuid", String(36), ForeignKey("users.uuid", ondelete="CASCADE"), primary_key=True),
+    Column(
+        "user_uuid", _string(36), ForeignKey("users.uuid", ondelete="CASCADE"), primary_key=True
+    ),
     Column("hash", Text, nullable=False),
 )
 
@@ -90,7 +102,7 @@ permissions = Table(
     metadata,
     _uuid(),
     Column("level", BigInteger, nullable=False),
-    Column("name", Text, nullable=False),
+    Column("name", _text, nullable=False),
     Column("description", Text),
     _moment("created_at"),
     UniqueConstraint("level", "name"),
@@ -104,7 +116,7 @@ assignments = Table(
     _user(unique=True),
     Column(
         "perm_uuid",
-        String(36),
+        _string(36),
         ForeignKey("permissions.uuid", ondelete="RESTRICT"),
         nullable=False,
         index=True,
@@ -117,8 +129,8 @@ sessions = Table(
     metadata,
     _uuid(),
     _user(),
-    Column("token_id", String(36), nullable=False),
-    Column("previous_token_id", String(36)),
+    Column("token_id", _string(36), nullable=False),
+    Column("previous_token_id", _string(36)),
     Column("exchanged_at", BigInteger, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
@@ -129,7 +141,7 @@ sessions = Table(
 login_attempts = Table(
     "login_attempts",
     metadata,
-    Column("account_key", String(64), primary_key=True),
+    Column("account_key", _string(64), primary_key=True),
     Column("failures", Integer, nullable=False),
     Column("first_at", BigInteger, nullable=False),
     Column("last_at", BigInteger, nullable=False),
@@ -141,22 +153,22 @@ extensions = Table(
     "extensions",
     metadata,
     _uuid(),
-    Column("type", String(16), nullable=False),
-    Column("extension", Text, nullable=False, unique=True),
+    Column("type", _string(16), nullable=False),
+    Column("extension", _text, nullable=False, unique=True),
     Column("name", Text, nullable=False),
     Column("password_sealed", LargeBinary, nullable=False),
-    Column("password_key_id", String(16), nullable=False),
+    Column("password_key_id", _string(16), nullable=False),
     Column("description", Text),
     Column("voicemail", Boolean, nullable=False),
     Column("voicemail_passcode_sealed", LargeBinary),
-    Column("voicemail_passcode_key_id", String(16)),
+    Column("voicemail_passcode_key_id", _string(16)),
     Column("is_active", Boolean, nullable=False),
     _moment("created_at"),
-    Column("created_by", String(36)),
+    Column("created_by", _string(36)),
     _moment("updated_at"),
-    Column("updated_by", String(36)),
-    Column("created_ip", String(45), nullable=False),
-    Column("updated_ip", String(45), nullable=False),
+    Column("updated_by", _string(36)),
+    Column("created_ip", _string(45), nullable=False),
+    Column("updated_ip", _string(45), nullable=False),
     Index(None, "created_at", "uuid"),
 )
 
@@ -167,7 +179,7 @@ user_extensions = Table(
     _user(),
     Column(
         "extension_uuid",
-        String(36),
+        _string(36),
         ForeignKey("extensions.uuid", ondelete="CASCADE"),
         nullable=False,
     ),
@@ -180,14 +192,14 @@ user_extensions = Table(
 phones = Table(
     "phones",
     metadata,
-    Column("mac", String(17), primary_key=True),
+    Column("mac", _string(17), primary_key=True),
     Column("brand", Text),
     Column("model", Text),
     Column("description", Text),
     Column("name", Text),
     Column("hostname", Text),
     Column("location", Text),
-    Column("phone_ip", String(45)),
+    Column("phone_ip", _string(45)),
     Column("phone_vlan", Text),
     Column("software_version", Text),
     Column("software_type", Text),
@@ -201,7 +213,7 @@ phones = Table(
 vendor_phones = Table(
     "vendor_phones",
     metadata,
-    Column("mac", String(17), primary_key=True),
+    Column("mac", _string(17), primary_key=True),
     Column("vendor", Boolean, nullable=False),
     _moment("created_at"),
     Index(None, "created_at", "mac"),
@@ -212,9 +224,9 @@ kems = Table(
     metadata,
     _uuid(),
     Column("model", Text),
-    Column("mac", String(17)),
-    Column("ip", String(45)),
-    Column("connected_phone", String(17), index=True),
+    Column("mac", _string(17)),
+    Column("ip", _string(45)),
+    Column("connected_phone", _string(17), index=True),
     Column("software_version", Text),
     Column("software_type", Text),
     _moment("created_at"),
@@ -284,9 +296,9 @@ profiles = Table(
     Column("name", Text, nullable=False),
     Column("description", Text),
     Column("cnf_xml_sealed", LargeBinary, nullable=False),
-    Column("cnf_xml_key_id", String(16), nullable=False),
+    Column("cnf_xml_key_id", _string(16), nullable=False),
     Column("compatible_models", Text, nullable=False),
-    Column("software_type", String(4)),
+    Column("software_type", _string(4)),
     _moment("created_at"),
     _moment("updated_at"),
     Index(None, "created_at", "uuid"),
@@ -297,13 +309,13 @@ deployments = Table(
     "deployments",
     metadata,
     _uuid(),
-    Column("mac", String(17), nullable=False),
-    Column("profile_uuid", String(36), nullable=False),
+    Column("mac", _string(17), nullable=False),
+    Column("profile_uuid", _string(36), nullable=False),
     Column("profile_name", Text, nullable=False),
-    Column("user_uuid", String(36), nullable=False),
-    Column("sha256", String(64), nullable=False),
+    Column("user_uuid", _string(36), nullable=False),
+    Column("sha256", _string(64), nullable=False),
     Column("size", BigInteger, nullable=False),
-    Column("outcome", String(16), nullable=False, index=True),
+    Column("outcome", _string(16), nullable=False, index=True),
     Column("steps", Text, nullable=False),
     _moment("created_at"),
     _moment("ended_at", nullable=True),
@@ -314,8 +326,8 @@ deployments = Table(
 leases = Table(
     "leases",
     metadata,
-    Column("mac", String(17), primary_key=True),
-    Column("holder", String(36), nullable=False),
+    Column("mac", _string(17), primary_key=True),
+    Column("holder", _string(36), nullable=False),
     Column("fence", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
 )
@@ -323,7 +335,7 @@ leases = Table(
 service_sessions = Table(
     "service_sessions",
     metadata,
-    Column("mac", String(17), primary_key=True),
+    Column("mac", _string(17), primary_key=True),
     _user(),
     _moment("opened_at"),
     Index(None, "user_uuid"),

@@ -10,11 +10,17 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
+_text = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+
+
+def _string(length: int) -> sa.String:
+    return sa.String(length).with_variant(sa.String(length, collation="C"), "postgresql")
+
 
 def upgrade() -> None:
     op.create_table(
         "company_contacts",
-        sa.Column("uuid", sa.String(length=36), nullable=False),
+        sa.Column("uuid", _string(36), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("work", sa.Text(), nullable=True),
         sa.Column("mobile", sa.Text(), nullable=True),
@@ -26,7 +32,7 @@ def upgrade() -> None:
         sa.Column("location", sa.Text(), nullable=True),
         sa.Column("building", sa.Text(), nullable=True),
         sa.Column("is_active", sa.Boolean(), nullable=False),
-        sa.Column("created_at", sa.String(length=24), nullable=False),
+        sa.Column("created_at", _string(24), nullable=False),
         sa.PrimaryKeyConstraint("uuid", name=op.f("pk_company_contacts")),
     )
     with op.batch_alter_table("company_contacts", schema=None) as batch_op:
@@ -36,17 +42,17 @@ def upgrade() -> None:
 
     op.create_table(
         "deployments",
-        sa.Column("uuid", sa.String(length=36), nullable=False),
-        sa.Column("mac", sa.String(length=17), nullable=False),
-        sa.Column("profile_uuid", sa.String(length=36), nullable=False),
+        sa.Column("uuid", _string(36), nullable=False),
+        sa.Column("mac", _string(17), nullable=False),
+        sa.Column("profile_uuid", _string(36), nullable=False),
         sa.Column("profile_name", sa.Text(), nullable=False),
-        sa.Column("user_uuid", sa.String(length=36), nullable=False),
-        sa.Column("sha256", sa.String(length=64), nullable=False),
+        sa.Column("user_uuid", _string(36), nullable=False),
+        sa.Column("sha256", _string(64), nullable=False),
         sa.Column("size", sa.BigInteger(), nullable=False),
-        sa.Column("outcome", sa.String(length=16), nullable=False),
+        sa.Column("outcome", _string(16), nullable=False),
         sa.Column("steps", sa.Text(), nullable=False),
-        sa.Column("created_at", sa.String(length=24), nullable=False),
-        sa.Column("ended_at", sa.String(length=24), nullable=True),
+        sa.Column("created_at", _string(24), nullable=False),
+        sa.Column("ended_at", _string(24), nullable=True),
         sa.PrimaryKeyConstraint("uuid", name=op.f("pk_deployments")),
     )
     with op.batch_alter_table("deployments", schema=None) as batch_op:
@@ -62,23 +68,23 @@ def upgrade() -> None:
 
     op.create_table(
         "extensions",
-        sa.Column("uuid", sa.String(length=36), nullable=False),
-        sa.Column("type", sa.String(length=16), nullable=False),
-        sa.Column("extension", sa.Text(), nullable=False),
+        sa.Column("uuid", _string(36), nullable=False),
+        sa.Column("type", _string(16), nullable=False),
+        sa.Column("extension", _text, nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("password_sealed", sa.LargeBinary(), nullable=False),
-        sa.Column("password_key_id", sa.String(length=16), nullable=False),
+        sa.Column("password_key_id", _string(16), nullable=False),
         sa.Column("description", sa.Text(), nullable=True),
         sa.Column("voicemail", sa.Boolean(), nullable=False),
         sa.Column("voicemail_passcode_sealed", sa.LargeBinary(), nullable=True),
-        sa.Column("voicemail_passcode_key_id", sa.String(length=16), nullable=True),
+        sa.Column("voicemail_passcode_key_id", _string(16), nullable=True),
         sa.Column("is_active", sa.Boolean(), nullable=False),
-        sa.Column("created_at", sa.String(length=24), nullable=False),
-        sa.Column("created_by", sa.String(length=36), nullable=True),
-        sa.Column("updated_at", sa.String(length=24), nullable=False),
-        sa.Column("updated_by", sa.String(length=36), nullable=True),
-        sa.Column("created_ip", sa.String(length=45), nullable=False),
-        sa.Column("updated_ip", sa.String(length=45), nullable=False),
+        sa.Column("created_at", _string(24), nullable=False),
+        sa.Column("created_by", _string(36), nullable=True),
+        sa.Column("updated_at", _string(24), nullable=False),
+        sa.Column("updated_by", _string(36), nullable=True),
+        sa.Column("created_ip", _string(45), nullable=False),
+        sa.Column("updated_ip", _string(45), nullable=False),
         sa.PrimaryKeyConstraint("uuid", name=op.f("pk_extensions")),
         sa.UniqueConstraint("extension", name=op.f("uq_extensions_extension")),
     )
@@ -89,14 +95,14 @@ def upgrade() -> None:
 
     op.create_table(
         "kems",
-        sa.Column("uuid", sa.String(length=36), nullable=False),
+        sa.Column("uuid", _string(36), nullable=False),
         sa.Column("model", sa.Text(), nullable=True),
-        sa.Column("mac", sa.String(length=17), nullable=True),
-        sa.Column("ip", sa.String(length=45), nullable=True),
-        sa.Column("connected_phone", sa.String(length=17), nullable=True),
+        sa.Column("mac", _string(17), nullable=True),
+        sa.Column("ip", _string(45), nullable=True),
+        sa.Column("connected_phone", _string(17), nullable=True),
         sa.Column("software_version", sa.Text(), nullable=True),
         sa.Column("software_type", sa.Text(), nullable=True),
-        sa.Column("created_at", sa.String(length=24), nullable=False),
+        sa.Column("created_at", _string(24), nullable=False),
         sa.PrimaryKeyConstraint("uuid", name=op.f("pk_kems")),
     )
     with op.batch_alter_table("kems", schema=None) as batch_op:
@@ -109,15 +115,15 @@ def upgrade() -> None:
 
     op.create_table(
         "leases",
-        sa.Column("mac", sa.String(length=17), nullable=False),
-        sa.Column("holder", sa.String(length=36), nullable=False),
+        sa.Column("mac", _string(17), nullable=False),
+        sa.Column("holder", _string(36), nullable=False),
         sa.Column("fence", sa.BigInteger(), nullable=False),
         sa.Column("expires_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("mac", name=op.f("pk_leases")),
     )
     op.create_table(
         "login_attempts",
-        sa.Column("account_key", sa.String(length=64), nullable=False),
+        sa.Column("account_key", _string(64), nullable=False),
         sa.Column("failures", sa.Integer(), nullable=False),
         sa.Column("first_at", sa.BigInteger(), nullable=False),
         sa.Column("last_at", sa.BigInteger(), nullable=False),
@@ -129,11 +135,11 @@ def upgrade() -> None:
 
     op.create_table(
         "permissions",
-        sa.Column("uuid", sa.String(length=36), nullable=False),
+        sa.Column("uuid", _string(36), nullable=False),
         sa.Column("level", sa.BigInteger(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("name", _text, nullable=False),
         sa.Column("description", sa.Text(), nullable=True),
-        sa.Column("created_at", sa.String(length=24), nullable=False),
+        sa.Column("created_at", _string(24), nullable=False),
         sa.PrimaryKeyConstraint("uuid", name=op.f("pk_permissions")),
         sa.UniqueConstraint("level", "name", name=op.f("uq_permissions_level_name")),
     )
@@ -144,20 +150,20 @@ def upgrade() -> None:
 
     op.create_table(
         "phones",
-        sa.Column("mac", sa.String(length=17), nullable=False),
+        sa.Column("mac", _string(17), nullable=False),
         sa.Column("brand", sa.Text(), nullable=True),
         sa.Column("model", sa.Text(), nullable=True),
         sa.Column("description", sa.Text(), nullable=True),
         sa.Column("name", sa.Text(), nullable=True),
         sa.Column("hostname", sa.Text(), nullable=True),
         sa.Column("location", sa.Text(), nullable=True),
-        sa.Column("phone_ip", sa.String(length=45), nullable=True),
+        sa.Column("phone_ip", _string(45), nullable=True),
         sa.Column("phone_vlan", sa.Text(), nullable=True),
         sa.Column("software_version", sa.Text(), nullable=True),
         sa.Column("software_type", sa.Text(), nullable=True),
         sa.Column("is_active", sa.Boolean(), nullable=False),
-        sa.Column("created_at", sa.String(length=24), nullable=False),
-        sa.Column("updated_at", sa.String(length=24), nullable=False),
+        sa.Column("created_at", _string(24), nullable=False),
+        sa.Column("updated_at", _string(24), nullable=False),
         sa.PrimaryKeyConstraint("mac", name=op.f("pk_phones")),
     )
     with op.batch_alter_table("phones", schema=None) as batch_op:
@@ -167,7 +173,7 @@ def upgrade() -> None:
 
     op.create_table(
         "users",
-        sa.Column("uuid", sa.String(length=36), nullable=False),
+        sa.Column("uuid", _string(36), nullable=False),
         sa.Column("first_name", sa.Text(), nullable=False),
         sa.Column("last_name", sa.Text(), nullable=False),
         sa.Column("username", sa.Text(), nullable=False),
@@ -178,17 +184,17 @@ def upgrade() -> None:
         sa.Column("nationality", sa.Text(), nullable=True),
         sa.Column("timezone", sa.Text(), nullable=False),
         sa.Column("is_active", sa.Boolean(), nullable=False),
-        sa.Column("last_uuid", sa.String(length=36), nullable=True),
-        sa.Column("last_login_ip", sa.String(length=45), nullable=True),
-        sa.Column("last_logout_ip", sa.String(length=45), nullable=True),
-        sa.Column("last_login_at", sa.String(length=24), nullable=True),
-        sa.Column("created_at", sa.String(length=24), nullable=False),
-        sa.Column("updated_at", sa.String(length=24), nullable=False),
-        sa.Column("created_by", sa.String(length=36), nullable=True),
-        sa.Column("created_ip", sa.String(length=45), nullable=False),
-        sa.Column("updated_ip", sa.String(length=45), nullable=False),
-        sa.Column("username_key", sa.Text(), nullable=False),
-        sa.Column("email_key", sa.Text(), nullable=False),
+        sa.Column("last_uuid", _string(36), nullable=True),
+        sa.Column("last_login_ip", _string(45), nullable=True),
+        sa.Column("last_logout_ip", _string(45), nullable=True),
+        sa.Column("last_login_at", _string(24), nullable=True),
+        sa.Column("created_at", _string(24), nullable=False),
+        sa.Column("updated_at", _string(24), nullable=False),
+        sa.Column("created_by", _string(36), nullable=True),
+        sa.Column("created_ip", _string(45), nullable=False),
+        sa.Column("updated_ip", _string(45), nullable=False),
+        sa.Column("username_key", _text, nullable=False),
+        sa.Column("email_key", _text, nullable=False),
         sa.PrimaryKeyConstraint("uuid", name=op.f("pk_users")),
         sa.UniqueConstraint("email_key", name=op.f("uq_users_email_key")),
         sa.UniqueConstraint("username_key", name=op.f("uq_users_username_key")),
@@ -200,9 +206,9 @@ def upgrade() -> None:
 
     op.create_table(
         "vendor_phones",
-        sa.Column("mac", sa.String(length=17), nullable=False),
+        sa.Column("mac", _string(17), nullable=False),
         sa.Column("vendor", sa.Boolean(), nullable=False),
-        sa.Column("created_at", sa.String(length=24), nullable=False),
+        sa.Column("created_at", _string(24), nullable=False),
         sa.PrimaryKeyConstraint("mac", name=op.f("pk_vendor_phones")),
     )
     with op.batch_alter_table("vendor_phones", schema=None) as batch_op:
@@ -212,12 +218,12 @@ def upgrade() -> None:
 
     op.create_table(
         "vendor_services",
-        sa.Column("uuid", sa.String(length=36), nullable=False),
+        sa.Column("uuid", _string(36), nullable=False),
         sa.Column("name", sa.Text(), nullable=True),
         sa.Column("url", sa.Text(), nullable=True),
         sa.Column("type", sa.Text(), nullable=True),
-        sa.Column("created_at", sa.String(length=24), nullable=False),
-        sa.Column("updated_at", sa.String(length=24), nullable=False),
+        sa.Column("created_at", _string(24), nullable=False),
+        sa.Column("updated_at", _string(24), nullable=False),
         sa.PrimaryKeyConstraint("uuid", name=op.f("pk_vendor_services")),
     )
     with op.batch_alter_table("vendor_services", schema=None) as batch_op:
@@ -227,10 +233,10 @@ def upgrade() -> None:
 
     op.create_table(
         "assignments",
-        sa.Column("uuid", sa.String(length=36), nullable=False),
-        sa.Column("user_uuid", sa.String(length=36), nullable=False),
-        sa.Column("perm_uuid", sa.String(length=36), nullable=False),
-        sa.Column("created_at", sa.String(length=24), nullable=False),
+        sa.Column("uuid", _string(36), nullable=False),
+        sa.Column("user_uuid", _string(36), nullable=False),
+        sa.Column("perm_uuid", _string(36), nullable=False),
+        sa.Column("created_at", _string(24), nullable=False),
         sa.ForeignKeyConstraint(
             ["perm_uuid"],
             ["permissions.uuid"],
@@ -248,7 +254,7 @@ def upgrade() -> None:
 
     op.create_table(
         "passwords",
-        sa.Column("user_uuid", sa.String(length=36), nullable=False),
+        sa.Column("user_uuid", _string(36), nullable=False),
         sa.Column("hash", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["user_uuid"], ["users.uuid"], name=op.f("fk_passwords_user_uuid"), ondelete="CASCADE"
@@ -257,15 +263,15 @@ def upgrade() -> None:
     )
     op.create_table(
         "personal_contacts",
-        sa.Column("uuid", sa.String(length=36), nullable=False),
-        sa.Column("user_uuid", sa.String(length=36), nullable=False),
+        sa.Column("uuid", _string(36), nullable=False),
+        sa.Column("user_uuid", _string(36), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("work", sa.Text(), nullable=True),
         sa.Column("mobile", sa.Text(), nullable=True),
         sa.Column("home", sa.Text(), nullable=True),
         sa.Column("email", sa.Text(), nullable=True),
         sa.Column("ringtone", sa.Text(), nullable=True),
-        sa.Column("created_at", sa.String(length=24), nullable=False),
+        sa.Column("created_at", _string(24), nullable=False),
         sa.ForeignKeyConstraint(
             ["user_uuid"],
             ["users.uuid"],
@@ -283,16 +289,16 @@ def upgrade() -> None:
 
     op.create_table(
         "profiles",
-        sa.Column("uuid", sa.String(length=36), nullable=False),
-        sa.Column("user_uuid", sa.String(length=36), nullable=False),
+        sa.Column("uuid", _string(36), nullable=False),
+        sa.Column("user_uuid", _string(36), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("description", sa.Text(), nullable=True),
         sa.Column("cnf_xml_sealed", sa.LargeBinary(), nullable=False),
-        sa.Column("cnf_xml_key_id", sa.String(length=16), nullable=False),
+        sa.Column("cnf_xml_key_id", _string(16), nullable=False),
         sa.Column("compatible_models", sa.Text(), nullable=False),
-        sa.Column("software_type", sa.String(length=4), nullable=True),
-        sa.Column("created_at", sa.String(length=24), nullable=False),
-        sa.Column("updated_at", sa.String(length=24), nullable=False),
+        sa.Column("software_type", _string(4), nullable=True),
+        sa.Column("created_at", _string(24), nullable=False),
+        sa.Column("updated_at", _string(24), nullable=False),
         sa.ForeignKeyConstraint(
             ["user_uuid"], ["users.uuid"], name=op.f("fk_profiles_user_uuid"), ondelete="CASCADE"
         ),
@@ -310,9 +316,9 @@ def upgrade() -> None:
 
     op.create_table(
         "service_sessions",
-        sa.Column("mac", sa.String(length=17), nullable=False),
-        sa.Column("user_uuid", sa.String(length=36), nullable=False),
-        sa.Column("opened_at", sa.String(length=24), nullable=False),
+        sa.Column("mac", _string(17), nullable=False),
+        sa.Column("user_uuid", _string(36), nullable=False),
+        sa.Column("opened_at", _string(24), nullable=False),
         sa.ForeignKeyConstraint(
             ["user_uuid"],
             ["users.uuid"],
@@ -328,10 +334,10 @@ def upgrade() -> None:
 
     op.create_table(
         "sessions",
-        sa.Column("uuid", sa.String(length=36), nullable=False),
-        sa.Column("user_uuid", sa.String(length=36), nullable=False),
-        sa.Column("token_id", sa.String(length=36), nullable=False),
-        sa.Column("previous_token_id", sa.String(length=36), nullable=True),
+        sa.Column("uuid", _string(36), nullable=False),
+        sa.Column("user_uuid", _string(36), nullable=False),
+        sa.Column("token_id", _string(36), nullable=False),
+        sa.Column("previous_token_id", _string(36), nullable=True),
         sa.Column("exchanged_at", sa.BigInteger(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("expires_at", sa.BigInteger(), nullable=False),
@@ -346,10 +352,10 @@ def upgrade() -> None:
 
     op.create_table(
         "user_extensions",
-        sa.Column("uuid", sa.String(length=36), nullable=False),
-        sa.Column("user_uuid", sa.String(length=36), nullable=False),
-        sa.Column("extension_uuid", sa.String(length=36), nullable=False),
-        sa.Column("created_at", sa.String(length=24), nullable=False),
+        sa.Column("uuid", _string(36), nullable=False),
+        sa.Column("user_uuid", _string(36), nullable=False),
+        sa.Column("extension_uuid", _string(36), nullable=False),
+        sa.Column("created_at", _string(24), nullable=False),
         sa.ForeignKeyConstraint(
             ["extension_uuid"],
             ["extensions.uuid"],
@@ -379,10 +385,10 @@ def upgrade() -> None:
 
     op.create_table(
         "vendor_users",
-        sa.Column("uuid", sa.String(length=36), nullable=False),
-        sa.Column("user_uuid", sa.String(length=36), nullable=False),
+        sa.Column("uuid", _string(36), nullable=False),
+        sa.Column("user_uuid", _string(36), nullable=False),
         sa.Column("pin_code", sa.Text(), nullable=False),
-        sa.Column("created_at", sa.String(length=24), nullable=False),
+        sa.Column("created_at", _string(24), nullable=False),
         sa.ForeignKeyConstraint(
             ["user_uuid"],
             ["users.uuid"],
