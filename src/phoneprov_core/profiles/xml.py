@@ -40,11 +40,15 @@ def _check(content: bytes) -> None:
     parser.buffer_text = True
     depth = 0
 
+    def objection(to: str) -> _Objection:
+        # The place is asked for here: after the handler the parser stands elsewhere.
+        return _Objection(f"{to} ({_place(parser.CurrentLineNumber, parser.CurrentColumnNumber)})")
+
     def start(_name: str, _attributes: dict[str, str]) -> None:
         nonlocal depth
         depth += 1
         if depth > DEEPEST:
-            raise _Objection(f"is nested deeper than {DEEPEST} elements")
+            raise objection(f"is nested deeper than {DEEPEST} elements")
 
     def end(_name: str) -> None:
         nonlocal depth
@@ -52,10 +56,10 @@ def _check(content: bytes) -> None:
 
     def declaration(_version: str, encoding: str | None, _standalone: int) -> None:
         if encoding is not None and encoding.upper() != "UTF-8":
-            raise _Objection("declares an encoding other than UTF-8")
+            raise objection("declares an encoding other than UTF-8")
 
     def doctype(*_: object) -> None:
-        raise _Objection("contains a document type declaration")
+        raise objection("contains a document type declaration")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
@@ -64,13 +68,17 @@ def _check(content: bytes) -> None:
     parser.EntityDeclHandler = doctype
     try:
         parser.Parse(content, True)
-    except _Objection as objection:
-        at = f"line {parser.CurrentLineNumber}, column {parser.CurrentColumnNumber + 1}"
-        raise ValueError(f"{objection} ({at})") from None
+    except _Objection as raised:
+        raise ValueError(str(raised)) from None
     except expat.ExpatError as error:
-        at = f"line {error.lineno}, column {error.offset + 1}"
         reason = expat.ErrorString(error.code) or "syntax error"
-        raise ValueError(f"is not well-formed XML: {reason} ({at})") from None
+        place = _place(error.lineno, error.offset)
+        raise ValueError(f"is not well-formed XML: {reason} ({place})") from None
     except (LookupError, ValueError):
         # expat looks an unknown declared encoding up among Python's codecs.
         raise ValueError("declares an encoding other than UTF-8 (line 1, column 1)") from None
+
+
+def _place(line: int, column: int) -> str:
+    # The parser counts lines from 1 and columns from 0.
+    return f"line {line}, column {column + 1}"

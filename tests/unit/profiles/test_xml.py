@@ -1,0 +1,212 @@
+"""Whether a text can be a device configuration at all."""
+
+from __future__ import annotations
+
+import re
+import time
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from phoneprov_core.profiles.xml import DEEPEST, LARGEST, device_xml_rule
+
+RULE = device_xml_rule()
+
+
+def objection(text: str, largest: int = LARGEST) -> str | None:
+    try:
+        kept = device_xml_rule(largest)(text)
+    except ValueError as error:
+        return str(error)
+    assert kept is text, "the text is kept as it was received"
+    return None
+
+
+def nested(depth: int) -> str:
+    return "<a>" * depth + "</a>" * depth
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<device/>",
+        "<device><deviceProtocol>SCCP</deviceProtocol></device>",
+        '<?xml version="1.0"?>\r\n<device>\r\n\t<a b="c">&lt;&amp;&#x1f4de;</a>\r\n</device>\n',
+        '<?xml version="1.0" encoding="UTF-8"?><a/>',
+        '<?xml version="1.0" encoding="utf-8" standalone="yes"?><a/>',
+        "<?xml version='1.0' encoding='Utf-8'?><a/>",
+        "\ufeff<device/>",
+        "\n  <device/>\n",
+        "<!-- a comment --><a><![CDATA[<!DOCTYPE no>]]></a><?pi data?>",
+        "<ger\u00e4t n\u00e4me='\U0001f4de'>\u65e5\u672c</ger\u00e4t>",
+        "<x:a xmlns:x='urn:y' x:b=''/>",
+        nested(DEEPEST),
+        "<a>" + "<b/>" * 10_000 + "</a>",
+    ],
+)
+def test_well_formed_configurations(text: str) -> None:
+    assert objection(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "at"),
+    [
+        ("", "no element found", "line 1, column 1"),
+        ("   ", "no element found", "line 1, column 4"),
+        ("not xml", "syntax error", "line 1, column 1"),
+        ("<a>", "no element found", "line 1, column 4"),
+        ("<a>\n  <b>\n</a>", "mismatched tag", "line 3, column 3"),
+        ("<a/><b/>", "junk after document element", "line 1, column 5"),
+        ("<a b='1' b='2'/>", "duplicate attribute", "line 1, column 10"),
+        ("<a>&unknown;</a>", "undefined entity", "line 1, column 4"),
+        ("<a>\x00</a>", "not well-formed", "line 1, column 4"),
+        ("<a>&#0;</a>", "reference to invalid character number", "line 1, column 4"),
+        ("<a>\ufffe</a>", "not well-formed", "line 1, column 4"),
+        (" <?xml version='1.0'?><a/>", "XML or text declaration not at start", "line 1, column 2"),
+        ('{"json": true}', "not well-formed", "line 1, column 1"),
+    ],
+)
+def test_what_is_not_well_formed_is_refused_with_line_and_column(
+    text: str, reason: str, at: str
+) -> None:
+    said = objection(text)
+
+    assert said is not None
+    assert said.startswith("is not well-formed XML: ")
+    assert reason in said
+    assert said.endswith(f"({at})")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!DOCTYPE a><a/>",
+        "<!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>",
+        "<!DOCTYPE a PUBLIC 'x' 'http://10.0.0.1/x.dtd'><a/>",
+        "<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>",
+        "<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><a>&x;</a>",
+        "<!DOCTYPE a [<!ENTITY % x SYSTEM 'http://10.0.0.1/'> %x;]><a/>",
+    ],
+)
+def test_a_document_type_is_refused(text: str) -> None:
+    said = objection("\n" + text)
+
+    assert said is not None
+    assert re.fullmatch(r"contains a document type declaration \(line 2, column \d+\)", said)
+
+
+def test_a_billion_laughs_are_refused_at_once() -> None:
+    lols = "".join(
+        f'<!ENTITY lol{n} "{f"&lol{n - 1};" * 10}">' for n in range(1, 30)
+    )  # a thousand million million million million of them
+    text = f'<!DOCTYPE a [<!ENTITY lol0 "lol">{lols}]><a>&lol29;</a>'
+    began = time.perf_counter()
+
+    assert objection(text) is not None
+    assert time.perf_counter() - began < 0.5
+
+
+def test_elements_nest_64_deep_and_no_deeper() -> None:
+    assert objection(nested(64)) is None
+    assert objection(nested(65)) == (
+        f"is nested deeper than 64 elements (line 1, column {64 * 3 + 1})"
+    )
+    assert objection("<a>" + nested(63) * 20 + "</a>") is None
+
+
+def test_endless_nesting_is_refused_at_once() -> None:
+    began = time.perf_counter()
+
+    said = objection("<a>" * (LARGEST // 3))
+
+    assert said is not None
+    assert "nested deeper" in said
+    assert time.perf_counter() - began < 1
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        "ISO-8859-1", "utf-16", "UTF-16LE", "utf8", "us-ascii", "windows-1252", "x-evil",
+        "idna", "punycode", "rot13", "hex", "zlib", "unicode_escape", "raw_unicode_escape",
+        "undefined", "mbcs", "utf-7", "a" * 5000,
+    ],
+)  # fmt: skip
+def test_a_declared_encoding_is_utf_8(encoding: str) -> None:
+    said = objection(f'<?xml version="1.0" encoding="{encoding}"?>\n<a>\u00e9</a>')
+
+    assert said is not None
+    assert said.startswith("declares an encoding other than UTF-8 (line 1, column ")
+
+
+@pytest.mark.parametrize("encoding", ["", " ", "8bit", "utf-8 ", "\u00fctf-8", "a\x00b"])
+def test_a_declared_encoding_that_is_none_is_refused(encoding: str) -> None:
+    assert objection(f'<?xml version="1.0" encoding="{encoding}"?><a/>') is not None
+
+
+@pytest.mark.parametrize("character", ["x", "\u00e9", "\u65e5", "\U0001f4de"])
+def test_size_is_counted_in_bytes_of_utf_8(character: str) -> None:
+    room = 500 * 1024 - len("<a></a>")
+    fits = f"<a>{character * (room // len(character.encode()))}</a>"
+    text = fits + " " * (500 * 1024 - len(fits.encode()))
+
+    assert len(text.encode()) == 500 * 1024
+    assert objection(text, 500 * 1024) is None
+    assert objection(text + " ", 500 * 1024) == "must be at most 512000 bytes long"
+
+
+def test_half_a_mebibyte_is_checked_fast() -> None:
+    texts = [
+        "<a>" + "\u00e9" * 260_000 + "</a>",
+        "<a>" + "&amp;" * 100_000 + "</a>",
+        "<a>" + "<b c='d'/>" * 50_000 + "</a>",
+        "<a " + " ".join(f"b{n}='c'" for n in range(40_000)) + "/>",
+        "<a>" + "\n" * 520_000 + "</a>",
+        "<a>" + "]]" * 200_000 + "</a>",
+        "<!--" + "-x" * 200_000 + "--><a/>",
+    ]
+    for text in texts:
+        began = time.perf_counter()
+        assert objection(text) is None
+        assert time.perf_counter() - began < 1
+
+
+def test_what_cannot_be_encoded_is_refused() -> None:
+    assert objection("<a>\ud800</a>") == "must be text that can be encoded in UTF-8"
+
+
+@given(st.text(), st.sampled_from(["", "<a>", "<?xml version='1.0' encoding='"]))
+@example("\x00", "")
+@example("utf-8'", "<?xml version='1.0' encoding='")
+def test_any_text_is_kept_or_refused(text: str, before: str) -> None:
+    said = objection(before + text)
+
+    assert said is None or re.search(r"\(line \d+, column \d+\)$|UTF-8$", said)
+
+
+tags = st.from_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,8}", fullmatch=True)
+contents = st.text(
+    st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff")
+)
+trees = st.recursive(
+    st.builds(lambda tag, text: (tag, text, []), tags, contents),
+    lambda inner: st.builds(
+        lambda tag, text, children: (tag, text, children), tags, contents, st.lists(inner)
+    ),
+    max_leaves=20,
+)
+
+
+def _element(tree: tuple[str, str, list[object]]) -> ElementTree.Element:
+    tag, text, children = tree
+    element = ElementTree.Element(tag, {"text": text})
+    element.text = text
+    element.extend(_element(child) for child in children)  # type: ignore[arg-type]
+    return element
+
+
+@given(trees)
+def test_what_a_library_writes_is_well_formed(tree: tuple[str, str, list[object]]) -> None:
+    assert objection(ElementTree.tostring(_element(tree), encoding="unicode")) is None
