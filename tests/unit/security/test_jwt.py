@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from joserfc import jws
 
@@ -199,6 +199,7 @@ def test_a_payload_that_is_no_object_of_ours_is_refused(payload: bytes) -> None:
     refused(signed(HEADER, payload))
 
 
+@settings(max_examples=60)
 @given(
     payload=st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
