@@ -13,7 +13,12 @@ from msgspec import Struct
 
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_http.errors import on_any_exception, on_http_exception, on_phoneprov_error
+from phoneprov_http.errors import (
+    on_any_exception,
+    on_http_exception,
+    on_phoneprov_error,
+    refuse_options,
+)
 from phoneprov_http.frame import Frame
 from phoneprov_http.requests import Requests
 from phoneprov_http.routes.auth import auth_routes
@@ -97,6 +102,7 @@ def litestar_app(
             HTTPException: on_http_exception,
             Exception: on_any_exception,
         },
+        before_request=refuse_options,
         lifespan=list(lifespan),
         openapi_config=None,
         logging_config=None,

@@ -7,7 +7,8 @@ from http import HTTPStatus
 from typing import Any
 
 from litestar import Request, Response
-from litestar.exceptions import HTTPException
+from litestar.exceptions import HTTPException, MethodNotAllowedException
+from litestar.routes import HTTPRoute
 
 from phoneprov_core.kernel import errors
 from phoneprov_http.replies import failed
@@ -95,24 +96,25 @@ def on_http_exception(request: Request[Any, Any, Any], error: HTTPException) -> 
     )
     headers = {}
     if error.status_code == 405:
-        headers["Allow"] = ", ".join(_allowed(request))
+        headers["Allow"] = _allowed(error)
     return failed(
         error.status_code, message, code=code, request_id=request_id(request), headers=headers
     )
 
 
-def _allowed(request: Request[Any, Any, Any]) -> list[str]:
-    for route in request.app.routes:
-        pattern = getattr(route, "path_components", None)
-        if pattern is None or not hasattr(route, "methods"):
-            continue
-        parts = [part for part in request.scope["path"].split("/") if part]
-        if len(parts) == len(pattern) and all(
-            not isinstance(expected, str) or expected == part
-            for expected, part in zip(pattern, parts, strict=True)
-        ):
-            return sorted(route.methods)
-    return []
+def _allowed(error: HTTPException) -> str:
+    # The router's own list has OPTIONS, which it answers by itself; nobody else here does.
+    methods = (error.headers or {}).get("allow", "").split(", ")
+    return ", ".join(sorted(method for method in methods if method != "OPTIONS"))
+
+
+async def refuse_options(request: Request[Any, Any, Any]) -> None:
+    """Keeps the router from answering OPTIONS by itself, without an envelope."""
+    if request.method == "OPTIONS":
+        template = request.scope["path_template"]
+        route = next(one for one in request.app.routes if one.path_format == template)
+        methods = ", ".join(route.methods) if isinstance(route, HTTPRoute) else ""
+        raise MethodNotAllowedException(headers={"allow": methods})
 
 
 def on_any_exception(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:

@@ -91,7 +91,7 @@ class Requests:
 
     async def _content(self, request: AnyRequest) -> bytes:
         announced = request.headers.get("content-length", "0")
-        if announced.isascii() and announced.isdigit() and int(announced) > self._largest_body:
+        if _is_number(announced) and int(announced) > self._largest_body:
             raise self._too_large()
         content = bytearray()
         async for chunk in request.stream():
@@ -107,17 +107,23 @@ class Requests:
 def page(request: AnyRequest) -> Page:
     """The page of a list that the query asks for, if it asks for one."""
     query = request.query_params
-    asked = {name: query[name] for name in ("limit", "offset") if name in query}
+    asked = {name: query.getall(name) for name in ("limit", "offset") if name in query}
     if not asked:
         return None
     return Unchecked(Window, lambda: _numbers(asked))
 
 
-def _numbers(texts: Mapping[str, str]) -> dict[str, object]:
-    return {
-        name: int(text) if text.isascii() and text.isdigit() and len(text) < 20 else text
-        for name, text in texts.items()
-    }
+def _numbers(asked: Mapping[str, list[str]]) -> dict[str, object]:
+    return {name: _number(*texts) if len(texts) == 1 else texts for name, texts in asked.items()}
+
+
+def _number(text: str) -> int | str:
+    return int(text) if _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    # Longer ones are beyond every bound, and slow to read.
+    return text.isascii() and text.isdigit() and len(text) < 20
 
 
 def _raising(error: PhoneprovError) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.settings import read_settings
 from phoneprov_core.access.model import Assignment
-from phoneprov_http.app import create_app
+from phoneprov_http.app import HttpSettings, create_app
 from support.keys import NEW_KEY, argon2_parameters
 from support.stores import DATABASES, Database, a_permission, a_user, identifier, moment
 
@@ -81,21 +81,35 @@ class Api:
 
 
 @asynccontextmanager
-async def opened_api(folder: Path, **environment: str) -> AsyncIterator[Api]:
-    """The application as these variables set it up, with its data in ``folder``."""
+async def opened_api(
+    folder: Path,
+    *,
+    database_kind: str = "sqlite",
+    overrides: Mapping[str, object] | None = None,
+    **environment: str,
+) -> AsyncIterator[Api]:
+    """The application as these variables set it up, with its data in ``folder``.
+
+    ``overrides`` are adapters by their name in the container, to stand in for the real ones.
+    """
     settings = read_settings({"PHONEPROV_DATA_DIR": str(folder), **environment})
     keys = SecretKeys.parse(NEW_KEY)
     container = Container(settings=settings, keys=keys)
     hasher = Argon2Hasher(keys, workers=1, parameters=argon2_parameters())
     container.hasher.override(providers.Object(hasher))
+    for name, adapter in (overrides or {}).items():
+        getattr(container, name).override(providers.Object(adapter))
 
     async def ready() -> str | None:
         return None
 
     try:
-        async with DATABASES["sqlite"](folder) as database:
+        async with DATABASES[database_kind](folder) as database:
             container.database.override(providers.Object(database))
-            app = create_app(container.use_cases(), ready=ready)
+            http = HttpSettings(
+                largest_body=settings.largest_body, trusted_proxies=settings.trusted_proxies
+            )
+            app = create_app(container.use_cases(), http, ready=ready)
             transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
             async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
                 yield Api(client, database, container)

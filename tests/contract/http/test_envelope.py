@@ -1,0 +1,290 @@
+"""Sections 1 and 7 of the interface: whatever is asked, the answer is the envelope."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.api import Api, Caller, data_of, error_of, opened_api
+
+JSON = {"Content-Type": "application/json"}
+
+
+async def test_a_success_is_the_envelope(admin: Caller) -> None:
+    reply = await admin.get("/users")
+
+    assert list(reply.json()) == ["success", "message", "data", "metadata"]
+    assert reply.json()["success"] is True
+    assert reply.json()["metadata"] == {}
+    assert reply.headers["content-type"] == "application/json"
+
+
+async def test_a_failure_is_the_envelope(nobody: Caller) -> None:
+    reply = await nobody.get("/users")
+
+    assert list(reply.json()) == ["success", "message", "data", "error"]
+    assert reply.json()["data"] is None
+    assert list(reply.json()["error"]) == ["code", "details", "request_id"]
+    assert error_of(reply, 401, "unauthenticated") == {}
+    assert reply.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/api", "/api/v1", "/api/v1/nothing", "/api/v2/users", "/users", "/api/v1/users/a/b"],
+)
+async def test_an_unknown_path_is_404_to_everybody(api: Api, admin: Caller, path: str) -> None:
+    for headers in ({}, {"Authorization": f"Bearer {admin.token}"}):
+        reply = await api.client.request("POST", path, headers=headers, content=b"{broken")
+        assert error_of(reply, 404, "not_found") == {}
+        assert reply.json()["message"] == "There is nothing at this path."
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allow"),
+    [
+        ("PATCH", "/users", "GET, POST"),
+        ("DELETE", "/users", "GET, POST"),
+        ("POST", "/users/7", "DELETE, GET, PUT"),
+        ("GET", "/phone-profiles/switch", "POST"),
+        ("PUT", "/phone-profiles/switch", "POST"),
+        ("POST", "/me", "GET"),
+        ("GET", "/auth/login", "POST"),
+        ("FOO", "/users", "GET, POST"),
+        ("TRACE", "/users", "GET, POST"),
+        ("HEAD", "/users", "GET, POST"),
+        ("OPTIONS", "/users", "GET, POST"),
+        ("OPTIONS", "/phone-profiles/switch", "POST"),
+        ("OPTIONS", "/users/7", "DELETE, GET, PUT"),
+    ],
+)
+async def test_another_method_is_405_and_told_the_right_ones(
+    nobody: Caller, method: str, path: str, allow: str
+) -> None:
+    reply = await nobody.ask(method, path)
+
+    assert reply.status_code == 405
+    assert reply.headers["allow"] == allow
+    if method != "HEAD":
+        assert error_of(reply, 405, "method_not_allowed") == {}
+
+
+async def test_options_of_nothing_is_404(api: Api) -> None:
+    error_of(await api.client.options("/api/v1/nothing"), 404, "not_found")
+
+
+async def test_every_reply_carries_its_request_id(api: Api, nobody: Caller) -> None:
+    for given in ("abc-1.2_3", "a" * 64):
+        reply = await nobody.ask("GET", "/users", headers={"X-Request-Id": given})
+        assert reply.headers["x-request-id"] == given
+        assert reply.json()["error"]["request_id"] == given
+    for refused in ("", "a" * 65, "a b", "a/b", 'a"b'):
+        reply = await nobody.ask("GET", "/users", headers={"X-Request-Id": refused})
+        assert re.fullmatch("[0-9a-f]{32}", reply.headers["x-request-id"])
+        assert reply.json()["error"]["request_id"] == reply.headers["x-request-id"]
+    assert "x-request-id" in (await api.client.get("/health/live")).headers
+
+
+async def test_every_reply_is_kept_by_nobody_and_shown_nowhere(admin: Caller) -> None:
+    for reply in (await admin.get("/users"), await admin.get("/nothing")):
+        assert reply.headers["cache-control"] == "no-store"
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert reply.headers["referrer-policy"] == "no-referrer"
+        assert reply.headers["content-security-policy"].startswith("default-src 'none'")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b" ",
+        b"{",
+        b"nonsense",
+        b"NaN",
+        b'{"level": 1e999}',
+        b'{"level": ' + b"1" * 5000 + b"}",
+        b'{"name": "\xff"}',
+        b'{"name": "\xed\xa0\x80"}',
+        b'{"name": "\\ud800"}',
+        b'{"\\udfff": 1}',
+        b'\xef\xbb\xbf{"level": 1}',
+        '{"level": 1}'.encode("utf-16"),
+        b"[" * 100_000,
+        b'{"level":' * 50_000,
+    ],
+)
+async def test_what_is_not_json_is_400(admin: Caller, content: bytes) -> None:
+    reply = await admin.ask("POST", "/permissions", content=content, headers=JSON)
+
+    assert error_of(reply, 400, "malformed") == {}
+
+
+@pytest.mark.parametrize("content", [b"null", b"1", b'"text"', b"[]", b"true"])
+async def test_json_that_is_no_object_is_422(admin: Caller, content: bytes) -> None:
+    reply = await admin.ask("POST", "/permissions", content=content, headers=JSON)
+
+    assert error_of(reply, 422, "invalid") == {"body": "must be a JSON object"}
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/json; charset=utf-16",
+        "application/json; charset=latin-1",
+        "",
+        "json",
+    ],
+)
+async def test_another_type_is_415(admin: Caller, content_type: str) -> None:
+    reply = await admin.ask(
+        "POST", "/permissions", content=b"{}", headers={"Content-Type": content_type}
+    )
+
+    assert error_of(reply, 415, "unsupported_media_type") == {}
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/json", "Application/JSON", 'application/json; charset="UTF-8"', None],
+)
+async def test_json_is_taken_however_it_is_called(admin: Caller, content_type: str | None) -> None:
+    headers = {"Content-Type": content_type} if content_type else {}
+
+    reply = await admin.ask(
+        "POST", "/permissions", content=b'{"level": 1, "name": "x"}', headers=headers
+    )
+
+    assert data_of(reply, 201)["name"] == "x"
+
+
+async def test_a_body_larger_than_is_taken_is_413(tmp_path: Path) -> None:
+    async with opened_api(tmp_path, PHONEPROV_BODY_MAX="2048") as api:
+        admin = await api.account("admin", level=0)
+
+        async def in_pieces() -> Any:
+            for _ in range(3):
+                yield b" " * 1000
+
+        for content in (b" " * 2049, in_pieces()):
+            reply = await admin.ask("POST", "/permissions", content=content, headers=JSON)
+            assert error_of(reply, 413, "too_large") == {}
+        body = b'{"level": 1, "name": "x"}'
+        reply = await admin.ask("POST", "/permissions", content=body.rjust(2048), headers=JSON)
+        data_of(reply, 201)
+
+
+async def test_a_mebibyte_is_taken_unless_set_otherwise(admin: Caller) -> None:
+    body = b'{"level": 1, "name": "x"}'
+
+    reply = await admin.ask("POST", "/permissions", content=body.rjust(1024 * 1024), headers=JSON)
+    data_of(reply, 201)
+    reply = await admin.ask(
+        "POST", "/permissions", content=body.rjust(1024 * 1024 + 1), headers=JSON
+    )
+    error_of(reply, 413, "too_large")
+
+
+async def test_401_comes_before_403_before_404_before_422(
+    admin: Caller, ada: Caller, nobody: Caller
+) -> None:
+    path = "/users/00000000-0000-4000-8000-00000000dead"
+    for content in (b"{broken", b" " * (1024 * 1024 + 1)):
+        for asked in (path, f"/users/{ada.uuid}"):
+            broken: dict[str, Any] = {"content": content, "headers": JSON}
+            error_of(await nobody.ask("PUT", asked, **broken), 401)
+            error_of(await ada.ask("PUT", asked, **broken), 403)
+        error_of(await admin.ask("PUT", path, **broken), 404)
+    error_of(await admin.ask("PUT", f"/users/{ada.uuid}", content=b"{broken", headers=JSON), 400)
+    error_of(await admin.put(f"/users/{ada.uuid}", {"nonsense": 1}), 422)
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    ["", "Bearer", "Bearer ", "Basic YTpi", "Bearer \x7f", "Bearer a.b.c", "Token x", "a" * 10_000],
+)
+async def test_what_is_no_token_of_ours_is_401(nobody: Caller, authorization: str) -> None:
+    reply = await nobody.ask("GET", "/me", headers={"Authorization": authorization})
+
+    assert error_of(reply, 401, "unauthenticated") == {}
+    assert reply.headers["www-authenticate"] == "Bearer"
+
+
+async def test_the_word_bearer_may_be_written_anyhow(nobody: Caller, ada: Caller) -> None:
+    for scheme in ("bearer", "BEARER", "Bearer  "):
+        reply = await nobody.ask("GET", "/me", headers={"Authorization": f"{scheme} {ada.token}"})
+        assert data_of(reply)["uuid"] == ada.uuid
+
+
+@pytest.mark.parametrize("host", ["a b", "a/b", "\x7f"])
+async def test_a_host_that_is_none_is_400(ada: Caller, host: str) -> None:
+    reply = await ada.ask("GET", "/me", headers={"Host": host})
+
+    assert error_of(reply, 400, "malformed") == {}
+
+
+async def test_the_same_field_twice_counts_once(admin: Caller) -> None:
+    reply = await admin.ask(
+        "POST", "/permissions", content=b'{"level": 1, "name": "a", "name": "b"}', headers=JSON
+    )
+
+    assert data_of(reply, 201)["name"] == "b"
+
+
+async def test_a_fault_of_our_own_is_a_500_that_tells_nothing(
+    api: Api, ada: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> Any:
+        raise RuntimeError("the secret inside")
+
+    monkeypatch.setattr(api.database, "read", broken)
+
+    reply = await ada.get("/me")
+
+    assert error_of(reply, 500, "internal_error") == {}
+    assert "secret" not in reply.text
+    assert "the secret inside" in caplog.text
+
+
+async def test_a_database_that_is_away_is_503(api: Api, ada: Caller) -> None:
+    await api.database.close()
+
+    for reply in (await ada.get("/me"), await ada.put("/vendor-users/" + ada.uuid, {})):
+        assert error_of(reply, 503, "unavailable") == {}
+
+
+async def test_one_line_a_request_is_logged(
+    ada: Caller, nobody: Caller, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "phoneprov.requests")
+
+    await ada.ask("GET", f"/users/{ada.uuid}?token=secret", headers={"X-Request-Id": "one"})
+    await nobody.ask("GET", "/nothing", headers={"X-Request-Id": "two"})
+
+    lines = [vars(record)["fields"] for record in caplog.records]
+    assert [line.pop("duration_ms") >= 0 for line in lines] == [True, True]
+    assert lines == [
+        {
+            "request_id": "one",
+            "method": "GET",
+            "route": "/api/v1/users/{uuid}",
+            "status": 403,
+            "account": ada.uuid,
+        },
+        {"request_id": "two", "method": "GET", "route": "-", "status": 404, "account": None},
+    ]
+
+
+async def test_two_requests_side_by_side_keep_their_own_ids(ada: Caller) -> None:
+    async def asked(number: int) -> str:
+        reply = await ada.ask("GET", "/me", headers={"X-Request-Id": f"r{number}"})
+        return str(reply.headers["x-request-id"])
+
+    assert await asyncio.gather(*map(asked, range(20))) == [f"r{n}" for n in range(20)]
