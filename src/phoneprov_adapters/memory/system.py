@@ -84,8 +84,8 @@ def _made(kind: str, secret: str, hash_: str | None) -> bool:
     if hash_ is None:
         return False
     # A password may hold the separator itself: it is the rest, whole.
-    nothing, found, *_, kept = [*hash_.split("$", 4), ""][:5]
-    return not nothing and found == kind and kept == _nfc(secret)
+    parts = hash_.split("$", 4)
+    return len(parts) == 5 and parts[:2] == ["", kind] and parts[4] == _nfc(secret)
 
 
 def _nfc(secret: str) -> str:

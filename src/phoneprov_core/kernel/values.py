@@ -33,7 +33,11 @@ _PIN = re.compile(r"[0-9]{4,32}", re.ASCII)
 _NUMBER = re.compile(r"[0-9A-Za-z*#+._-]+", re.ASCII)
 
 
-def _plain(value: str, allowed: frozenset[str] = frozenset()) -> str:
+def _plain(value: str, longest: int, allowed: frozenset[str] = frozenset()) -> str:
+    # Normalising some texts takes quadratic time, and makes at most four characters one:
+    # what is longer than this cannot become short enough.
+    if len(value) > 4 * longest:
+        raise ValueError(f"must be at most {longest} characters long")
     for character in value:
         category = unicodedata.category(character)
         if category == "Cs" or (category == "Cc" and character not in allowed):
@@ -43,7 +47,7 @@ def _plain(value: str, allowed: frozenset[str] = frozenset()) -> str:
 
 def text(value: str, *, longest: int = 255, shortest: int = 0) -> str:
     """One line of text, in Unicode form NFC, of ``shortest`` to ``longest`` characters."""
-    normal = value if value.isascii() and value.isprintable() else _plain(value)
+    normal = value if value.isascii() and value.isprintable() else _plain(value, longest)
     if len(normal) > longest:
         raise ValueError(f"must be at most {longest} characters long")
     if shortest and not normal.strip():
@@ -63,7 +67,7 @@ def optional_text(value: str) -> str:
 
 def description(value: str) -> str:
     """At most 2048 characters; tabs and line breaks are welcome."""
-    normal = _plain(value, _LINE_BREAKS)
+    normal = _plain(value, 2048, _LINE_BREAKS)
     if len(normal) > 2048:
         raise ValueError("must be at most 2048 characters long")
     return normal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import time
 import unicodedata
 from collections.abc import Callable
 from zoneinfo import available_timezones
@@ -433,3 +434,15 @@ def test_each_element_of_a_list_is_checked() -> None:
         rule(("a", ""))
     with pytest.raises(ValueError, match="at most 3"):
         rule(("a",) * 4)
+
+
+def test_a_text_that_is_slow_to_normalise_is_refused_for_its_length_first() -> None:
+    alternating = "a" + "\u0301\u0323" * 500_000
+    began = time.process_time()
+
+    with pytest.raises(ValueError, match="at most 255"):
+        values.text(alternating)
+    with pytest.raises(ValueError, match="at most 2048"):
+        values.description(alternating)
+
+    assert time.process_time() - began < 0.5
