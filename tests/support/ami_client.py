@@ -11,6 +11,8 @@ from support.ami_stub import SECRET, USER, AmiStub
 MAC = "00:1B:D4:12:34:56"
 RESTART = sccp_restart(MAC)
 TIMEOUT = 0.3
+"""For what is to time out; everything else has time enough on a busy machine."""
+SLACK = 0.7
 
 
 def manager(stub: AmiStub, **changes: Any) -> Manager:
@@ -19,6 +21,6 @@ def manager(stub: AmiStub, **changes: Any) -> Manager:
         "port": stub.port,
         "user": USER,
         "secret": SECRET,
-        "timeout": TIMEOUT,
+        "timeout": 10.0,
     }
     return Manager(ManagerSettings(**(values | changes)))

@@ -100,6 +100,11 @@ class AmiStub:
             writer.transport.abort()
         await self._server.wait_closed()
 
+    async def settled(self) -> None:
+        """Waits until all clients have gone."""
+        async with asyncio.timeout(10.0):
+            await asyncio.gather(*self._tasks)
+
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         self._writers.append(writer)

@@ -20,12 +20,12 @@ def arrived(name: str, content: bytes) -> FileArrived:
 
 
 def web(phone: SimulatedPhone, user: str = "", password: str = "") -> PhoneWeb:
-    settings = PhoneWebSettings(port=phone.http_port, user=user, password=password, timeout=2.0)
+    settings = PhoneWebSettings(port=phone.http_port, user=user, password=password, timeout=5.0)
     return PhoneWeb(settings, LOOPBACK)
 
 
 async def logged_in(phone: SimulatedPhone) -> aioftp.Client:
-    client = aioftp.Client(socket_timeout=2, passive_commands=("epsv",))
+    client = aioftp.Client(socket_timeout=10, passive_commands=("epsv",))
     await client.connect(phone.host, phone.ftp_port)
     await client.login("phoneprov", FTP_PASSWORD)
     return client

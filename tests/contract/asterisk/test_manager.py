@@ -10,7 +10,7 @@ import pytest
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.profiles.device import sip_restart
 from phoneprov_core.profiles.ports import ManagerAction
-from support.ami_client import MAC, RESTART, TIMEOUT, manager
+from support.ami_client import MAC, RESTART, SLACK, TIMEOUT, manager
 from support.ami_stub import SECRET, USER, AmiStub, event, failure, raw, success
 
 
@@ -61,13 +61,13 @@ async def test_an_action_of_any_name_can_be_performed(stub: AmiStub) -> None:
 async def test_an_answer_in_pieces_is_an_answer(stub: AmiStub, size: int) -> None:
     stub.pieces = size
 
-    await manager(stub, timeout=2.0).perform(RESTART)
+    await manager(stub).perform(RESTART)
 
 
 async def test_a_slow_manager_is_waited_for(stub: AmiStub) -> None:
     stub.pieces, stub.pause = 20, 0.005
 
-    await manager(stub, timeout=2.0).perform(RESTART)
+    await manager(stub).perform(RESTART)
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ async def test_events_without_end_end_with_the_deadline(stub: AmiStub) -> None:
 
     begun = time.monotonic()
     with pytest.raises(TimedOut):
-        await manager(stub).perform(RESTART)
+        await manager(stub, timeout=TIMEOUT).perform(RESTART)
 
-    assert time.monotonic() - begun < TIMEOUT + 0.2
+    assert time.monotonic() - begun < TIMEOUT + SLACK
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from phoneprov_adapters.asterisk.manager import Manager, ManagerSettings
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from support.ami_client import RESTART, TIMEOUT, manager
+from support.ami_client import RESTART, SLACK, TIMEOUT, manager
 from support.ami_stub import SECRET, USER, AmiStub, Say, raw
 
 
@@ -23,28 +23,28 @@ async def test_silence_ends_with_the_deadline_of_the_whole_call(stub: AmiStub, s
 
     begun = time.monotonic()
     with pytest.raises(TimedOut, match="in time"):
-        await manager(stub).perform(RESTART)
+        await manager(stub, timeout=TIMEOUT).perform(RESTART)
 
-    assert TIMEOUT * 0.9 <= time.monotonic() - begun < TIMEOUT + 0.2
+    assert TIMEOUT * 0.9 <= time.monotonic() - begun < TIMEOUT + SLACK
 
 
 async def test_slowness_in_every_step_ends_with_the_same_deadline(stub: AmiStub) -> None:
-    stub.pieces, stub.pause = 10, 0.02
+    stub.pieces, stub.pause = 10, 0.1
 
     begun = time.monotonic()
     with pytest.raises(TimedOut):
-        await manager(stub).perform(RESTART)
+        await manager(stub, timeout=TIMEOUT).perform(RESTART)
 
-    assert time.monotonic() - begun < TIMEOUT + 0.2
+    assert time.monotonic() - begun < TIMEOUT + SLACK
 
 
 async def test_a_logoff_without_an_answer_does_no_harm(stub: AmiStub) -> None:
     stub.answers["Logoff"] = None
 
     begun = time.monotonic()
-    await manager(stub, timeout=2.0).perform(RESTART)
+    await manager(stub).perform(RESTART)
 
-    assert time.monotonic() - begun < 0.5
+    assert time.monotonic() - begun < 5.0
 
 
 async def test_an_action_counts_though_the_manager_hangs_up_at_once(stub: AmiStub) -> None:
@@ -59,7 +59,7 @@ async def test_a_connection_lost_is_refused(stub: AmiStub, place: str) -> None:
     stub.answers[place] = None
 
     with pytest.raises(Refused, match="broke off"):
-        await manager(stub, timeout=2.0).perform(RESTART)
+        await manager(stub).perform(RESTART)
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ async def test_giants_are_refused(stub: AmiStub, place: str, answer: Say) -> Non
 
     begun = time.monotonic()
     with pytest.raises(Refused, match="manager protocol"):
-        await manager(stub, timeout=5.0).perform(RESTART)
+        await manager(stub).perform(RESTART)
 
-    assert time.monotonic() - begun < 1.0
+    assert time.monotonic() - begun < 5.0
 
 
 @pytest.mark.parametrize(
@@ -108,12 +108,12 @@ async def test_a_host_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyP
 
 async def test_a_caller_that_goes_away_leaves_no_connection_open(stub: AmiStub) -> None:
     stub.answers["Login"] = None
-    call = asyncio.create_task(manager(stub, timeout=5.0).perform(RESTART))
+    call = asyncio.create_task(manager(stub).perform(RESTART))
     await stub.asked.wait()
 
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
 
-    async with asyncio.timeout(1.0):
+    async with asyncio.timeout(10.0):
         await stub.closed.wait()

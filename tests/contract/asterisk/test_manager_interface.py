@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Protocol
@@ -13,7 +12,7 @@ from phoneprov_adapters.memory.phone import MemoryManager
 from phoneprov_core.kernel.errors import Invalid, Refused, TimedOut
 from phoneprov_core.profiles.device import sip_restart
 from phoneprov_core.profiles.ports import ManagerAction, ManagerInterface
-from support.ami_client import MAC, RESTART, manager
+from support.ami_client import MAC, RESTART, TIMEOUT, manager
 from support.ami_stub import AmiStub, failure
 
 
@@ -22,7 +21,7 @@ class Asterisk(Protocol):
 
     manager: ManagerInterface
 
-    def performed(self) -> list[ManagerAction]: ...
+    async def performed(self) -> list[ManagerAction]: ...
 
     def refuse(self) -> None:
         """Have the next action refused."""
@@ -40,7 +39,7 @@ class FakeAsterisk:
         self._memory = MemoryManager()
         self.manager: ManagerInterface = self._memory
 
-    def performed(self) -> list[ManagerAction]:
+    async def performed(self) -> list[ManagerAction]:
         return self._memory.performed
 
     def refuse(self) -> None:
@@ -56,10 +55,11 @@ class FakeAsterisk:
 class StubbedAsterisk:
     def __init__(self, stub: AmiStub) -> None:
         self._stub = stub
-        self.manager: ManagerInterface = manager(stub)
+        self.manager: ManagerInterface = manager(stub, timeout=2 * TIMEOUT)
 
-    def performed(self) -> list[ManagerAction]:
+    async def performed(self) -> list[ManagerAction]:
         """What was performed, and proof that login and logoff were around it."""
+        await self._stub.settled()
         assert self._stub.complaints == []
         performed = self._stub.performed
         assert self._stub.names == [
@@ -103,17 +103,15 @@ async def test_an_action_is_performed_as_it_is_fields_in_order(
     asterisk: Asterisk, action: ManagerAction
 ) -> None:
     await asterisk.manager.perform(action)
-    await asyncio.sleep(0.02)  # the logoff is on its way when the call returns
 
-    assert asterisk.performed() == [action]
+    assert await asterisk.performed() == [action]
 
 
 async def test_several_actions_are_several_calls(asterisk: Asterisk) -> None:
     for _ in range(3):
         await asterisk.manager.perform(RESTART)
-        await asyncio.sleep(0.02)
 
-    assert asterisk.performed() == [RESTART] * 3
+    assert await asterisk.performed() == [RESTART] * 3
 
 
 async def test_an_action_that_asterisk_refuses_is_refused(asterisk: Asterisk) -> None:
@@ -149,4 +147,4 @@ async def test_a_line_end_is_invalid_and_nothing_is_sent(
         with pytest.raises(Invalid):
             await asterisk.manager.perform(action)
 
-    assert asterisk.performed() == []
+    assert await asterisk.performed() == []

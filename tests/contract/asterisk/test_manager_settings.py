@@ -11,7 +11,7 @@ import trustme
 
 from phoneprov_adapters.asterisk.manager import Manager, ManagerSettings
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from support.ami_client import RESTART, manager
+from support.ami_client import RESTART, TIMEOUT, manager
 from support.ami_stub import SECRET, USER, AmiStub
 
 AUTHORITY = trustme.CA()
@@ -32,7 +32,7 @@ def authority_file(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 async def test_a_trusted_certificate_is_accepted(authority_file: str) -> None:
     async with AmiStub(tls=tls("127.0.0.1")) as stub:
-        await manager(stub, tls=True, tls_ca=authority_file, timeout=2.0).perform(RESTART)
+        await manager(stub, tls=True, tls_ca=authority_file).perform(RESTART)
         await stub.closed.wait()
 
     assert stub.names == ["Login", "SCCPDeviceRestart", "Logoff"]
@@ -41,7 +41,7 @@ async def test_a_trusted_certificate_is_accepted(authority_file: str) -> None:
 async def test_a_certificate_that_the_system_does_not_trust_is_refused() -> None:
     async with AmiStub(tls=tls("127.0.0.1")) as stub:
         with pytest.raises(Refused, match="certificate"):
-            await manager(stub, tls=True, timeout=2.0).perform(RESTART)
+            await manager(stub, tls=True).perform(RESTART)
 
     assert stub.received == []
 
@@ -49,7 +49,7 @@ async def test_a_certificate_that_the_system_does_not_trust_is_refused() -> None
 async def test_a_certificate_for_another_name_is_refused(authority_file: str) -> None:
     async with AmiStub(tls=tls("pbx.example")) as stub:
         with pytest.raises(Refused, match="certificate"):
-            await manager(stub, tls=True, tls_ca=authority_file, timeout=2.0).perform(RESTART)
+            await manager(stub, tls=True, tls_ca=authority_file).perform(RESTART)
 
     assert stub.received == []
 
@@ -69,7 +69,7 @@ async def test_a_mute_manager_times_out_within_the_handshake(
     stub.banner = None
 
     with pytest.raises(TimedOut):
-        await manager(stub, tls=True, tls_ca=authority_file).perform(RESTART)
+        await manager(stub, tls=True, tls_ca=authority_file, timeout=TIMEOUT).perform(RESTART)
 
     await stub.closed.wait()
 

@@ -14,7 +14,7 @@ from phoneprov_adapters.memory.phone import MemoryPhone
 from phoneprov_core.kernel.errors import Conflict, Invalid, PhoneprovError, Refused, TimedOut
 from phoneprov_core.profiles.ports import KeyPress, PhoneCommands
 from support.phone_stub import PhoneStub, error, http, nothing, sends
-from support.phone_web import IP, LOOPBACK, web
+from support.phone_web import IP, LOOPBACK, TIMEOUT, web
 
 KEYS = [KeyPress("Key:Settings"), KeyPress("Key:KeyPadStar"), KeyPress("Key:KeyPadPound")]
 URIS = [key.uri for key in KEYS]
@@ -62,7 +62,7 @@ class FakePhone:
 class StubbedPhone:
     def __init__(self, stub: PhoneStub) -> None:
         self._stub = stub
-        self.commands: PhoneCommands = web(stub, total=1.0)
+        self.commands: PhoneCommands = web(stub, timeout=2 * TIMEOUT)
 
     def sent(self) -> list[str]:
         assert all(len(request.uris) == 1 for request in self._stub.requests)

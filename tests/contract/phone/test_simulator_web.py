@@ -81,7 +81,7 @@ async def send(
     phone: SimulatedPhone, method: str, path: str, content: str = "", **headers: str
 ) -> httpx.Response:
     address = f"http://{phone.host}:{phone.http_port}{path}"
-    async with httpx.AsyncClient(trust_env=False, timeout=2.0) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=10.0) as client:
         return await client.request(method, address, content=content, headers=headers)
 
 
@@ -172,7 +172,7 @@ async def test_a_caller_that_speaks_no_http_does_no_harm(
     writer.write(content)
     writer.write_eof()
     with suppress(ConnectionResetError):
-        assert await asyncio.wait_for(reader.read(), 2.0) == b""
+        assert await asyncio.wait_for(reader.read(), 10.0) == b""
     writer.close()
 
     await web(phone).execute(IP, CLEAR_SERVICES)

@@ -12,7 +12,7 @@ import trustme
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.profiles.device import CLEAR_SERVICES
 from support.phone_stub import PhoneStub, http, nothing, sends
-from support.phone_web import IP, until_idle, web
+from support.phone_web import IP, TIMEOUT, until_idle, web
 
 
 def server_tls() -> ssl.SSLContext:
@@ -46,7 +46,9 @@ async def test_a_phone_without_tls_is_not_called_in_clear(stub: PhoneStub) -> No
     stub.answers = [sends(http())]
 
     with pytest.raises((Refused, TimedOut)):
-        await web(stub, scheme="https", user="a", password="b").execute(IP, CLEAR_SERVICES)
+        await web(stub, scheme="https", user="a", password="b", timeout=TIMEOUT).execute(
+            IP, CLEAR_SERVICES
+        )
 
     assert stub.requests == []
 
@@ -68,7 +70,8 @@ async def test_tls_that_turns_to_garbage_is_refused() -> None:
 async def test_a_handshake_that_is_cut_short_leaves_no_socket_open(
     stub: PhoneStub, ended_by: type[BaseException]
 ) -> None:
-    call = asyncio.create_task(web(stub, scheme="https").execute(IP, CLEAR_SERVICES))
+    phone = web(stub, scheme="https", timeout=TIMEOUT)
+    call = asyncio.create_task(phone.execute(IP, CLEAR_SERVICES))
     await stub.connected.wait()
     await asyncio.sleep(0.02)
     if ended_by is asyncio.CancelledError:
