@@ -13,6 +13,8 @@ from xml.parsers import expat
 import h11
 from msgspec import Struct
 
+from phoneprov_core.kernel.redaction import redacted
+
 _LARGEST = 64 * 1024
 _PATIENCE = 10.0
 _OBJECT_LIMIT = 512
@@ -28,18 +30,19 @@ class WebPhone(Struct, frozen=True, kw_only=True):
     password: str = ""
 
     def __repr__(self) -> str:
-        return f"WebPhone({self.name!r}, {self.model!r})"
+        return redacted(self, "password")
 
 
 class PhoneWebServer:
     """Answers one request a connection; ``on_command`` learns of every command before the
     caller does."""
 
+    _server: asyncio.Server
+
     def __init__(self, phone: WebPhone, on_command: Callable[[str], None]) -> None:
         self._phone = phone
         self._on_command = on_command
         self._serving: set[asyncio.Task[None]] = set()
-        self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int) -> int:
         """Listens, and returns the port."""
@@ -49,13 +52,12 @@ class PhoneWebServer:
 
     async def close(self) -> None:
         """Stops listening and drops the connections that are open."""
-        if self._server:
-            self._server.close()
-            for task in self._serving:
-                task.cancel()
-            await asyncio.gather(*self._serving, return_exceptions=True)
-            await asyncio.sleep(0)  # the sockets close in the next turn of the loop
-            await self._server.wait_closed()
+        self._server.close()
+        for task in self._serving:
+            task.cancel()
+        await asyncio.gather(*self._serving, return_exceptions=True)
+        await asyncio.sleep(0)  # the sockets close in the next turn of the loop
+        await self._server.wait_closed()
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         def end(task: asyncio.Task[None]) -> None:

@@ -179,3 +179,11 @@ async def test_after_a_failure_the_phone_can_be_called_again(phone: Phone) -> No
     await phone.commands.execute(IP, KEYS)
 
     assert phone.sent() == [URIS[0], *URIS]
+
+
+async def test_the_fake_does_not_wait_unless_it_is_told_to() -> None:
+    phone = MemoryPhone(LOOPBACK)
+
+    await asyncio.wait_for(phone.execute(IP, [KeyPress("a", 3600.0)]), 10.0)
+
+    assert phone.sent == {IP: ["a"]}

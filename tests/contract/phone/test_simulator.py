@@ -9,6 +9,7 @@ import pytest
 
 from phoneprov_adapters.simulator.events import CommandReceived, Event
 from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_adapters.simulator.web import WebPhone
 from phoneprov_core.profiles.device import CLEAR_SERVICES
 from support.phone_simulated import FTP_PASSWORD, NAME, arrived, logged_in, store, web
 from support.phone_web import IP
@@ -82,3 +83,11 @@ async def test_phones_can_be_simulated_side_by_side() -> None:
 
         assert len({one.ftp_port, one.http_port, two.ftp_port, two.http_port}) == 4
         assert (len(one.events), len(two.events)) == (1, 0)
+
+
+def test_no_password_is_in_a_representation() -> None:
+    phone = SimulatedPhone(ftp_password=FTP_PASSWORD, http_user="admin", http_password="web-secret")
+    known = WebPhone(mac=phone.mac, model=phone.model, name="SEP", password="web-secret")
+
+    for password in (FTP_PASSWORD, "web-secret"):
+        assert password not in f"{phone!r} {known!r}"
