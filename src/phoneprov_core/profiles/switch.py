@@ -129,7 +129,9 @@ class SwitchProfile:
             async with self._open.write() as tx:
                 await tx.deployments.put(ended)
                 await tx.leases.release(phone.mac, deployment.uuid, fence)
-                if outcome is Outcome.DEPLOYED:
+                # Somebody deleted meanwhile has no services; the record stands all the same.
+                owner = await tx.users.find(profile.user_uuid)
+                if outcome is Outcome.DEPLOYED and owner is not None:
                     await tx.service_sessions.open(
                         phone.mac, profile.user_uuid, shown(self._clock())
                     )

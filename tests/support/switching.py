@@ -1,0 +1,125 @@
+"""What tests of the switch need: a desk, and hooks into its steps."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+import pytest
+
+from phoneprov_core.deployments.model import Deployment
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.phones.model import NewPhone
+from phoneprov_core.profiles.device import CLEAR_SERVICES
+from phoneprov_core.profiles.model import NewProfile, Profile, Switched, SwitchRequest
+from phoneprov_core.profiles.ports import KeyPress, ManagerAction, Upload, Uploaded
+from support.office import Office
+
+MAC = "00:1B:D4:12:34:56"
+NOWHERE = "00000000-0000-4000-8000-ffffffffffff"
+XML = "<device>\r\n\t<p>\u00e9</p>\r\n</device>\n"
+
+
+async def a_desk(office: Office, root: Actor, owner: Actor, mac: str = MAC) -> Profile:
+    """A phone in the inventory, and a profile of somebody's that fits it."""
+    await office.phones.create(
+        root,
+        NewPhone(mac=mac, model="CP-7945G", phone_ip="10.20.30.40", software_type="SCCP"),
+    )
+    return await office.profiles.create(
+        owner, NewProfile(user_uuid=owner.user_uuid, name="Ada at the desk", cnf_xml=XML)
+    )
+
+
+async def deployments(office: Office) -> list[Deployment]:
+    """Every record there is, oldest first."""
+    async with office.database.read() as tx:
+        return await tx.deployments.rows(1000)
+
+
+async def last_deployment(office: Office) -> Deployment:
+    """The youngest record."""
+    return (await deployments(office))[-1]
+
+
+async def whose_services(office: Office) -> str | None:
+    """The user that the phone's services act for."""
+    async with office.database.read() as tx:
+        return await tx.service_sessions.user_of(MAC)
+
+
+async def switch(office: Office, actor: Actor, profile: Profile, mac: str = MAC) -> Switched:
+    """Put a profile onto a phone."""
+    return await office.switch(actor, SwitchRequest(profile_uuid=profile.uuid, mac=mac))
+
+
+async def is_free(office: Office, mac: str = MAC) -> bool:
+    """Whether the phone can be taken; it is given back at once."""
+    async with office.database.write() as tx:
+        fence = await tx.leases.take(mac, "a look", 60)
+        if fence is not None:
+            await tx.leases.release(mac, "a look", fence)
+    return fence is not None
+
+
+class Gate:
+    """A step that waits until it is let through."""
+
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+        self.open = asyncio.Event()
+
+    async def __call__(self) -> None:
+        self.reached.set()
+        await self.open.wait()
+
+
+class Journal:
+    """The steps that reached the network, in order; something can be done within each.
+
+    Restarts are those of the manager interface; over the phone's own web they stand as
+    ``restart`` as well.
+    """
+
+    def __init__(self, office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.steps: list[str] = []
+        self.notes: tuple[str, ...] = ()
+        self._acts: dict[str, Callable[[], Awaitable[object]]] = {}
+        upload = office.uploader.upload
+        execute = office.phone.execute
+        perform = office.manager.perform
+
+        async def uploading(file: Upload) -> Uploaded:
+            await self._note("upload")
+            return msgspec.structs.replace(await upload(file), notes=self.notes)
+
+        async def executing(phone_ip: str, commands: Sequence[KeyPress]) -> None:
+            await self._note("clear" if tuple(commands) == CLEAR_SERVICES else "restart")
+            await execute(phone_ip, commands)
+
+        async def performing(action: ManagerAction) -> None:
+            await self._note("restart")
+            await perform(action)
+
+        monkeypatch.setattr(office.uploader, "upload", uploading)
+        monkeypatch.setattr(office.phone, "execute", executing)
+        monkeypatch.setattr(office.manager, "perform", performing)
+
+    def at(self, step: str, act: Callable[[], Awaitable[object]]) -> None:
+        """Do this in the middle of a step."""
+        self._acts[step] = act
+
+    def gate(self, step: str) -> Gate:
+        """Let the first to reach a step wait there."""
+        gate = Gate()
+        self._acts[step] = gate
+        return gate
+
+    async def _note(self, step: str) -> None:
+        self.steps.append(step)
+        act = self._acts.get(step)
+        if isinstance(act, Gate):
+            del self._acts[step]
+        if act is not None:
+            await act()

@@ -1,0 +1,264 @@
+"""The switch: its steps in their order, who may, and what fits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from phoneprov_core.deployments.model import Deployment, Outcome, StepName
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import (
+    Conflict,
+    Invalid,
+    NotFound,
+    PhoneprovError,
+)
+from phoneprov_core.kernel.times import shown
+from phoneprov_core.phones.model import PhonePatch
+from phoneprov_core.profiles.model import Profile, ProfilePatch, Switched, SwitchRequest
+from support.office import Office
+from support.switching import (
+    MAC,
+    NOWHERE,
+    XML,
+    Journal,
+    deployments,
+    is_free,
+    last_deployment,
+    switch,
+    whose_services,
+)
+
+# When all goes well
+
+
+async def test_a_switch_deploys_then_clears_then_restarts(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    answer = await switch(office, ada, profile)
+
+    assert answer == Switched("Ada at the desk", MAC, "ok")
+    assert journal.steps == ["upload", "clear", "restart"]
+
+
+async def test_the_exact_text_is_deployed_under_the_phone_s_name(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await switch(office, ada, profile)
+
+    assert office.uploader.files == {"10.20.30.40:21": {"SEP001BD4123456.cnf.xml": XML.encode()}}
+
+
+async def test_a_switch_is_recorded(office: Office, ada: Actor, profile: Profile) -> None:
+    await switch(office, ada, profile)
+
+    record = await last_deployment(office)
+    assert (record.mac, record.user_uuid) == (MAC, ada.user_uuid)
+    assert (record.profile_uuid, record.profile_name) == (profile.uuid, "Ada at the desk")
+    assert record.sha256 == hashlib.sha256(XML.encode()).hexdigest()
+    assert record.size == len(XML.encode())
+    assert record.outcome is Outcome.DEPLOYED
+    assert [(step.name, step.ok, step.message) for step in record.steps] == [
+        (StepName.UPLOAD, True, None),
+        (StepName.CLEAR_SESSION, True, None),
+        (StepName.RESTART, True, None),
+    ]
+    assert office.uploader.uploads[0].attempt == record.uuid
+
+
+async def test_the_record_is_there_before_anything_is_sent(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    seen: list[Deployment] = []
+
+    async def look() -> None:
+        seen.append(await last_deployment(office))
+
+    journal.at("upload", look)
+    await switch(office, ada, profile)
+
+    assert (seen[0].outcome, seen[0].steps, seen[0].ended_at) == (Outcome.RUNNING, (), None)
+    assert seen[0].created_at == shown(office.clock())
+
+
+async def test_each_step_s_time_is_recorded(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    for seconds, step in ((2, "upload"), (0.5, "clear"), (3, "restart")):
+        journal.at(step, _passing(office, seconds))
+
+    await switch(office, ada, profile)
+
+    record = await last_deployment(office)
+    assert [step.duration_ms for step in record.steps] == [2000, 500, 3000]
+    assert record.ended_at == shown(office.clock())
+
+
+def _passing(office: Office, seconds: float) -> Callable[[], Awaitable[None]]:
+    async def pass_time() -> None:
+        office.clock.advance(seconds)
+
+    return pass_time
+
+
+async def test_what_the_uploader_notes_is_recorded(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    journal.notes = ("The old file was deleted first.", "Twice.")
+
+    await switch(office, ada, profile)
+
+    step = (await last_deployment(office)).steps[0]
+    assert (step.ok, step.message) == (True, "The old file was deleted first.; Twice.")
+
+
+@pytest.mark.parametrize("spelling", ["001bd4123456", "00-1b-d4-12-34-56", "001B.D412.3456"])
+async def test_the_phone_may_be_spelled_as_one_likes(
+    office: Office, ada: Actor, profile: Profile, spelling: str
+) -> None:
+    assert (await switch(office, ada, profile, spelling)).mac == MAC
+
+
+async def test_the_phone_s_services_act_for_the_profile_s_owner_from_then_on(
+    office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile, journal: Journal
+) -> None:
+    async with office.database.write() as tx:
+        await tx.service_sessions.open(MAC, bob.user_uuid, shown(office.clock()))
+    seen: list[str | None] = []
+
+    async def look() -> None:
+        seen.append(await whose_services(office))
+
+    for step in ("upload", "clear", "restart"):
+        journal.at(step, look)
+    await switch(office, root, profile)
+
+    assert seen == [bob.user_uuid, None, None]
+    assert await whose_services(office) == ada.user_uuid
+
+
+async def test_a_superadmin_switches_anybody_s_profile(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    assert (await switch(office, root, profile)).restart == "ok"
+    assert (await last_deployment(office)).user_uuid == root.user_uuid
+
+
+# By which firmware a phone is restarted
+
+
+@pytest.mark.parametrize(
+    ("of_phone", "of_profile", "action"),
+    [
+        ("SCCP", None, "SCCPDeviceRestart"),
+        ("SIP", None, "PJSIPNotify"),
+        (None, "SIP", "PJSIPNotify"),
+        (None, "SCCP", "SCCPDeviceRestart"),
+        (None, None, "SCCPDeviceRestart"),
+        ("sipe", "SIPE", "PJSIPNotify"),
+    ],
+)
+async def test_what_the_phone_runs_or_else_what_the_profile_is_for(
+    office: Office,
+    root: Actor,
+    ada: Actor,
+    profile: Profile,
+    of_phone: str | None,
+    of_profile: Any,
+    action: str,
+) -> None:
+    await office.phones.update(root, MAC, PhonePatch(software_type=of_phone))
+    await office.profiles.update(ada, profile.uuid, ProfilePatch(software_type=of_profile))
+
+    await switch(office, ada, profile)
+
+    assert [performed.name for performed in office.manager.performed] == [action]
+
+
+# Who may, and what fits
+
+
+async def test_another_s_profile_reads_like_a_missing_one(
+    office: Office, bob: Actor, profile: Profile
+) -> None:
+    for uuid in (profile.uuid, NOWHERE):
+        with pytest.raises(NotFound, match="no such profile"):
+            await office.switch(bob, SwitchRequest(profile_uuid=uuid, mac=MAC))
+    assert await deployments(office) == []
+
+
+async def test_an_unknown_phone_is_missed(office: Office, ada: Actor, profile: Profile) -> None:
+    with pytest.raises(NotFound, match="no such phone"):
+        await switch(office, ada, profile, "001bd4999999")
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "fields"),
+    [
+        ({"profile_uuid": NOWHERE, "mac": "x", "y": 1}, NotFound, set()),
+        ({"profile_uuid": "x", "mac": "001bd4999999", "y": 1}, NotFound, set()),
+        ({"profile_uuid": "x", "mac": MAC, "y": 1}, Invalid, {"profile_uuid", "y"}),
+        ({"mac": MAC}, Invalid, {"profile_uuid"}),
+        ({"profile_uuid": 1, "mac": None}, Invalid, {"profile_uuid", "mac"}),
+        ({}, Invalid, {"profile_uuid", "mac"}),
+        ([], Invalid, {"body"}),
+    ],
+)
+async def test_a_missing_record_comes_before_a_bad_field(
+    office: Office,
+    ada: Actor,
+    profile: Profile,
+    body: object,
+    error: type[PhoneprovError],
+    fields: set[str],
+) -> None:
+    with pytest.raises(error) as raised:
+        await office.switch(ada, Unchecked(SwitchRequest, lambda: body))
+
+    assert {problem.field for problem in raised.value.problems} == fields
+    assert await deployments(office) == []
+
+
+async def test_the_profile_s_bad_request_names_the_phone_too(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    body = {"profile_uuid": profile.uuid, "mac": "ff:ff:ff:ff:ff:ff"}
+
+    with pytest.raises(Invalid) as error:
+        await office.switch(ada, Unchecked(SwitchRequest, lambda: body))
+
+    assert [problem.field for problem in error.value.problems] == ["mac"]
+
+
+@pytest.mark.parametrize(
+    ("phone", "of_profile", "code"),
+    [
+        ({"is_active": False}, {}, "phone_inactive"),
+        ({}, {"compatible_models": ("7911",)}, "profile_does_not_fit"),
+        ({"software_type": "SIP"}, {"software_type": "SCCP"}, "profile_does_not_fit"),
+    ],
+)
+async def test_a_phone_that_does_not_fit_is_left_alone(
+    office: Office,
+    root: Actor,
+    ada: Actor,
+    profile: Profile,
+    journal: Journal,
+    phone: dict[str, Any],
+    of_profile: dict[str, Any],
+    code: str,
+) -> None:
+    await office.phones.update(root, MAC, PhonePatch(**phone))
+    await office.profiles.update(ada, profile.uuid, ProfilePatch(**of_profile))
+
+    with pytest.raises(Conflict) as conflict:
+        await switch(office, ada, profile)
+
+    assert conflict.value.code == code
+    assert journal.steps == []
+    assert await deployments(office) == []
+    assert await is_free(office)

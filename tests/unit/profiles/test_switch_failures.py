@@ -1,0 +1,174 @@
+"""The switch: what becomes of each failure."""
+
+from __future__ import annotations
+
+import pytest
+
+from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_core.deployments.model import Outcome, StepName
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import (
+    Conflict,
+    PhoneprovError,
+    Refused,
+    TimedOut,
+)
+from phoneprov_core.kernel.times import shown
+from phoneprov_core.phones.model import PhonePatch
+from phoneprov_core.profiles.model import Profile, Switched
+from support.office import Office
+from support.switching import (
+    MAC,
+    Journal,
+    is_free,
+    last_deployment,
+    switch,
+    whose_services,
+)
+
+# When the upload fails
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Refused("The server refused the upload."),
+        TimedOut("The server did not answer while uploading."),
+        Conflict("The phone's address is not allowed.", code="address_not_allowed"),
+    ],
+)
+async def test_a_failed_upload_restarts_nothing_and_is_raised(
+    office: Office, ada: Actor, profile: Profile, journal: Journal, error: PhoneprovError
+) -> None:
+    office.uploader.fail_next(error)
+
+    with pytest.raises(type(error)) as raised:
+        await switch(office, ada, profile)
+
+    assert raised.value is error
+    assert journal.steps == ["upload"]
+    record = await last_deployment(office)
+    assert record.outcome is Outcome.FAILED
+    assert record.ended_at is not None
+    assert [(step.name, step.ok, step.message) for step in record.steps] == [
+        (StepName.UPLOAD, False, error.message)
+    ]
+    assert await is_free(office)
+
+
+async def test_a_failed_upload_leaves_the_services_as_they_were(
+    office: Office, ada: Actor, bob: Actor, profile: Profile
+) -> None:
+    async with office.database.write() as tx:
+        await tx.service_sessions.open(MAC, bob.user_uuid, shown(office.clock()))
+    office.uploader.fail_next(Refused("no"))
+
+    with pytest.raises(Refused):
+        await switch(office, ada, profile)
+
+    assert await whose_services(office) == bob.user_uuid
+
+
+async def test_after_a_failure_the_phone_can_be_switched_again(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    office.uploader.fail_next(TimedOut("no answer"))
+    with pytest.raises(TimedOut):
+        await switch(office, ada, profile)
+
+    assert (await switch(office, ada, profile)).restart == "ok"
+
+
+async def test_a_mistake_of_our_own_is_recorded_as_an_interruption(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    async def stumble() -> None:
+        raise ZeroDivisionError
+
+    journal.at("upload", stumble)
+
+    with pytest.raises(ZeroDivisionError):
+        await switch(office, ada, profile)
+
+    record = await last_deployment(office)
+    assert (record.outcome, record.steps[0].ok) == (Outcome.INTERRUPTED, False)
+    assert await is_free(office)
+
+
+async def test_a_phone_without_an_address_cannot_be_uploaded_to(
+    office: Office, root: Actor, ada: Actor, profile: Profile
+) -> None:
+    await office.phones.update(root, MAC, PhonePatch(phone_ip=None))
+
+    with pytest.raises(Conflict) as conflict:
+        await switch(office, ada, profile)
+
+    assert conflict.value.code == "no_address"
+    assert (await last_deployment(office)).outcome is Outcome.FAILED
+
+
+# When the session cannot be cleared
+
+
+@pytest.mark.parametrize("error", [Refused("The phone is out."), TimedOut("The phone is mute.")])
+async def test_a_session_that_cannot_be_cleared_does_not_stop_the_restart(
+    office: Office, ada: Actor, profile: Profile, journal: Journal, error: PhoneprovError
+) -> None:
+    office.phone.fail(error)
+
+    answer = await switch(office, ada, profile)
+
+    assert answer.restart == "ok"
+    assert journal.steps == ["upload", "clear", "restart"]
+    record = await last_deployment(office)
+    assert record.outcome is Outcome.DEPLOYED
+    assert [(step.ok, step.message) for step in record.steps] == [
+        (True, None),
+        (False, error.message),
+        (True, None),
+    ]
+
+
+async def test_without_an_address_the_session_kept_here_is_cleared_all_the_same(
+    office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile, journal: Journal
+) -> None:
+    uploader = MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES), host="10.0.0.5")
+    office.switch._uploader = uploader
+    await office.phones.update(root, MAC, PhonePatch(phone_ip=None))
+    async with office.database.write() as tx:
+        await tx.service_sessions.open(MAC, bob.user_uuid, shown(office.clock()))
+    seen: list[str | None] = []
+
+    async def look() -> None:
+        seen.append(await whose_services(office))
+
+    journal.at("restart", look)
+    answer = await switch(office, ada, profile)
+
+    assert answer.restart == "ok"
+    assert seen == [None]
+    clear = (await last_deployment(office)).steps[1]
+    assert not clear.ok
+    assert clear.message is not None
+    assert "phone_ip" in clear.message
+    assert list(uploader.files) == ["10.0.0.5:21"]
+
+
+# When the restart fails
+
+
+async def test_a_failed_restart_is_part_of_the_answer(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    office.manager.fail(TimedOut("The manager did not answer in time."))
+
+    answer = await switch(office, ada, profile)
+
+    assert answer == Switched("Ada at the desk", MAC, "The manager did not answer in time.")
+    record = await last_deployment(office)
+    assert record.outcome is Outcome.DEPLOYED
+    assert [step.ok for step in record.steps] == [True, True, False]
+    assert record.steps[2].message == answer.restart
+    assert await whose_services(office) == ada.user_uuid
+    assert await is_free(office)

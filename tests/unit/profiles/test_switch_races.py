@@ -1,0 +1,172 @@
+"""The switch: one at a time, and what happens meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import (
+    Conflict,
+    Unavailable,
+)
+from phoneprov_core.kernel.times import shown
+from phoneprov_core.profiles.model import Profile, Switched
+from support.office import Office
+from support.switching import (
+    MAC,
+    Journal,
+    a_desk,
+    deployments,
+    is_free,
+    last_deployment,
+    switch,
+    whose_services,
+)
+
+# One at a time
+
+
+async def test_a_phone_under_way_is_busy_at_once(
+    office: Office, root: Actor, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    gate = journal.gate("upload")
+    first = asyncio.create_task(switch(office, ada, profile))
+    await gate.reached.wait()
+
+    with pytest.raises(Conflict) as conflict:
+        async with asyncio.timeout(1):
+            await switch(office, root, profile)
+    assert conflict.value.code == "phone_busy"
+
+    gate.open.set()
+    assert (await first).restart == "ok"
+    assert [record.outcome for record in await deployments(office)] == [Outcome.DEPLOYED]
+    assert (await switch(office, root, profile)).restart == "ok"
+
+
+async def test_of_many_at_once_one_switches_the_phone(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    outcomes = await asyncio.gather(
+        *(switch(office, ada, profile) for _ in range(20)), return_exceptions=True
+    )
+
+    assert sum(isinstance(outcome, Switched) for outcome in outcomes) >= 1
+    for outcome in outcomes:
+        assert isinstance(outcome, Switched) or getattr(outcome, "code", "") == "phone_busy"
+    assert len(office.uploader.uploads) == len(await deployments(office))
+
+
+async def test_other_phones_are_switched_meanwhile(
+    office: Office, root: Actor, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    other = "00:1B:D4:12:34:99"
+    await a_desk(office, root, ada, mac=other)
+    gate = journal.gate("upload")
+    first = asyncio.create_task(switch(office, ada, profile))
+    await gate.reached.wait()
+
+    assert (await switch(office, ada, profile, other)).mac == other
+
+    gate.open.set()
+    await first
+
+
+async def test_no_transaction_is_open_while_the_network_is_used(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    async def write() -> None:
+        async with asyncio.timeout(1), office.database.write() as tx:
+            await tx.attempts.clear("anything")
+
+    for step in ("upload", "clear", "restart"):
+        journal.at(step, write)
+
+    await switch(office, ada, profile)
+
+    assert journal.steps == ["upload", "clear", "restart"]
+
+
+# What happens meanwhile
+
+
+async def test_a_lease_that_was_lost_is_not_taken_from_another(
+    office: Office, root: Actor, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    async def be_overtaken() -> None:
+        office.clock.advance(61)
+        async with office.database.write() as tx:
+            assert await tx.leases.take(MAC, "another", 60) is not None
+
+    journal.at("upload", be_overtaken)
+    await switch(office, ada, profile)
+
+    assert not await is_free(office)
+
+
+async def test_an_owner_deleted_meanwhile_does_not_undo_the_record(
+    office: Office, root: Actor, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    async def delete() -> None:
+        await office.users.delete(root, ada.user_uuid)
+
+    journal.at("restart", delete)
+
+    answer = await switch(office, root, profile)
+
+    assert answer.restart == "ok"
+    assert (await last_deployment(office)).outcome is Outcome.DEPLOYED
+    assert await whose_services(office) is None
+    assert await is_free(office)
+
+
+async def test_a_switch_that_is_cancelled_in_the_upload_was_interrupted(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    gate = journal.gate("upload")
+    task = asyncio.create_task(switch(office, ada, profile))
+    await gate.reached.wait()
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    record = await last_deployment(office)
+    assert (record.outcome, [step.ok for step in record.steps]) == (Outcome.INTERRUPTED, [False])
+    assert journal.steps == ["upload"]
+    assert await is_free(office)
+
+
+async def test_a_switch_that_is_cancelled_behind_the_upload_was_deployed(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    gate = journal.gate("restart")
+    task = asyncio.create_task(switch(office, ada, profile))
+    await gate.reached.wait()
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    record = await last_deployment(office)
+    assert record.outcome is Outcome.DEPLOYED
+    assert [step.ok for step in record.steps] == [True, True, False]
+    assert await is_free(office)
+
+
+async def test_a_database_that_goes_away_meanwhile_leaves_a_record_to_be_found(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    journal.at("restart", office.database.close)
+    with pytest.raises(Unavailable):
+        await switch(office, ada, profile)
+
+    await office.database.open()
+    office.clock.advance(61)
+    async with office.database.write() as tx:
+        assert await tx.deployments.interrupt_abandoned(shown(office.clock())) == 1
+    assert (await last_deployment(office)).outcome is Outcome.INTERRUPTED
+    assert await is_free(office)

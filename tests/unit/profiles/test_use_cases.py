@@ -1,0 +1,303 @@
+"""Phone profiles: whose they are, and in which order one learns what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
+from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.times import shown
+from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
+from phoneprov_core.profiles.use_cases import PIECE
+from support.office import Office, Settings
+
+NOWHERE = "00000000-0000-4000-8000-ffffffffffff"
+XML = "<device>\r\n\t<p>\u00e9</p>\r\n</device>\n"
+
+
+def new(owner: Actor, **more: Any) -> NewProfile:
+    return NewProfile(**{"user_uuid": owner.user_uuid, "name": "Desk", "cnf_xml": XML, **more})
+
+
+def sent(body: object) -> Unchecked[NewProfile]:
+    return Unchecked(NewProfile, lambda: body)
+
+
+def patch(body: object) -> Unchecked[ProfilePatch]:
+    return Unchecked(ProfilePatch, lambda: body)
+
+
+@pytest.fixture
+async def profile(office: Office, ada: Actor) -> Profile:
+    return await office.profiles.create(ada, new(ada))
+
+
+async def names(office: Office, actor: Actor, owner: Actor | None = None) -> list[str]:
+    if owner is None:
+        listed = await office.profiles.all(actor)
+    else:
+        listed = await office.profiles.of_user(actor, owner.user_uuid)
+    return [profile.name for profile in await listed.everything()]
+
+
+# Creating
+
+
+async def test_a_profile_is_created_with_the_exact_text(office: Office, ada: Actor) -> None:
+    profile = await office.profiles.create(
+        ada, new(ada, compatible_models=("CP-7945G",), software_type="SCCP", description="a\nb")
+    )
+
+    assert profile.cnf_xml == XML
+    assert (profile.compatible_models, profile.software_type) == (("CP-7945G",), "SCCP")
+    assert (profile.user_uuid, profile.description) == (ada.user_uuid, "a\nb")
+    assert profile.created_at == profile.updated_at == shown(office.clock())
+    assert await office.profiles.get(ada, profile.uuid.upper()) == profile
+
+
+async def test_a_superadmin_creates_one_for_anybody(
+    office: Office, root: Actor, ada: Actor
+) -> None:
+    profile = await office.profiles.create(root, new(ada))
+
+    assert await office.profiles.get(ada, profile.uuid) == profile
+
+
+async def test_nobody_else_does_whether_or_not_the_owner_exists(
+    office: Office, ada: Actor, bob: Actor
+) -> None:
+    for owner in (ada.user_uuid, NOWHERE):
+        with pytest.raises(Forbidden):
+            # Forbidden comes first, however bad the rest is.
+            await office.profiles.create(bob, sent({"user_uuid": owner, "x": 1}))
+
+
+async def test_an_owner_that_does_not_exist_is_missed_before_the_rest_matters(
+    office: Office, root: Actor
+) -> None:
+    with pytest.raises(NotFound, match="no such user"):
+        await office.profiles.create(root, sent({"user_uuid": NOWHERE, "cnf_xml": "<"}))
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({}, {"user_uuid", "name", "cnf_xml"}),
+        ({"user_uuid": "nonsense"}, {"user_uuid", "name", "cnf_xml"}),
+        ({"user_uuid": 5, "name": None, "cnf_xml": []}, {"user_uuid", "name", "cnf_xml"}),
+        ([], {"body"}),
+    ],
+)
+async def test_without_an_owner_every_bad_field_is_named(
+    office: Office, bob: Actor, body: object, fields: set[str]
+) -> None:
+    with pytest.raises(Invalid) as error:
+        await office.profiles.create(bob, sent(body))
+
+    assert {problem.field for problem in error.value.problems} == fields
+
+
+async def test_bad_xml_is_named_beside_every_other_bad_field(office: Office, ada: Actor) -> None:
+    body = {
+        "user_uuid": ada.user_uuid,
+        "name": "",
+        "cnf_xml": "<a>\n</b>",
+        "compatible_models": [""],
+        "software_type": "H323",
+        "colour": "red",
+    }
+    with pytest.raises(Invalid) as error:
+        await office.profiles.create(ada, sent(body))
+
+    problems = {problem.field: problem.message for problem in error.value.problems}
+    assert set(problems) == {"name", "cnf_xml", "compatible_models", "software_type", "colour"}
+    assert problems["cnf_xml"].endswith("(line 2, column 3)")
+
+
+async def test_the_largest_configuration_is_a_setting() -> None:
+    office = Office(Settings(largest_xml=20))
+    ada = await office.add_user("ada")
+
+    await office.profiles.create(ada, new(ada, cnf_xml="<a>12345678901</a>\r\n"))
+    with pytest.raises(Invalid):
+        await office.profiles.create(ada, new(ada, cnf_xml="<a>123456789012</a>\r\n"))
+
+
+async def test_an_account_that_is_gone_gets_no_profile(
+    office: Office, root: Actor, ada: Actor
+) -> None:
+    body = {"user_uuid": ada.user_uuid, "name": "Desk", "cnf_xml": XML}
+    await office.users.delete(root, ada.user_uuid)
+
+    with pytest.raises(NotFound):
+        await office.profiles.create(ada, sent(body))
+
+
+# Reading
+
+
+async def test_everybody_lists_their_own_and_superadmins_all(
+    office: Office, root: Actor, ada: Actor, bob: Actor
+) -> None:
+    for number, owner in enumerate((bob, ada, bob)):
+        office.clock.advance(1)
+        await office.profiles.create(owner, new(owner, name=f"p{number}"))
+
+    assert await names(office, root) == ["p0", "p1", "p2"]
+    assert await names(office, ada) == ["p1"]
+    assert await names(office, bob) == ["p0", "p2"]
+    assert await names(office, bob, bob) == ["p0", "p2"]
+    assert await names(office, root, ada) == ["p1"]
+
+
+async def test_pages_and_totals_are_those_of_one_s_own(
+    office: Office, root: Actor, ada: Actor, bob: Actor
+) -> None:
+    for owner in (ada, bob, ada, bob):
+        office.clock.advance(1)
+        await office.profiles.create(owner, new(owner))
+
+    own = await office.profiles.all(ada, Window(1, 1))
+    of_bob = await office.profiles.of_user(root, bob.user_uuid, Window(5))
+
+    assert (own.total, len(own.first)) == (2, 1)
+    assert (of_bob.total, len(of_bob.first)) == (2, 2)
+
+
+async def test_a_long_list_is_read_in_pieces_of_few(office: Office, ada: Actor) -> None:
+    for number in range(2 * PIECE + 3):
+        office.clock.advance(1)
+        await office.profiles.create(ada, new(ada, name=f"p{number}"))
+
+    listed = await office.profiles.all(ada)
+    page = await office.profiles.all(ada, Window(1000))
+
+    assert [len(piece) async for piece in listed] == [PIECE, PIECE, 3]
+    assert [len(piece) async for piece in page] == [PIECE, PIECE, 3]
+    assert page.total == 2 * PIECE + 3
+
+
+async def test_another_s_list_is_forbidden_whether_or_not_they_exist(
+    office: Office, ada: Actor, bob: Actor
+) -> None:
+    for owner in (ada.user_uuid, NOWHERE, "nonsense"):
+        with pytest.raises(Forbidden):
+            await office.profiles.of_user(bob, owner)
+
+
+@pytest.mark.parametrize("owner", [NOWHERE, "nonsense", ""])
+async def test_a_superadmin_misses_who_does_not_exist(
+    office: Office, root: Actor, owner: str
+) -> None:
+    with pytest.raises(NotFound, match="no such user"):
+        await office.profiles.of_user(root, owner)
+
+
+async def test_another_s_profile_reads_like_a_missing_one(
+    office: Office, bob: Actor, profile: Profile
+) -> None:
+    def unreadable() -> object:
+        raise AssertionError("looked at too early")
+
+    unread: Unchecked[ProfilePatch] = Unchecked(ProfilePatch, unreadable)
+    calls: list[Callable[[str], Awaitable[object]]] = [
+        lambda uuid: office.profiles.get(bob, uuid),
+        lambda uuid: office.profiles.update(bob, uuid, unread),
+        lambda uuid: office.profiles.delete(bob, uuid),
+    ]
+    for call in calls:
+        said = []
+        for uuid in (profile.uuid, NOWHERE, "nonsense", ""):
+            with pytest.raises(NotFound) as error:
+                await call(uuid)
+            said.append((error.value.message, error.value.code, error.value.problems))
+        assert len(set(said)) == 1
+
+
+# Changing
+
+
+async def test_a_profile_is_changed_where_the_patch_says_so(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    office.clock.advance(5)
+
+    after = await office.profiles.update(ada, profile.uuid, ProfilePatch(name="Front"))
+
+    assert after == msgspec.structs.replace(profile, name="Front", updated_at=shown(office.clock()))
+    assert await office.profiles.get(ada, profile.uuid) == after
+
+
+async def test_null_and_empty_clear_what_may_be_empty(office: Office, ada: Actor) -> None:
+    profile = await office.profiles.create(
+        ada, new(ada, description="d", software_type="SIP", compatible_models=("7945",))
+    )
+
+    after = await office.profiles.update(
+        ada, profile.uuid, patch({"description": None, "software_type": None})
+    )
+    assert (after.description, after.software_type) == (None, None)
+    assert after.compatible_models == ("7945",)
+    after = await office.profiles.update(ada, profile.uuid, patch({"compatible_models": []}))
+    assert after.compatible_models == ()
+
+
+async def test_what_was_read_can_be_sent_back(office: Office, ada: Actor, profile: Profile) -> None:
+    again = await office.profiles.update(ada, profile.uuid, patch(msgspec.to_builtins(profile)))
+
+    assert again == profile
+
+
+async def test_every_bad_field_of_a_change_is_named(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    body = {"uuid": NOWHERE, "name": None, "cnf_xml": "<", "user_uuid": "x", "colour": 1}
+
+    with pytest.raises(Invalid) as error:
+        await office.profiles.update(ada, profile.uuid, patch(body))
+
+    assert {problem.field for problem in error.value.problems} == set(body)
+    assert await office.profiles.get(ada, profile.uuid) == profile
+
+
+async def test_a_profile_is_given_away_by_superadmins_alone(
+    office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
+) -> None:
+    for heir in (bob.user_uuid, NOWHERE):
+        with pytest.raises(Forbidden):
+            await office.profiles.update(ada, profile.uuid, patch({"user_uuid": heir, "x": 1}))
+    with pytest.raises(NotFound, match="no such user"):
+        await office.profiles.update(root, profile.uuid, patch({"user_uuid": NOWHERE, "x": 1}))
+
+    given = await office.profiles.update(root, profile.uuid, ProfilePatch(user_uuid=bob.user_uuid))
+
+    assert await office.profiles.get(bob, given.uuid) == given
+    with pytest.raises(NotFound):
+        await office.profiles.get(ada, given.uuid)
+
+
+async def test_one_may_name_oneself_as_the_owner(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await office.profiles.update(ada, profile.uuid, patch({"user_uuid": ada.user_uuid}))
+
+
+# Deleting
+
+
+async def test_owners_and_superadmins_delete_a_profile(
+    office: Office, root: Actor, ada: Actor
+) -> None:
+    for actor in (ada, root):
+        profile = await office.profiles.create(ada, new(ada))
+        await office.profiles.delete(actor, profile.uuid)
+        with pytest.raises(NotFound):
+            await office.profiles.get(actor, profile.uuid)
+        with pytest.raises(NotFound):
+            await office.profiles.delete(actor, profile.uuid)
