@@ -104,10 +104,10 @@ def test_a_billion_laughs_are_refused_at_once() -> None:
         f'<!ENTITY lol{n} "{f"&lol{n - 1};" * 10}">' for n in range(1, 30)
     )  # a thousand million million million million of them
     text = f'<!DOCTYPE a [<!ENTITY lol0 "lol">{lols}]><a>&lol29;</a>'
-    began = time.perf_counter()
+    began = time.process_time()
 
     assert objection(text) is not None
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 def test_elements_nest_64_deep_and_no_deeper() -> None:
@@ -119,13 +119,13 @@ def test_elements_nest_64_deep_and_no_deeper() -> None:
 
 
 def test_endless_nesting_is_refused_at_once() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
 
     said = objection("<a>" * (LARGEST // 3))
 
     assert said is not None
     assert "nested deeper" in said
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_half_a_mebibyte_is_checked_fast() -> None:
         "<!--" + "-x" * 200_000 + "--><a/>",
     ]
     for text in texts:
-        began = time.perf_counter()
+        began = time.process_time()
         assert objection(text) is None
-        assert time.perf_counter() - began < 1
+        assert time.process_time() - began < 1
 
 
 def test_what_cannot_be_encoded_is_refused() -> None:

@@ -1,0 +1,109 @@
+"""What the memory database does beyond the contract of stores."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from phoneprov_adapters.memory.auth import COUNTED
+from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.memory.phones import PHONES
+from phoneprov_adapters.memory.users import PASSWORDS, USERS, Password
+from phoneprov_core.auth.throttle import WINDOW, Attempts
+from support.stores import a_mac, a_phone, a_profile, a_user, identifier
+
+
+async def test_a_transaction_that_was_opened_for_reading_writes_nothing() -> None:
+    database = MemoryDatabase()
+
+    async with database.read() as tx:
+        with pytest.raises(RuntimeError, match="opened for reading"):
+            await tx.phones.add(a_phone(1))
+
+    async with database.read() as tx:
+        assert await tx.phones.count() == 0
+
+
+async def test_leases_go_by_the_database_s_own_clock() -> None:
+    now = [1000]
+    database = MemoryDatabase(clock=lambda: now[0])
+
+    async with database.write() as tx:
+        assert await tx.leases.take(a_mac(1), "me", 60) == 1
+        now[0] += 59_999
+        assert await tx.leases.take(a_mac(1), "you", 60) is None
+        now[0] += 1
+        assert await tx.leases.take(a_mac(1), "you", 60) == 2
+
+
+async def test_a_lease_that_is_over_is_not_given_back() -> None:
+    now = [1000]
+    database = MemoryDatabase(clock=lambda: now[0])
+
+    async with database.write() as tx:
+        fence = await tx.leases.take(a_mac(1), "me", 60)
+        assert fence is not None
+        now[0] += 60_000
+        assert not await tx.leases.release(a_mac(1), "me", fence)
+
+
+async def test_writing_costs_the_same_however_much_is_there() -> None:
+    database = MemoryDatabase()
+    async with database.write() as tx:
+        for number in range(20_000):
+            await tx.phones.add(a_phone(number))
+
+    began = time.process_time()
+    for number in range(20_000, 20_200):
+        async with database.write() as tx:
+            await tx.phones.add(a_phone(number))
+    seconds = time.process_time() - began
+
+    # A copy of everything per write would take a second and more.
+    assert seconds < 0.5
+
+
+async def test_a_long_list_is_read_fast_from_its_middle() -> None:
+    database = MemoryDatabase()
+    async with database.write() as tx:
+        for number in range(20_000):
+            await tx.phones.add(a_phone(number))
+
+    began = time.process_time()
+    async with database.read() as tx:
+        for _ in range(200):
+            rows = await tx.phones.rows(10, after=a_phone(15_000))
+    seconds = time.process_time() - began
+
+    assert rows[0] == a_phone(15_001)
+    assert seconds < 0.5
+
+
+async def test_what_is_removed_leaves_nothing_behind() -> None:
+    database = MemoryDatabase()
+    async with database.write() as tx:
+        await tx.users.add(a_user(1))
+        await tx.users.set_password_hash(identifier(1), "hash")
+        await tx.profiles.add(a_profile(1, identifier(1)))
+        await tx.phones.add(a_phone(1))
+    async with database.write() as tx:
+        await tx.users.remove(identifier(1))
+        await tx.phones.remove(a_mac(1))
+
+    for kind in (USERS, PASSWORDS, PHONES):
+        records = database._committed[kind]
+        assert (records.by_key, records._groups) == ({}, {})
+
+
+async def test_counted_guesses_that_nobody_needs_are_forgotten() -> None:
+    database = MemoryDatabase()
+    for number in range(50):
+        async with database.write() as tx:
+            await tx.attempts.keep(f"key-{number}", Attempts(1, number * WINDOW, number * WINDOW))
+
+    assert sorted(database._committed[COUNTED].by_key) == [f"key-{n}" for n in range(45, 50)]
+
+
+def test_the_representation_of_a_kept_password_hides_it() -> None:
+    assert "secret" not in repr(Password("u", "$plain$1$1$secret"))
