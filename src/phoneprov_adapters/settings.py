@@ -14,6 +14,7 @@ from phoneprov_adapters.asterisk.manager import ManagerSettings
 from phoneprov_adapters.ftp.settings import FtpSettings, Tls
 from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.phone.http import PhoneWebSettings
+from phoneprov_adapters.sql.choice import check_address
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.auth.model import Lifetimes
 from phoneprov_core.kernel.levels import LevelRule
@@ -104,6 +105,11 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     )
     if settings.restart is RestartBy.AMI and settings.manager is None:
         raise SettingsError("PHONEPROV_RESTART is ami, but PHONEPROV_AMI_HOST is not set.")
+    if settings.ftp.host and "{mac}" not in settings.filename_template.lower():
+        raise SettingsError(
+            "PHONEPROV_FTP_FILENAME must contain {MAC} or {mac}, for all phones share one server "
+            "(PHONEPROV_FTP_HOST)."
+        )
     return settings
 
 
@@ -210,9 +216,7 @@ class _Reader:
 
 
 def _database_url(text: str) -> str:
-    if not text.startswith(("sqlite+aiosqlite:///", "postgresql+asyncpg://")):
-        # The address may hold a password: it is not quoted.
-        raise ValueError("it must begin with sqlite+aiosqlite:/// or postgresql+asyncpg://")
+    check_address(text)
     return text
 
 
