@@ -14,6 +14,7 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql import migrate
+from phoneprov_adapters.sql.postgres import PostgresDatabase
 from phoneprov_adapters.sql.sqlite import SqliteDatabase
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.access.ports import Assignments
@@ -36,6 +37,7 @@ from phoneprov_core.vendor_phones.ports import VendorPhones
 from phoneprov_core.vendor_services.model import VendorService
 from phoneprov_core.vendor_users.model import VendorUser
 from phoneprov_core.vendor_users.ports import VendorUsers
+from support import postgres
 
 KEY = "the-key-of-the-tests-0123456789abcdef"
 
@@ -119,8 +121,20 @@ async def _sqlite(folder: Path) -> AsyncIterator[Database]:
         await database.close()
 
 
+@asynccontextmanager
+async def _postgres(folder: Path) -> AsyncIterator[Database]:
+    url = await postgres.emptied_database()
+    database = PostgresDatabase(url, SecretBox(SecretKeys.parse(KEY)))
+    await database.open()
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
 DATABASES: dict[str, Callable[[Path], AbstractAsyncContextManager[Database]]] = {
     "memory": _memory,
+    "postgres": _postgres,
     "sqlite": _sqlite,
 }
 """Every adapter that the contract suite runs over: an open, empty database in a folder that is

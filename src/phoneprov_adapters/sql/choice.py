@@ -6,11 +6,22 @@ from pathlib import Path
 from typing import TypeAlias
 
 from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.sql.address import POSTGRES, PostgresAddress
+from phoneprov_adapters.sql.postgres import PostgresDatabase
 from phoneprov_adapters.sql.sqlite import SqliteDatabase
 
-Database: TypeAlias = SqliteDatabase
+Database: TypeAlias = SqliteDatabase | PostgresDatabase
 
 _SQLITE = "sqlite+aiosqlite:///"
+
+
+def check_address(url: str) -> None:
+    """Raises ``ValueError`` when no database can have this address. The message does not quote
+    it: there may be a password in it."""
+    if url.startswith(POSTGRES):
+        PostgresAddress.parse(url)
+    elif not is_embedded(url):
+        raise ValueError(f"it must begin with {_SQLITE} or {POSTGRES}")
 
 
 def is_embedded(url: str) -> bool:
@@ -19,7 +30,8 @@ def is_embedded(url: str) -> bool:
 
 
 def database_at(url: str, box: SecretBox) -> Database:
-    """The database at this address, not yet open."""
-    if not is_embedded(url):
-        raise ValueError("This address is of no database that is supported.")
-    return SqliteDatabase(Path(url.removeprefix(_SQLITE)), box)
+    """The database at this address, not yet open. Raises ``ValueError``."""
+    check_address(url)
+    if is_embedded(url):
+        return SqliteDatabase(Path(url.removeprefix(_SQLITE)), box)
+    return PostgresDatabase(url, box)

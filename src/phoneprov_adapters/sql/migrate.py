@@ -11,13 +11,17 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, NullPool, exc
-from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from phoneprov_adapters.sql.address import POSTGRES, PostgresAddress
+from phoneprov_adapters.sql.postgres_errors import unavailable
 from phoneprov_core.kernel.errors import Unavailable
 
 T = TypeVar("T")
 
 _HERE = Path(__file__).parent / "migrations"
+_STEP_SECONDS = 610.0
+"""A little longer than the server is given; see ``migrations/env.py``."""
 
 
 def newest() -> str:
@@ -28,12 +32,14 @@ def newest() -> str:
 
 
 async def current(url: str) -> str | None:
-    """The step that the database at ``url`` stands at; None when it is empty."""
+    """The step that the database at ``url`` stands at; None when it is empty. Raises
+    ``Unavailable``."""
     return await _with_connection(url, _current)
 
 
 async def upgrade(url: str, revision: str = "head") -> None:
-    """Bring the database at ``url`` up to a step. Raises ``Unavailable``."""
+    """Bring the database at ``url`` up to a step. A shared database is left as it was when a
+    step fails, and of several hosts at once one does it. Raises ``Unavailable``."""
     await _with_connection(url, lambda connection: command.upgrade(_config(connection), revision))
 
 
@@ -43,14 +49,36 @@ async def downgrade(url: str, revision: str) -> None:
 
 
 async def _with_connection(url: str, work: Callable[[Connection], T]) -> T:
-    engine = create_async_engine(url, poolclass=NullPool)
+    engine = _engine(url)
     try:
         async with engine.connect() as connection:
             return await connection.run_sync(work)
-    except (exc.OperationalError, exc.InterfaceError, OSError) as error:
+    except exc.DBAPIError as error:
+        if engine.dialect.name == "postgresql":
+            raise unavailable(error.driver_exception) from error
+        raise Unavailable("The database cannot be reached.") from error
+    except OSError as error:
         raise Unavailable("The database cannot be reached.") from error
     finally:
         await engine.dispose()
+
+
+def _engine(url: str) -> AsyncEngine:
+    if not url.startswith(POSTGRES):
+        return create_async_engine(url, poolclass=NullPool)
+    address = PostgresAddress.parse(url)
+    # The service's own way to connect, so that an address means the same to both. Statements
+    # get no names: behind a pgbouncer others might have given them too.
+    unnamed = PostgresAddress(address.dsn, pgbouncer=True)
+    return create_async_engine(
+        POSTGRES,
+        poolclass=NullPool,
+        connect_args={
+            "async_creator_fn": lambda: unnamed.connect(command_seconds=_STEP_SECONDS, settings={}),
+            "prepared_statement_cache_size": 0,
+            "prepared_statement_name_func": lambda: "",
+        },
+    )
 
 
 def _current(connection: Connection) -> str | None:

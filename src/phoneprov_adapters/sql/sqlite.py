@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import aiosqlite
 from sqlalchemy.dialects import sqlite as dialect
@@ -28,10 +28,9 @@ from phoneprov_adapters.sql.connection import (
 )
 from phoneprov_adapters.sql.statements import Compiler, Statement
 from phoneprov_adapters.sql.transaction import SqlTransaction
+from phoneprov_adapters.sql.waiting import to_its_end
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-
-T = TypeVar("T")
 
 READERS = 4
 BUSY_SECONDS = 10
@@ -141,7 +140,7 @@ class _SqliteConnection(Connection):
     async def _run(self, sql: str, parameters: Iterable[Any]) -> Sequence[Row]:
         work = self._connection.execute_fetchall(sql, parameters)
         try:
-            rows = await (_to_its_end(work) if self.writing else work)
+            rows = await (to_its_end(work) if self.writing else work)
         except sqlite3.IntegrityError as error:
             raise _violation(error) from error
         except (sqlite3.Error, ValueError) as error:
@@ -163,19 +162,6 @@ async def _connect(path: Path) -> aiosqlite.Connection:
     if not enforced:
         raise sqlite3.OperationalError("foreign keys are not supported by this SQLite")
     return connection
-
-
-async def _to_its_end(work: Awaitable[T]) -> T:
-    """Await, and when cancelled go on waiting: SQL that was handed to the connection's thread
-    runs in any case, and only what is known to have ended can be rolled back."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        if not task.cancelled():
-            task.exception()
-        raise
 
 
 def _violation(error: sqlite3.IntegrityError) -> Exception:

@@ -123,10 +123,13 @@ async def test_a_writer_that_is_cancelled_while_it_waits_leaves_nothing_locked(
 ) -> None:
     async def add(number: int) -> None:
         async with database.write() as tx:
+            await tx.users.find(identifier(1))
             await tx.users.add(a_user(number))
 
     async with database.write() as tx:
         await tx.users.add(a_user(1))
+    async with database.write() as tx:
+        await tx.users.find(identifier(1))
         waiting = asyncio.create_task(add(2))
         await asyncio.sleep(0.01)
         waiting.cancel()

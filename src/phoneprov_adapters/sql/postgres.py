@@ -1,0 +1,242 @@
+"""The shared database: PostgreSQL, for a service on several hosts."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.dialects.postgresql import asyncpg as dialect
+
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.sql.address import PostgresAddress
+from phoneprov_adapters.sql.connection import Connection, Row, version_at
+from phoneprov_adapters.sql.postgres_errors import FAILURES, translated
+from phoneprov_adapters.sql.postgres_pool import PostgresPool
+from phoneprov_adapters.sql.statements import Compiler, Statement
+from phoneprov_adapters.sql.transaction import SqlTransaction
+from phoneprov_adapters.sql.waiting import to_its_end
+from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.store import ReadAndWrite
+
+STATEMENT_SECONDS = 4.0
+"""How long the server works on a statement, waiting for others' locks included."""
+COMMAND_SECONDS = 5.0
+"""How long we wait for a statement's answer: when the server says nothing, not even that it
+gave up, the network or the server is gone."""
+TOTAL_SECONDS = 10.0
+"""How long reading or writing may take as a whole."""
+ROLLBACK_SECONDS = 2.0
+
+_SETTINGS = {
+    "statement_timeout": f"{STATEMENT_SECONDS * 1000:.0f}",
+    # So that a host that vanished in the middle of a transaction locks nobody out.
+    "idle_in_transaction_session_timeout": f"{TOTAL_SECONDS * 1000:.0f}",
+}
+# One round trip. The isolation is named because a server may have another default.
+_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+_BEGIN_WITH_SETTINGS = ";".join(
+    [_BEGIN, *(f"SET LOCAL {name} = {value}" for name, value in _SETTINGS.items())]
+)
+
+log = logging.getLogger("phoneprov.database")
+
+_compiled = Compiler(dialect.dialect(paramstyle="numeric_dollar"))  # type: ignore[no-untyped-call]
+
+
+class PostgresDatabase(ReadAndWrite[SqlTransaction]):
+    """A PostgreSQL database, shared by every process that serves. ``box`` encrypts the
+    secrets that are kept in it.
+
+    Reading goes statement by statement, without a transaction. Writing is one transaction at
+    READ COMMITTED: what must not be lost to a race rests on single statements, unique
+    constraints, and the locks that ``find`` and ``one_at_a_time`` take.
+
+    Everything has a deadline, and a connection that anything is in doubt about is closed: the
+    server then takes back what it had begun. The next request makes a new one, so that
+    service goes on by itself when the database is back.
+
+    Behind a pgbouncer in transaction mode (option ``pgbouncer=true``) the deadlines travel
+    with each writing transaction; what is read there is bound by our own deadline only, unless
+    the database's user is given a ``statement_timeout``.
+    """
+
+    def __init__(self, url: str, box: SecretBox) -> None:
+        self.url = url
+        self._address = PostgresAddress.parse(url)
+        self._box = box
+        self._pool: PostgresPool | None = None
+
+    async def open(self) -> None:
+        """Connect, to see that it works. The schema must be there already. Raises
+        ``Unavailable``."""
+        pool = PostgresPool(self._connect)
+        connection = await pool.borrow()
+        usable = False
+        try:
+            await _look_at_durability(connection)
+            usable = True
+        except FAILURES as error:
+            raise translated(error) from error
+        finally:
+            pool.give_back(connection, usable=usable)
+        self._pool = pool
+
+    async def _connect(self) -> asyncpg.Connection:
+        return await self._address.connect(
+            command_seconds=COMMAND_SECONDS,
+            settings={"application_name": "phoneprov", **_SETTINGS},
+        )
+
+    async def close(self) -> None:
+        """Close the connections; to be called when nothing uses them any more."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
+
+    async def schema_version(self) -> str | None:
+        """The step of the schema's history that it stands at, or None. Raises
+        ``Unavailable``."""
+        async with self._lent(writing=False) as connection:
+            return await version_at(connection)
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[SqlTransaction]:
+        async with self._lent(writing=False) as connection:
+            yield SqlTransaction(connection, self._box)
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[SqlTransaction]:
+        async with self._lent(writing=True) as connection:
+            await connection.begin(_BEGIN_WITH_SETTINGS if self._address.pgbouncer else _BEGIN)
+            yield SqlTransaction(connection, self._box)
+            await connection.commit()
+
+    @asynccontextmanager
+    async def _lent(self, *, writing: bool) -> AsyncIterator[_PostgresConnection]:
+        pool = self._pool
+        if pool is None:
+            raise Unavailable("The database is not open.")
+        deadline = asyncio.timeout(TOTAL_SECONDS)
+        try:
+            async with deadline:
+                driver = await pool.borrow()
+                connection = _PostgresConnection(driver, writing=writing)
+                try:
+                    yield connection
+                finally:
+                    try:
+                        await connection.settle()
+                    finally:
+                        pool.give_back(driver, usable=connection.usable)
+                        if connection.lost:
+                            pool.forget_idle()
+        except TimeoutError as error:
+            if not deadline.expired():
+                raise
+            raise translated(error) from error
+
+
+class _PostgresConnection(Connection):
+    """``usable`` says whether another may have the connection next, ``lost`` that the others
+    are not to be trusted either."""
+
+    insert = staticmethod(postgresql.insert)
+
+    def __init__(self, driver: asyncpg.Connection, *, writing: bool) -> None:
+        self._driver = driver
+        self.writing = writing
+        self.usable = True
+        self.lost = False
+        self._begun = False
+
+    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
+        compiled = _compiled(statement)
+        return await self._run(compiled.sql, compiled.parameters(values))
+
+    async def row(self, statement: Statement, **values: Any) -> Row | None:
+        rows = await self.rows(statement, **values)
+        return rows[0] if rows else None
+
+    async def one_at_a_time(self, what: str) -> None:
+        await self._run("SELECT pg_advisory_xact_lock($1::bigint)", [lock_number(what)])
+
+    async def _run(self, sql: str, parameters: list[Any]) -> Sequence[Row]:
+        try:
+            rows: list[Row] = await self._driver.fetch(sql, *parameters)
+        except asyncio.CancelledError:
+            # Of a writing transaction the rollback will tell.
+            self.usable = self.writing
+            raise
+        except FAILURES as error:
+            self._doubt(error)
+            raise translated(error) from error
+        return rows
+
+    async def begin(self, sql: str) -> None:
+        """Begin the transaction."""
+        self._begun = True
+        try:
+            await self._driver.execute(sql)
+        except FAILURES as error:
+            self._doubt(error)
+            raise translated(error) from error
+
+    async def commit(self) -> None:
+        """Commit. Cancelled meanwhile, it still waits until it is known how it ended."""
+        await to_its_end(self._commit())
+
+    async def _commit(self) -> None:
+        try:
+            ended = await self._driver.execute("COMMIT")
+        except FAILURES as error:
+            self._doubt(error)
+            if not self.usable:
+                raise Unavailable(
+                    "The database was lost while it saved: whether the change was kept is not"
+                    " known; look before trying again."
+                ) from error
+            raise translated(error) from error
+        self._begun = False
+        if ended != "COMMIT":
+            # A statement had failed, and whoever called went on in spite of it.
+            raise Unavailable("The database took the change back; nothing was changed.")
+
+    async def settle(self) -> None:
+        """Take back what was begun and not committed."""
+        if not self._begun or not self.usable:
+            return
+        self.usable = False
+        try:
+            # Waits first until a statement that was cancelled has stopped.
+            async with asyncio.timeout(ROLLBACK_SECONDS):
+                await self._driver.execute("ROLLBACK")
+            self.usable = True
+        except FAILURES as error:
+            self._doubt(error)
+
+    def _doubt(self, error: Exception) -> None:
+        """An error that the server reports of a statement ends no connection; all others may."""
+        if isinstance(error, asyncpg.PostgresError) and error.severity_en == "ERROR":
+            # A standby that was the primary: a new connection finds the new one.
+            self.lost = isinstance(error, asyncpg.ReadOnlySQLTransactionError)
+            return
+        self.usable = False
+        self.lost = True
+
+
+def lock_number(what: str) -> int:
+    """The advisory lock that stands for ``what``, the same in every process and version."""
+    digest = hashlib.blake2b(f"phoneprov {what}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, signed=True)
+
+
+async def _look_at_durability(connection: asyncpg.Connection) -> None:
+    for setting in ("fsync", "synchronous_commit"):
+        if await connection.fetchval("SELECT current_setting($1)", setting) == "off":
+            log.warning("The database may lose what it acknowledged: %s is off.", setting)

