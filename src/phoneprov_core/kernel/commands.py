@@ -267,7 +267,5 @@ def _collect_words(annotation: Any, words: list[str]) -> None:
         words.append("one of " + ", ".join(value for value in get_args(annotation) if value))
     elif origin is tuple or origin is list:
         words.append("a list of text")
-    elif origin is Literal:
-        words.append("one of " + ", ".join(choice for choice in get_args(annotation) if choice))
     else:
         words.append(_WORDS.get(annotation, "something else"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -24,11 +23,6 @@ from phoneprov_core.kernel.errors import Invalid, Problem
 from phoneprov_core.kernel.fields import Description, Level, Line, MacAddress, Uuid
 
 UUID = "00000000-0000-4000-8000-00000000000a"
-
-
-class Colour(Enum):
-    RED = "red"
-    BLUE = "blue"
 
 
 class Desk(Struct, frozen=True):
@@ -342,7 +336,6 @@ def test_a_patch_changes_what_it_sets_and_nothing_else() -> None:
         (str | None, "text or null"),
         (Line | UnsetType | None, "text or null"),
         (tuple[str, ...], "a list of text"),
-        (Colour, "one of red, blue"),
         (Literal["SCCP", "SIP"], "one of SCCP, SIP"),
         (Annotated[Literal["SIP", ""], Check(str)] | None, "one of SIP or null"),
     ],
