@@ -61,7 +61,7 @@ class Control:
             case "refuse":
                 self.say(f"{fault.reply} {SERVER_WORDS}")
             case "nonsense":
-                self.say("7")
+                self.say("2")
             case "flood":
                 while not self.writer.is_closing():
                     self.say("220-" + "x" * 1000)
@@ -72,6 +72,10 @@ class Control:
             case "deaf":
                 self.mute = True
                 return False
+            case "cut":
+                self.writer.write(b"226")
+                await self.writer.drain()
+                raise ConnectionResetError
             case _:
                 raise ConnectionResetError
         return True
@@ -193,8 +197,9 @@ class Control:
             out = content
             if self.at("other_bytes"):
                 out = out[:-1] + bytes([out[-1] ^ 1])
-            if self.at("more_bytes"):
-                out *= 100
+            while self.at("more_bytes"):
+                writer.write(out)
+                await writer.drain()
             if self.at("half", "reset_data", "reset_both"):
                 out = out[: len(out) // 2]
             if self.at("trickle"):

@@ -15,11 +15,11 @@ SERVER_WORDS = "words-of-the-server"
 GREETING = "GREETING"
 
 Kind = Literal[
-    # Instead of the reply: none, one that says no, a reset, a hang-up, no FTP, no end, and a
-    # hang-up after the command was obeyed.
-    "hang", "refuse", "reset", "close", "nonsense", "flood", "deaf",
+    # Instead of the reply: none, one that says no, a reset, a hang-up, one amid a reply,
+    # no FTP, no end, and a hang-up after the command was obeyed.
+    "hang", "refuse", "reset", "close", "cut", "nonsense", "flood", "deaf",
     # After 150: nothing moves, a byte at a time, half of it and then a reset of the data
-    # connection or of both, half of it and 226, all of it and no 226, other bytes, and more.
+    # connection or of both, half of it and 226, all of it and no 226, other bytes, and no end.
     "stall", "trickle", "reset_data", "reset_both", "half", "no_226", "other_bytes", "more_bytes",
 ]  # fmt: skip
 

@@ -52,25 +52,16 @@ class FtpClient(aioftp.Client):
         self._writers: list[asyncio.StreamWriter] = []
         self._reply_size = 0
 
-    async def connect(self, host: str, port: int = 21) -> list[str]:  # type: ignore[override]
-        """Connect, and agree on TLS before anything secret is said."""
-        greeting = await super().connect(host, port)
-        if self._tls == "explicit":
-            await self.upgrade_to_tls()
-        return greeting
-
-    async def login(self, user: str = "", password: str = "", account: str = "") -> None:
-        """Log in; with implicit TLS ask for TLS on the data connections too (RFC 4217, 9)."""
-        await super().login(user, password, account)
-        if self._tls == "implicit":
-            await self._send_tls_protection_commands()
-
     async def upgrade_to_tls(self, sslcontext: ssl.SSLContext | None = None) -> None:
         """Explicit TLS on the control connection, with the client's context if none is given."""
         self._context = sslcontext or self._context
         await self.command("AUTH TLS", "234")
         reader, writer = await self._start_tls(self.stream.writer)
         self._stream = ThrottleStreamIO(reader, writer, throttles={"_": self.throttle})
+        await self.protect()
+
+    async def protect(self) -> None:
+        """Ask for TLS on the data connections too (RFC 4217, section 9)."""
         await self._send_tls_protection_commands()
 
     def drop(self) -> None:
@@ -131,16 +122,12 @@ class FtpClient(aioftp.Client):
     ) -> DataConnectionThrottleStreamIO:
         """A data connection on which ``command`` has begun, over TLS if the control one is."""
         reader, writer = await self.get_passive_connection(conn_type)
-        try:
-            if offset:
-                await self.command(f"REST {offset}", "350")
-            await self.command(command, expected_codes, wait_codes, censor_after)
-            control: ssl.SSLObject | None = self.stream.writer.get_extra_info("ssl_object")
-            if control is not None:
-                reader, writer = await self._start_tls(writer, control.session)
-        except BaseException:
-            writer.transport.abort()
-            raise
+        if offset:
+            await self.command(f"REST {offset}", "350")
+        await self.command(command, expected_codes, wait_codes, censor_after)
+        control: ssl.SSLObject | None = self.stream.writer.get_extra_info("ssl_object")
+        if control is not None:
+            reader, writer = await self._start_tls(writer, control.session)
         return DataConnectionThrottleStreamIO(self, reader, writer, throttles={"_": self.throttle})
 
     async def _open_connection(self, host: str, port: int) -> Streams:

@@ -42,10 +42,16 @@ class FtpSession:
         """Connect, log in, go to the folder. Leaves no socket behind when it fails."""
         client = FtpClient(settings.tls, context)
         try:
-            async with steps.step(CONNECTING):
+            async with steps.step(CONNECTING, "the connection"):
                 await client.connect(host, settings.port)
+            if settings.tls == "explicit":
+                async with steps.step(CONNECTING, "TLS"):
+                    await client.upgrade_to_tls()
             async with steps.step(LOGGING_IN, "the user or the password"):
                 await client.login(settings.user, settings.password)
+            if settings.tls == "implicit":
+                async with steps.step(LOGGING_IN, "TLS for data connections"):
+                    await client.protect()
             if settings.directory:
                 async with steps.step(LOGGING_IN, "the configured folder"):
                     await client.command(f"CWD {settings.directory}", "2xx")
@@ -102,8 +108,8 @@ class FtpSession:
             raise self._differs(doing)
 
     async def read(self, name: str, limit: int, doing: str) -> bytes | None:
-        """A file's content, None when there is none to be read. Raises ``Refused`` when it
-        has more than ``limit`` bytes."""
+        """A file's content, None when the server gives none. Raises ``Refused`` when it has
+        more than ``limit`` bytes."""
         content = bytearray()
 
         def take(block: bytes) -> None:
@@ -116,9 +122,7 @@ class FtpSession:
 
         try:
             await self._retrieve(f"RETR {name}", doing, take)
-        except ServerRefused as refused:
-            if refused.reply != "550":
-                raise
+        except ServerRefused:
             return None
         return bytes(content)
 

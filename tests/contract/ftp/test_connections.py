@@ -16,7 +16,7 @@ from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 from phoneprov_core.profiles.ports import Upload, Uploaded
-from support.ftp_faults import SERVER_WORDS
+from support.ftp_faults import SERVER_WORDS, Fault
 from support.ftp_rigs import LOOPBACK, Certificates, settings_for
 from support.ftp_scripted import ScriptedFtp
 
@@ -123,7 +123,7 @@ async def test_a_greeting_in_latin_1_hurts_nobody() -> None:
         assert server.files == {f"/{NAME}": NEW}
 
 
-@pytest.mark.parametrize("lacks", [set(), {"MLSD"}, {"MLSD", "NLST"}])
+@pytest.mark.parametrize("lacks", [set(), {"MLSD", "LIST"}, {"MLSD", "NLST"}])
 async def test_left_behind_files_are_found_by_whatever_listing_there_is(lacks: set[str]) -> None:
     server = ScriptedFtp()
     server.lacks = lacks
@@ -207,6 +207,18 @@ async def test_a_server_without_tls_gets_no_password() -> None:
     async with ScriptedFtp().serving() as server:
         assert "connecting" in await failure(settings_for(server.port, "explicit"))
         assert "USER" not in server.seen
+
+
+async def test_a_server_that_keeps_data_connections_in_the_clear_is_refused(
+    certificates: Certificates,
+) -> None:
+    server = ScriptedFtp(certificates.context(), implicit=True)
+    server.faults = [Fault("PROT", "refuse", reply="534")]
+    async with server.serving():
+        message = await failure(settings_for(server.port, "implicit", certificates.ca))
+
+        assert "TLS for data connections while logging in (reply 534)" in message
+        assert "STOR" not in server.seen
 
 
 async def test_what_was_slipped_in_before_the_handshake_is_not_believed(

@@ -54,7 +54,12 @@ AFTER_RENAMING = {("TYPE", 3), ("EPSV", 3), ("RETR", 2)}
 
 
 async def failure(
-    server: ScriptedFtp, tls: Tls, certificates: Certificates, timeout: float, total: float = 18.0
+    server: ScriptedFtp,
+    tls: Tls,
+    certificates: Certificates,
+    timeout: float,
+    total: float = 18.0,
+    content: bytes = NEW,
 ) -> PhoneprovError:
     """The error of an upload over an old file, after looking at all that is left behind."""
     settings = settings_for(
@@ -64,7 +69,7 @@ async def failure(
     server.files[f"/cfg/{NAME}"] = OLD
     started = perf_counter()
     with pytest.raises(PhoneprovError) as caught:
-        await uploader.upload(UPLOAD)
+        await uploader.upload(Upload("127.0.0.1", NAME, content, "a-1"))
     took = perf_counter() - started
 
     assert took < min(total, 2 * timeout) + 0.5
@@ -82,7 +87,7 @@ def scripted(*faults: Fault, tls: Certificates | None = None) -> ScriptedFtp:
 
 
 @pytest.mark.parametrize(("verb", "nth", "step"), STEPS)
-@pytest.mark.parametrize("kind", ["refuse", "reset", "close", "nonsense", "flood"])
+@pytest.mark.parametrize("kind", ["refuse", "reset", "close", "cut", "nonsense", "flood"])
 async def test_a_server_that_says_no_or_goes_away(
     verb: str, nth: int, step: str, kind: Kind, certificates: Certificates
 ) -> None:
@@ -95,7 +100,7 @@ async def test_a_server_that_says_no_or_goes_away(
 
 
 @pytest.mark.parametrize(("verb", "nth", "step"), TLS_STEPS)
-@pytest.mark.parametrize("kind", ["refuse", "reset", "close", "nonsense", "flood"])
+@pytest.mark.parametrize("kind", ["refuse", "reset", "close", "cut", "nonsense", "flood"])
 async def test_a_server_that_fails_at_a_verb_of_tls_hears_no_password(
     verb: str, nth: int, step: str, kind: Kind, certificates: Certificates
 ) -> None:
@@ -163,8 +168,9 @@ async def test_a_server_that_does_not_answer_or_move(certificates: Certificates)
 async def test_a_full_disk_is_told_by_the_reply_and_not_by_the_broken_connection(
     certificates: Certificates,
 ) -> None:
+    too_much = NEW * 100  # More than sockets buffer, so that writing fails half-way.
     async with scripted(Fault("STOR", "reset_data")).serving() as server:
-        caught = await failure(server, "off", certificates, LONG)
+        caught = await failure(server, "off", certificates, LONG, content=too_much)
 
         assert "(reply 426)" in caught.message
 
