@@ -115,7 +115,7 @@ class SwitchProfile:
             await self._step(steps, StepName.UPLOAD, self._upload(phone, content, deployment.uuid))
             outcome = Outcome.DEPLOYED
             await self._settled(steps, StepName.CLEAR_SESSION, self._clear_session(phone))
-            software_type = phone.software_type or profile.software_type
+            software_type = (phone.software_type or "").strip() or profile.software_type
             restarted = await self._settled(
                 steps, StepName.RESTART, self._ordered_restart(phone, software_type)
             )

@@ -160,6 +160,7 @@ async def test_a_superadmin_switches_anybody_s_profile(
         (None, "SCCP", "SCCPDeviceRestart"),
         (None, None, "SCCPDeviceRestart"),
         ("sipe", "SIPE", "PJSIPNotify"),
+        ("  ", "SIP", "PJSIPNotify"),
     ],
 )
 async def test_what_the_phone_runs_or_else_what_the_profile_is_for(
