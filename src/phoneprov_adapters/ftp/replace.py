@@ -47,6 +47,7 @@ class Replacement:
         self._temporary = temporary
         self._final = final
         self._aside = aside
+        self._overwritten = False
 
     async def perform(self, session: FtpSession) -> None:
         """After it ``final`` is the new file. After an error it is the old one, whole.
@@ -96,7 +97,8 @@ class Replacement:
             ) from None
 
     async def _restore(self, session: FtpSession, old: bytes) -> None:
-        if await session.read(self._final, _OLD_LIMIT, RENAMING) is not None:
+        found = await session.read(self._final, _OLD_LIMIT, RENAMING)
+        if found is not None and not self._overwritten:
             return  # The old file never left, or the new one did arrive.
         try:
             if await session.rename(self._aside, self._final):
@@ -104,6 +106,7 @@ class Replacement:
         except Refused:
             if not session.idle:
                 raise
+        self._overwritten = True  # From here on, what is found may be a part.
         await session.store(self._final, old, RENAMING)
         await session.verify(self._final, len(old), hashlib.sha256(old).hexdigest(), RENAMING)
 

@@ -79,7 +79,7 @@ async def test_at_many_turns_of_the_event_loop(
             assert task.cancelled() or done
             await server.quiet()
             assert server.files[f"/{NAME}"] in {OLD, NEW}
-            turns += 7
+            turns += 11
 
     assert turns > 100
 

@@ -123,6 +123,22 @@ async def test_a_greeting_in_latin_1_hurts_nobody() -> None:
         assert server.files == {f"/{NAME}": NEW}
 
 
+async def test_a_greeting_that_never_ends_its_line_is_refused() -> None:
+    async with ScriptedFtp().serving() as server:
+        server.greeting = b"220 " + b"x" * 300_000
+        assert "connecting" in await failure(settings_for(server.port))
+
+
+async def test_a_folder_too_large_to_be_listed_is_noted() -> None:
+    server = ScriptedFtp()
+    server.files = {f"/{number:0100d}": b"" for number in range(12_000)}
+    async with server.serving():
+        uploaded = await upload(settings_for(server.port))
+
+        assert server.files[f"/{NAME}"] == NEW
+        assert len(uploaded.notes) == 1
+
+
 @pytest.mark.parametrize("lacks", [set(), {"MLSD", "LIST"}, {"MLSD", "NLST"}])
 async def test_left_behind_files_are_found_by_whatever_listing_there_is(lacks: set[str]) -> None:
     server = ScriptedFtp()

@@ -7,6 +7,7 @@ from time import perf_counter
 
 import pytest
 
+from phoneprov_adapters.ftp import replace
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
@@ -135,3 +136,39 @@ async def test_a_refusal_that_no_old_file_explains_is_refused() -> None:
 
         assert isinstance(caught, Refused)
         assert server.files == {}
+
+
+async def test_the_old_file_comes_back_over_a_new_connection_when_the_old_one_ends() -> None:
+    # RETR comes for the temporary file, for the old one, and before that is put back.
+    faults = Fault("RNTO", "refuse", AGAIN, "553"), Fault("RETR", "reset", 3)
+    async with stubborn(*faults).serving() as server:
+        await failure(server)
+
+        assert server.files == {f"/{NAME}": OLD}
+
+
+async def test_an_old_file_too_large_to_be_kept_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(replace, "_OLD_LIMIT", len(OLD) - 1)
+    async with stubborn().serving() as server:
+        caught = await failure(server)
+
+        assert isinstance(caught, Refused)
+        assert server.files == {f"/{NAME}": OLD}
+
+
+async def test_a_put_back_that_breaks_is_begun_again() -> None:
+    faults = Fault("RNTO", "refuse", AGAIN, "553"), Fault("RNTO", "reset", AGAIN + 1)
+    async with stubborn(*faults).serving() as server:
+        await failure(server)
+
+        assert server.files == {f"/{NAME}": OLD}
+
+
+async def test_a_put_back_that_wrote_a_part_is_not_taken_for_the_file() -> None:
+    refusals = [Fault("RNTO", "refuse", nth, "553") for nth in range(AGAIN, 9)]
+    async with stubborn(*refusals, Fault("STOR", "half", 2)).serving() as server:
+        await failure(server)
+
+        assert server.files[f"/{NAME}"] == OLD
