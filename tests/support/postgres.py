@@ -19,11 +19,11 @@ from typing import IO, Any, Literal
 import asyncpg
 
 from phoneprov_adapters.sql import migrate
+from phoneprov_adapters.sql.address import PostgresAddress
 from phoneprov_adapters.sql.tables import metadata
 from support.postgres_binaries import as_server_user, binaries, make_folder
 
 _START_SECONDS = 60.0
-_PORT = 5432  # no more than a part of the socket's name: nothing listens on the network
 
 # The server is not a child of the tests but of a shell that reads from a pipe what to do. The
 # pipe ends when the tests are gone, killed or not; then the shell stops the server, clears up.
@@ -122,19 +122,22 @@ class Server:
         """The address of one of its databases; ``options`` are to be appended."""
         return f"postgresql+asyncpg://postgres@/{database}?host={self.folder}{options}"
 
-    async def run(self, sql: str, *arguments: Any, database: str = "postgres") -> list[Any]:
-        """Run a statement on a connection of its own."""
-        connection = await asyncpg.connect(
-            host=str(self.folder), port=_PORT, user="postgres", database=database, timeout=10
-        )
-        try:
-            if arguments:
-                rows: list[Any] = await connection.fetch(sql, *arguments)
-                return rows
-            await connection.execute(sql)
-            return []
-        finally:
-            await connection.close()
+    async def run(self, sql: str) -> None:
+        """Run statements on a connection of their own, outside of the tests' databases."""
+        await ask(self.url("postgres"), sql)
+
+
+async def ask(url: str, sql: str, *arguments: Any) -> list[Any]:
+    """Run a statement on a connection of its own; or several, without arguments and rows."""
+    connection = await asyncpg.connect(PostgresAddress.parse(url).dsn, timeout=10)
+    try:
+        if ";" not in sql:
+            rows: list[Any] = await connection.fetch(sql, *arguments)
+            return rows
+        await connection.execute(sql)
+        return []
+    finally:
+        await connection.close()
 
 
 def _pipe(pipe: IO[str] | None) -> IO[str]:
@@ -153,12 +156,13 @@ _migrated: set[Server] = set()
 
 
 @asynccontextmanager
-async def new_database(on: Server | None = None) -> AsyncIterator[str]:
-    """The address of a migrated, empty database, which is there as long as the block."""
+async def new_database(on: Server | None = None, *, migrated: bool = True) -> AsyncIterator[str]:
+    """The address of an empty database, which is there as long as the block."""
     on = on or server()
-    await _template(on)
+    if migrated:
+        await _template(on)
     name = f"test_{next(_numbers)}"
-    await on.run(f"CREATE DATABASE {name} TEMPLATE migrated")
+    await on.run(f"CREATE DATABASE {name} TEMPLATE {'migrated' if migrated else 'template0'}")
     try:
         yield on.url(name)
     finally:
@@ -184,7 +188,7 @@ async def emptied_database() -> str:
         await server().run(f"CREATE DATABASE {_COMMON} TEMPLATE migrated")
         _common.append(server().url(_COMMON))
     else:
-        await server().run(_EMPTY, database=_COMMON)
+        await ask(_common[0], _EMPTY)
     return _common[0]
 
 

@@ -10,7 +10,6 @@ from msgspec import Struct
 from phoneprov_adapters.sql.postgres_errors import FAILURES, unavailable
 
 POSTGRES = "postgresql+asyncpg://"
-CONNECT_SECONDS = 3.0
 _UNREADABLE = "it is no address that can be read; in a password write / ? # @ as %2F %3F %23 %40"
 _TRUTHS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 
@@ -56,15 +55,15 @@ class PostgresAddress(Struct, frozen=True):
         return "PostgresAddress(...)"
 
     async def connect(
-        self, *, command_seconds: float, settings: dict[str, str]
+        self, connect_seconds: float, answer_seconds: float, settings: dict[str, str]
     ) -> asyncpg.Connection:
         """A new connection. ``settings`` are the server's, for this connection; a statement
-        that is not answered within ``command_seconds`` is given up. Raises ``Unavailable``."""
+        that is not answered within ``answer_seconds`` is given up. Raises ``Unavailable``."""
         try:
             return await asyncpg.connect(
                 self.dsn,
-                timeout=CONNECT_SECONDS,
-                command_timeout=command_seconds,
+                timeout=connect_seconds,
+                command_timeout=answer_seconds,
                 # There are a few hundred statements. Forgetting one costs a round trip that
                 # the driver makes without a deadline: so none is ever forgotten.
                 statement_cache_size=0 if self.pgbouncer else 1000,

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, NullPool, exc
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from phoneprov_adapters.sql.address import POSTGRES, PostgresAddress
+from phoneprov_adapters.sql.deadlines import Deadlines
 from phoneprov_adapters.sql.postgres_errors import unavailable
 from phoneprov_core.kernel.errors import Unavailable
 
@@ -74,7 +75,7 @@ def _engine(url: str) -> AsyncEngine:
         POSTGRES,
         poolclass=NullPool,
         connect_args={
-            "async_creator_fn": lambda: unnamed.connect(command_seconds=_STEP_SECONDS, settings={}),
+            "async_creator_fn": lambda: unnamed.connect(Deadlines().connect, _STEP_SECONDS, {}),
             "prepared_statement_cache_size": 0,
             "prepared_statement_name_func": lambda: "",
         },

@@ -16,6 +16,7 @@ from sqlalchemy.dialects.postgresql import asyncpg as dialect
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.address import PostgresAddress
 from phoneprov_adapters.sql.connection import Connection, Row, version_at
+from phoneprov_adapters.sql.deadlines import Deadlines
 from phoneprov_adapters.sql.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.postgres_pool import PostgresPool
 from phoneprov_adapters.sql.statements import Compiler, Statement
@@ -24,25 +25,8 @@ from phoneprov_adapters.sql.waiting import to_its_end
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 
-STATEMENT_SECONDS = 4.0
-"""How long the server works on a statement, waiting for others' locks included."""
-COMMAND_SECONDS = 5.0
-"""How long we wait for a statement's answer: when the server says nothing, not even that it
-gave up, the network or the server is gone."""
-TOTAL_SECONDS = 10.0
-"""How long reading or writing may take as a whole."""
-ROLLBACK_SECONDS = 2.0
-
-_SETTINGS = {
-    "statement_timeout": f"{STATEMENT_SECONDS * 1000:.0f}",
-    # So that a host that vanished in the middle of a transaction locks nobody out.
-    "idle_in_transaction_session_timeout": f"{TOTAL_SECONDS * 1000:.0f}",
-}
-# One round trip. The isolation is named because a server may have another default.
-_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-_BEGIN_WITH_SETTINGS = ";".join(
-    [_BEGIN, *(f"SET LOCAL {name} = {value}" for name, value in _SETTINGS.items())]
-)
+# The isolation is named because a server may have another default.
+_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 log = logging.getLogger("phoneprov.database")
 
@@ -66,16 +50,22 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
     the database's user is given a ``statement_timeout``.
     """
 
-    def __init__(self, url: str, box: SecretBox) -> None:
+    def __init__(self, url: str, box: SecretBox, deadlines: Deadlines | None = None) -> None:
         self.url = url
         self._address = PostgresAddress.parse(url)
         self._box = box
+        self._deadlines = deadlines = deadlines or Deadlines()
+        self._begin = _BEGIN
+        if self._address.pgbouncer:
+            # In the same message: it costs no round trip.
+            settings = (f"SET LOCAL {name} = {v}" for name, v in deadlines.settings().items())
+            self._begin = ";".join([_BEGIN, *settings])
         self._pool: PostgresPool | None = None
 
     async def open(self) -> None:
         """Connect, to see that it works. The schema must be there already. Raises
         ``Unavailable``."""
-        pool = PostgresPool(self._connect)
+        pool = PostgresPool(self._connect, self._deadlines.wait)
         connection = await pool.borrow()
         usable = False
         try:
@@ -89,8 +79,9 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
 
     async def _connect(self) -> asyncpg.Connection:
         return await self._address.connect(
-            command_seconds=COMMAND_SECONDS,
-            settings={"application_name": "phoneprov", **_SETTINGS},
+            self._deadlines.connect,
+            self._deadlines.answer,
+            {"application_name": "phoneprov", **self._deadlines.settings()},
         )
 
     async def close(self) -> None:
@@ -113,7 +104,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
     @asynccontextmanager
     async def write(self) -> AsyncIterator[SqlTransaction]:
         async with self._lent(writing=True) as connection:
-            await connection.begin(_BEGIN_WITH_SETTINGS if self._address.pgbouncer else _BEGIN)
+            await connection.begin(self._begin)
             yield SqlTransaction(connection, self._box)
             await connection.commit()
 
@@ -122,7 +113,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         pool = self._pool
         if pool is None:
             raise Unavailable("The database is not open.")
-        deadline = asyncio.timeout(TOTAL_SECONDS)
+        deadline = asyncio.timeout(self._deadlines.total)
         try:
             async with deadline:
                 driver = await pool.borrow()
@@ -131,7 +122,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
                     yield connection
                 finally:
                     try:
-                        await connection.settle()
+                        await connection.settle(self._deadlines.rollback)
                     finally:
                         pool.give_back(driver, usable=connection.usable)
                         if connection.lost:
@@ -207,14 +198,14 @@ class _PostgresConnection(Connection):
             # A statement had failed, and whoever called went on in spite of it.
             raise Unavailable("The database took the change back; nothing was changed.")
 
-    async def settle(self) -> None:
+    async def settle(self, seconds: float) -> None:
         """Take back what was begun and not committed."""
         if not self._begun or not self.usable:
             return
         self.usable = False
         try:
             # Waits first until a statement that was cancelled has stopped.
-            async with asyncio.timeout(ROLLBACK_SECONDS):
+            async with asyncio.timeout(seconds):
                 await self._driver.execute("ROLLBACK")
             self.usable = True
         except FAILURES as error:

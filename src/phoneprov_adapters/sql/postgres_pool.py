@@ -13,7 +13,6 @@ from phoneprov_adapters.sql.postgres_errors import FAILURES
 from phoneprov_core.kernel.errors import Unavailable
 
 SIZE = 10
-WAIT_SECONDS = 3.0
 IDLE_SECONDS = 240.0
 _GOODBYE_SECONDS = 1.0
 
@@ -26,8 +25,11 @@ class PostgresPool:
     cancelled in between, and a connection is never lost.
     """
 
-    def __init__(self, connect: Callable[[], Awaitable[asyncpg.Connection]]) -> None:
+    def __init__(
+        self, connect: Callable[[], Awaitable[asyncpg.Connection]], wait_seconds: float
+    ) -> None:
         self._connect = connect
+        self._wait_seconds = wait_seconds
         self._idle: deque[tuple[asyncpg.Connection, float]] = deque()
         self._free = asyncio.Semaphore(SIZE)
         self._closed = False
@@ -36,7 +38,7 @@ class PostgresPool:
         """A connection that is open as far as is known. Raises ``Unavailable``."""
         if self._free.locked():
             try:
-                async with asyncio.timeout(WAIT_SECONDS):
+                async with asyncio.timeout(self._wait_seconds):
                     await self._free.acquire()
             except TimeoutError:
                 raise Unavailable("The database is busy; try again.") from None

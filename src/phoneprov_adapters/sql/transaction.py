@@ -16,6 +16,7 @@ from phoneprov_adapters.sql.kems import SqlKems
 from phoneprov_adapters.sql.links import SqlLinks
 from phoneprov_adapters.sql.phones import SqlPhones
 from phoneprov_adapters.sql.profiles import SqlProfiles
+from phoneprov_adapters.sql.sealed import SqlSecrets
 from phoneprov_adapters.sql.users import SqlUsers
 from phoneprov_adapters.sql.vendor_phones import SqlVendorPhones
 from phoneprov_adapters.sql.vendor_services import SqlVendorServices
@@ -104,3 +105,7 @@ class SqlTransaction:
     @cached_property
     def personal_contacts(self) -> SqlPersonalContacts:
         return SqlPersonalContacts(self._connection)
+
+    @cached_property
+    def secrets(self) -> SqlSecrets:
+        return SqlSecrets(self._connection)

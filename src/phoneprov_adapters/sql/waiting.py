@@ -16,7 +16,7 @@ async def to_its_end(work: Awaitable[T]) -> T:
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
+        # Nobody else will ask how it ended.
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         await asyncio.wait([task])
-        if not task.cancelled():
-            task.exception()
         raise

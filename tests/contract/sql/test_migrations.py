@@ -1,0 +1,136 @@
+"""The history of the schema: every step goes up and down, and ends at what the code expects."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, inspect
+
+from phoneprov_adapters.sql import migrate
+from phoneprov_adapters.sql.tables import metadata
+from phoneprov_core.kernel.errors import Unavailable
+from support import postgres
+
+STEPS = [
+    (step.revision, step.down_revision or "base")
+    for step in reversed(list(ScriptDirectory(str(migrate._HERE)).walk_revisions()))
+]
+
+
+@pytest.fixture(params=["postgres", "sqlite"])
+async def url(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
+    """A database without a schema."""
+    if request.param == "sqlite":
+        yield f"sqlite+aiosqlite:///{tmp_path / 'phoneprov.db'}"
+    else:
+        async with postgres.new_database(migrated=False) as made:
+            yield made
+
+
+async def tables(url: str) -> set[str]:
+    def names(connection: Connection) -> set[str]:
+        return set(inspect(connection).get_table_names()) - {"alembic_version"}
+
+    return await migrate._with_connection(url, names)
+
+
+async def test_an_empty_database_stands_at_nothing(url: str) -> None:
+    assert await migrate.current(url) is None
+
+
+async def test_each_step_goes_up_and_down_and_up_again(url: str) -> None:
+    for revision, before in STEPS:
+        await migrate.upgrade(url, revision)
+        after = await tables(url)
+        await migrate.downgrade(url, before)
+        await migrate.upgrade(url, revision)
+        assert await migrate.current(url) == revision
+        assert await tables(url) == after
+
+    assert await migrate.current(url) == migrate.newest()
+
+
+async def test_all_the_way_down_nothing_is_left(url: str) -> None:
+    await migrate.upgrade(url)
+    assert await tables(url) == set(metadata.tables)
+
+    await migrate.downgrade(url, "base")
+
+    assert await tables(url) == set()
+    assert await migrate.current(url) is None
+
+
+async def test_to_upgrade_again_changes_nothing(url: str) -> None:
+    await migrate.upgrade(url)
+    await migrate.upgrade(url)
+
+    assert await migrate.current(url) == migrate.newest()
+
+
+async def test_the_steps_make_the_tables_that_the_code_expects(url: str) -> None:
+    await migrate.upgrade(url)
+
+    def differences(connection: Connection) -> Any:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        return compare_metadata(context, metadata)
+
+    assert await migrate._with_connection(url, differences) == []
+
+
+async def test_what_is_looked_up_is_compared_byte_by_byte() -> None:
+    async with postgres.new_database() as url:
+        found = await postgres.ask(
+            url,
+            "SELECT table_name, column_name, collation_name FROM information_schema.columns"
+            " WHERE table_schema = 'public' AND collation_name IS NOT NULL",
+        )
+    made = {(row[0], row[1]): row[2] for row in found}
+    indexed = {
+        (table.name, column.name)
+        for table in metadata.tables.values()
+        for holder in (table.primary_key, *table.indexes, *table.constraints)
+        for column in holder.columns
+    }
+
+    texts = {place for place in indexed if place in made}
+    assert ("users", "username_key") in texts
+    assert {place: made[place] for place in texts} == dict.fromkeys(texts, "C")
+
+
+async def test_of_hosts_that_migrate_at_once_one_does_it(tmp_path: Path) -> None:
+    async with postgres.new_database(migrated=False) as url:
+        environment = {**os.environ, "PHONEPROV_DATABASE_URL": url}
+        hosts = [
+            await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "phoneprov_http.main", "db", "upgrade"),
+                env={**environment, "PHONEPROV_DATA_DIR": str(tmp_path / str(number))},
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+            )
+            for number in range(2)
+        ]
+        said = [(await host.communicate())[0].decode() for host in hosts]
+
+        assert [host.returncode for host in hosts] == [0, 0], said
+        assert await migrate.current(url) == migrate.newest()
+
+
+async def test_a_step_that_fails_leaves_a_shared_database_as_it_was() -> None:
+    async with postgres.new_database(migrated=False) as url:
+        # In the way of the last table of the first step.
+        await postgres.ask(url, "CREATE TABLE vendor_users ()")
+
+        with pytest.raises(Unavailable, match="schema"):
+            await migrate.upgrade(url)
+
+        assert await tables(url) == {"vendor_users"}
+        assert await migrate.current(url) is None
