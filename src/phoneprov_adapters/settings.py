@@ -17,10 +17,10 @@ from phoneprov_adapters.phone.http import PhoneWebSettings
 from phoneprov_adapters.sql.choice import check_address
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.auth.model import Lifetimes
+from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.profiles.device import DEFAULT_FILENAME_TEMPLATE, check_filename_template
 from phoneprov_core.profiles.restart import RestartBy
-from phoneprov_core.profiles.xml import LARGEST
 
 T = TypeVar("T")
 N = TypeVar("N", bound=Enum)

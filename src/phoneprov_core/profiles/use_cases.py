@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from phoneprov_core.access.rules import may_act_for, require_owner
+from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked, applied, checked, peek_id
 from phoneprov_core.kernel.errors import NotFound, found
@@ -12,7 +13,6 @@ from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
 from phoneprov_core.profiles.ports import ProfilesTransaction
-from phoneprov_core.profiles.xml import LARGEST, device_xml_rule
 
 # A profile may hold half a mebibyte: long lists are read in pieces of few.
 PIECE = 16

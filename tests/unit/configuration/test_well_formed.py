@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from phoneprov_core.profiles.xml import DEEPEST, LARGEST, device_xml_rule
+from phoneprov_core.configuration.well_formed import DEEPEST, LARGEST, device_xml_rule
 
 RULE = device_xml_rule()
 

@@ -1,0 +1,243 @@
+"""What is found in a configuration, where, and how much it matters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phoneprov_core.configuration.catalogue import KNOWN, NUMBERS, REPEATED, WORDS
+from phoneprov_core.configuration.lint import MOST_FINDINGS, Finding, Severity, has_errors, lint
+from phoneprov_core.configuration.well_formed import DEEPEST
+
+SAMPLES = Path(__file__).parent / "samples"
+FRONT_DESK = (SAMPLES / "sip_front_desk.cnf.xml").read_bytes()
+DESK = (SAMPLES / "sccp_desk.cnf.xml").read_bytes()
+MAC = "00:1B:D4:12:34:56"
+
+
+def found(content: bytes | str, **known: str) -> list[tuple[str, str, int, int]]:
+    text = content.encode() if isinstance(content, str) else content
+    return [(f.severity.value, f.code, f.line, f.column) for f in lint(text, **known)]  # type: ignore[arg-type]
+
+
+def desk(old: str = "", new: str = "") -> bytes:
+    """The SCCP sample, which is without a fault, with one change to it."""
+    assert old.encode() in DESK
+    return DESK.replace(old.encode(), new.encode(), 1) if old else DESK
+
+
+def test_a_plain_configuration_is_without_a_fault() -> None:
+    assert lint(DESK, mac=MAC, family="SCCP") == ()
+
+
+def test_a_real_one_of_many_lines_has_nothing_but_secrets_to_note() -> None:
+    findings = lint(FRONT_DESK, mac=MAC, family="SIP")
+
+    assert {finding.code for finding in findings} == {"secret_in_clear"}
+    assert [finding.line for finding in findings if "adminPassword" in finding.message] == [564]
+    assert len(findings) == 13
+    assert not has_errors(findings)
+
+
+def test_what_is_told_holds_no_secret() -> None:
+    told = " ".join(finding.message for finding in lint(FRONT_DESK))
+
+    assert not {"4711", "moat", "drawbridge", "horse", "9753"} & set(told.replace(":", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("content", "finding"),
+    [
+        (b"<device>\n  <a></b></device>", ("error", "not_well_formed", 2, 8)),
+        (b"", ("error", "not_well_formed", 1, 1)),
+        (b"<device>\xe9</device>", ("error", "not_well_formed", 1, 9)),
+        (b"<!DOCTYPE d>\n<device/>", ("error", "document_type", 1, 12)),
+        (b'<?xml version="1.0" encoding="latin1"?><device/>', ("error", "wrong_encoding", 1, 1)),
+        ("<device/>".encode("utf-16"), ("error", "wrong_encoding", 1, 1)),
+        (b"<a>" * (DEEPEST + 1), ("error", "too_deep", 1, DEEPEST * 3 + 1)),
+        (b"<device>" + b" " * 512 * 1024, ("error", "too_large", 1, 1)),
+    ],
+)
+def test_what_cannot_be_a_configuration_is_the_only_thing_found(
+    content: bytes, finding: tuple[str, str, int, int]
+) -> None:
+    assert found(content) == [finding]
+
+
+def test_a_byte_order_mark_is_noted() -> None:
+    assert found(b"\xef\xbb\xbf" + DESK) == [("note", "byte_order_mark", 1, 1)]
+
+
+def test_the_limit_is_the_one_that_is_set() -> None:
+    assert found(lint_limit := b"<device/>", largest=len(lint_limit) - 1)[0][1] == "too_large"  # type: ignore[arg-type]
+
+
+def test_another_root_is_the_end_of_it() -> None:
+    assert found("<Default>\n<deviceProtocol>SIP</deviceProtocol></Default>") == [
+        ("error", "wrong_root", 1, 1)
+    ]
+
+
+@pytest.mark.parametrize("word", ["true", "False", "on", "OFF", "yes", "no", "enabled"])
+def test_a_word_where_the_phone_reads_a_number(word: str) -> None:
+    content = desk("<settingsAccess>1<", f"<settingsAccess>{word}<")
+
+    assert found(content) == [("error", "word_for_number", 27, 5)]
+    assert repr(word) in lint(content)[0].message
+
+
+@pytest.mark.parametrize("number", ["0", "1", "2", "", " 1 "])
+def test_a_number_where_the_phone_reads_a_number(number: str) -> None:
+    assert found(desk("<settingsAccess>1<", f"<settingsAccess>{number}<")) == []
+
+
+def test_a_number_where_the_phone_reads_a_word() -> None:
+    content = desk("<disableSpeaker>false<", "<disableSpeaker>0<")
+
+    assert found(content) == [("warning", "number_for_word", 26, 5)]
+
+
+@pytest.mark.parametrize(
+    ("element", "severity"),
+    [
+        ("  <deviceProtocol>SCCP</deviceProtocol>\n", "warning"),
+        ("  <loadInformation>SCCP45.9-4-2SR3-1S</loadInformation>\n", "warning"),
+        ("    <webAccess>0</webAccess>\n", "warning"),
+        ("            <processNodeName>10.20.0.10</processNodeName>\n", "error"),
+    ],
+)
+def test_what_a_phone_needs_is_missed_at_the_root(element: str, severity: str) -> None:
+    name = element.split("<")[1].split(">", maxsplit=1)[0]
+    line = 2
+
+    assert found(desk(element)) == [(severity, "missing_element", line, 1)]
+    assert name in lint(desk(element))[0].message
+    emptied = f"<{name}></{name}>"
+    assert found(desk(element, emptied)) == [(severity, "missing_element", line, 1)]
+
+
+def test_web_access_may_stand_in_any_of_the_three_groups() -> None:
+    content = desk("    <webAccess>0</webAccess>\n").replace(
+        b"</device>", b"<commonConfig><webAccess>0</webAccess></commonConfig></device>"
+    )
+
+    assert found(content) == []
+
+
+def test_a_sip_phone_needs_a_line() -> None:
+    start, end = FRONT_DESK.index(b"<sipLines>"), FRONT_DESK.index(b"</sipLines>")
+    without = FRONT_DESK[:start] + b"<sipLines>" + FRONT_DESK[end:]
+
+    assert ("warning", "missing_element", 3, 1) in found(without)
+
+
+@pytest.mark.parametrize(
+    ("element", "severity", "line"),
+    [
+        ("<deviceProtocol>SCCP</deviceProtocol>", "error", 4),
+        ("<webAccess>0</webAccess>", "error", 28),
+        ("<settingsAccess>1</settingsAccess>", "warning", 27),
+    ],
+)
+def test_what_stands_twice_in_one_place(element: str, severity: str, line: int) -> None:
+    content = desk(element, element + "\n" + element)
+
+    assert found(content) == [(severity, "duplicate_element", line + 1, 1)]
+
+
+def test_lines_and_members_may_stand_as_often_as_they_like() -> None:
+    assert "duplicate_element" not in {code for _, code, _, _ in found(FRONT_DESK)}
+    assert FRONT_DESK.count(b"<line ") > 30
+
+
+def test_the_same_name_in_two_places_is_no_duplicate() -> None:
+    assert found(desk("<name>Default</name>", "<name>a</name>")) == []
+
+
+def test_an_unknown_element_is_noted_once_at_its_first_place() -> None:
+    content = desk("<settingsAccess>", "<newFeature>1</newFeature><newFeature/><settingsAccess>")
+
+    assert found(content) == [("note", "unknown_element", 27, 5)]
+
+
+def test_another_spelling_of_a_known_element() -> None:
+    content = desk("<webAccess>0</webAccess>", "<webaccess>0</webaccess>")
+
+    assert ("warning", "other_case", 28, 5) in found(content)
+
+
+def test_a_web_server_that_is_switched_off() -> None:
+    assert found(desk("<webAccess>0<", "<webAccess>1<")) == [("warning", "web_access_off", 28, 5)]
+
+
+@pytest.mark.parametrize("mac", ["00:1B:D4:12:34:56", None])
+def test_another_phone_is_named(mac: str | None) -> None:
+    content = desk("<name>Default<", "<name>SEP001bd4123457 sep<")
+    known = {"mac": mac} if mac else {}
+
+    assert found(content, **known) == ([("warning", "other_phone", 6, 5)] if mac else [])
+
+
+def test_the_phone_itself_may_be_named() -> None:
+    assert found(desk("<name>Default<", "<name>SEP001bd4123456<"), mac=MAC) == []
+
+
+@pytest.mark.parametrize(
+    ("family", "findings"),
+    [("SCCP", []), ("SIP", ["other_protocol"]), ("SIPE", ["other_protocol"])],
+)
+def test_the_protocol_agrees_with_the_firmware_family(family: str, findings: list[str]) -> None:
+    assert [code for _, code, _, _ in found(DESK, family=family)] == findings
+
+
+def test_sip_firmware_for_an_sccp_phone() -> None:
+    content = desk(">SCCP45.9-4-2SR3-1S<", ">sip88xx.12-8-1<")
+
+    assert found(content) == [("warning", "other_firmware", 2, 1)]
+
+
+def test_a_protocol_that_is_none() -> None:
+    assert found(desk(">SCCP<", ">H323<"))[0][1] == "unknown_protocol"
+
+
+@pytest.mark.parametrize(
+    "element",
+    ["<sshPassword>x</sshPassword>", '<a pin="1"/>', "<idleURL>http://a:b@c/</idleURL>"],
+)
+def test_a_secret_in_clear_is_noted(element: str) -> None:
+    content = desk("<settingsAccess>", f"{element}<settingsAccess>")
+
+    assert ("note", "secret_in_clear", 27, 5) in found(content)
+
+
+def test_findings_come_in_the_order_of_their_places_and_not_without_end() -> None:
+    many = "".join(f"<a{i}/>\n" for i in range(MOST_FINDINGS + 50))
+
+    findings = lint(desk("  <versionStamp>", f"{many}<versionStamp>"))
+
+    assert len(findings) == MOST_FINDINGS + 1
+    assert list(findings) == sorted(findings, key=lambda f: (f.line, f.column))
+    assert (findings[-1].severity, findings[-1].code) == (Severity.NOTE, "more_findings")
+    assert findings[-1].message.startswith("50 more")
+
+
+def test_only_errors_are_errors() -> None:
+    def one(severity: Severity) -> tuple[Finding, ...]:
+        return (Finding(severity, 1, 1, "x", "y"),)
+
+    assert has_errors(one(Severity.ERROR))
+    assert not has_errors(one(Severity.WARNING) + one(Severity.NOTE))
+
+
+@given(st.binary(max_size=200) | st.text(alphabet="<>/a&;!-[]\"'= \n", max_size=80).map(str.encode))
+def test_no_text_whatever_is_too_much_for_it(content: bytes) -> None:
+    assert all(finding.line >= 1 and finding.column >= 1 for finding in lint(content, mac=MAC))
+
+
+def test_no_element_is_two_things_at_once() -> None:
+    assert not NUMBERS & WORDS
+    assert not REPEATED & (NUMBERS | WORDS)
+    assert all(name.isalnum() for name in KNOWN)
