@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix unit lock clean
+.PHONY: help demo test test-browser check fix unit lock clean
 
 help:  ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -23,6 +23,10 @@ check: $(VENV)/installed-dev
 
 unit: $(VENV)/installed-dev  ## the quick tests alone
 	$(BIN)/python -m pytest -q tests/unit
+
+test-browser: $(VENV)/installed-dev  ## the page at /docs in a real browser; installs Chromium if need be
+	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
+	$(BIN)/python -m pytest -q tests/browser/check_docs.py
 
 fix: $(VENV)/installed-dev  ## put format and simple lint in order
 	$(BIN)/ruff format .

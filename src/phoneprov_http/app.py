@@ -23,6 +23,7 @@ from phoneprov_http.frame import Frame
 from phoneprov_http.requests import Requests
 from phoneprov_http.routes.auth import auth_routes
 from phoneprov_http.routes.company_directory import company_directory_routes
+from phoneprov_http.routes.docs import docs_routes
 from phoneprov_http.routes.extensions import extension_routes
 from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.me import me_routes
@@ -96,6 +97,7 @@ def litestar_app(
         route_handlers=[
             Router("/api/v1", route_handlers=routes(use_cases, settings)),
             *health_routes(ready),
+            docs_routes(),
         ],
         exception_handlers={
             PhoneprovError: on_phoneprov_error,

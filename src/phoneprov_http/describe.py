@@ -10,9 +10,14 @@ from msgspec import Struct
 class Endpoint(Struct, frozen=True):
     """One operation: its title, what it takes and answers, and how it can fail.
 
-    ``reply`` is the type of ``data``; ``message`` an example of the message. ``errors`` are
-    the statuses beyond those that follow from the rest: 401 for whoever needs a token, 400,
-    413, 415 and 422 for whoever sends a body, 422 for a list, 503 for all.
+    ``reply`` is the type of ``data``; ``message`` an example of the message, for a list with a
+    count in front. ``identifiers`` may stand in the body beside its own fields, and must agree
+    with what is addressed. ``public`` needs no token, and ``heeds_bearer`` looks at one all the
+    same; what is not ``stored`` needs no database.
+
+    ``errors`` are the statuses beyond those that follow from the rest: 400 for all, 401 for
+    whoever needs a token, 413, 415 and 422 for whoever sends a body, 422 for a list, 409 with
+    the codes in ``conflicts``, 503 for what is stored.
     """
 
     summary: str
@@ -21,9 +26,13 @@ class Endpoint(Struct, frozen=True):
     status: int = 200
     body: type[Struct] | None = None
     body_optional: bool = False
+    identifiers: tuple[str, ...] = ()
     listed: bool = False
     errors: tuple[int, ...] = ()
+    conflicts: tuple[str, ...] = ()
     public: bool = False
+    heeds_bearer: bool = False
+    stored: bool = True
     metadata: bool = True
 
 

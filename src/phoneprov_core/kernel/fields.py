@@ -23,37 +23,71 @@ def schema(**keywords: Any) -> Meta:
 _LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 _LINE_NOT_BLANK = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
 
+# No all-zero, broadcast or multicast address.
+_MAC = (
+    r"^(?!0[0:.-]*$)[0-9A-Fa-f][02468ACEace](?:[0-9A-Fa-f]{10}|(?::[0-9A-Fa-f]{2}){5}"
+    r"|(?:-[0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{2}(?:\.[0-9A-Fa-f]{4}){2})$"
+)
+_MAIL = r"[^@\s\"(),:;<>\[\]\\\x00-\x1f\x7f-\x9f"
+_EMAIL = rf"^{_MAIL}]+@{_MAIL}.]+(?:\.{_MAIL}.]+)*$"
+_LANGUAGE = (
+    r"^(?:(?:[A-Za-z]{2,3}(?:-[A-Za-z]{3}){0,3}|[A-Za-z]{4,8})(?:-[A-Za-z]{4})?"
+    r"(?:-(?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
+    r"(?:-[0-9A-WYZa-wyz](?:-[A-Za-z0-9]{2,8})+)*(?:-[Xx](?:-[A-Za-z0-9]{1,8})+)?"
+    r"|[Xx](?:-[A-Za-z0-9]{1,8})+)$"
+)
+_URL = r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s\x00-\x1f\x7f-\x9f]+$"
+
 Line = Annotated[
     str, Check(values.required_text), schema(minLength=1, maxLength=255, pattern=_LINE_NOT_BLANK)
 ]
 OptionalLine = Annotated[str, Check(values.optional_text), schema(maxLength=255, pattern=_LINE)]
-Description = Annotated[str, Check(values.description), schema(maxLength=2048)]
+Description = Annotated[
+    str,
+    Check(values.description),
+    schema(maxLength=2048, pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"),
+]
 Email = Annotated[
     str,
     Check(values.email),
-    schema(format="email", maxLength=255, examples=["ada@example.com"]),
+    schema(maxLength=255, pattern=_EMAIL, examples=["ada@example.com"]),
 ]
 Language = Annotated[
-    str, Check(values.language), schema(description="A BCP 47 language tag", examples=["en"])
+    str,
+    Check(values.language),
+    schema(description="A BCP 47 language tag", maxLength=255, pattern=_LANGUAGE, examples=["en"]),
 ]
 Timezone = Annotated[
-    str, Check(values.timezone), schema(description="An IANA time zone", examples=["UTC"])
+    str,
+    Check(values.timezone),
+    schema(
+        description="The IANA name of a time zone",
+        pattern=r"^[A-Za-z0-9+_-]+(?:/[A-Za-z0-9+_-]+)*$",
+        examples=["UTC"],
+    ),
 ]
 Url = Annotated[
     str,
     Check(values.url),
-    schema(format="uri", pattern="^https?://", maxLength=2048, examples=["http://pbx/menu.xml"]),
+    schema(maxLength=2048, pattern=_URL, examples=["http://pbx/menu.xml"]),
 ]
 MacAddress = Annotated[
     str,
     Check(values.mac),
     schema(
         description="12 hexadecimal digits, separated by : or - or dots or not at all",
+        pattern=_MAC,
         examples=["00:1B:D4:12:34:56"],
     ),
 ]
 IpAddress = Annotated[
-    str, Check(values.ip), schema(description="IPv4 or IPv6", examples=["10.20.30.40"])
+    str,
+    Check(values.ip),
+    schema(
+        description="IPv4 or IPv6",
+        anyOf=[{"format": "ipv4"}, {"format": "ipv6"}],
+        examples=["10.20.30.40"],
+    ),
 ]
 Uuid = Annotated[str, Check(values.uuid), schema(format="uuid")]
 PinCode = Annotated[str, Check(values.pin_code), schema(pattern="^[0-9]{4,32}$", examples=["2468"])]

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from phoneprov_core.kernel.commands import Check, Unchecked, checked, settle
 
@@ -83,11 +83,15 @@ def _offset(value: int) -> int:
     return value
 
 
+def _bounds(least: int, most: int) -> Meta:
+    return Meta(extra_json_schema={"minimum": least, "maximum": most})
+
+
 class Window(Struct, frozen=True):
     """A page of a list: at most ``limit`` records (1 to 1000) behind the first ``offset``."""
 
-    limit: Annotated[int, Check(_limit)] = 1000
-    offset: Annotated[int, Check(_offset)] = 0
+    limit: Annotated[int, Check(_limit), _bounds(1, 1000)] = 1000
+    offset: Annotated[int, Check(_offset), _bounds(0, 2**63 - 1)] = 0
 
     def __post_init__(self) -> None:
         settle(self)

@@ -27,9 +27,13 @@ CnfXml = Annotated[
     ),
 ]
 Models = Annotated[
-    tuple[str, ...],
+    tuple[Line, ...],
     Check(values.each(values.required_text, most=200)),
-    schema(description="Phone models it works with; empty means all", examples=[["CP-7945G"]]),
+    schema(
+        description="Phone models it works with; empty means all",
+        maxItems=200,
+        examples=[["CP-7945G"]],
+    ),
 ]
 
 

@@ -24,7 +24,14 @@ Username = Annotated[Line, schema(examples=["ada"])]
 FirstName = Annotated[Line, schema(examples=["Ada"])]
 LastName = Annotated[Line, schema(examples=["Lovelace"])]
 Password = Annotated[
-    str, schema(format="password", minLength=1, examples=["correct horse battery"])
+    str,
+    schema(
+        format="password",
+        minLength=8,
+        maxLength=256,
+        pattern=r"^[^\x00-\x1f\x7f-\x9f]*$",
+        examples=["correct horse battery"],
+    ),
 ]
 
 

@@ -9,7 +9,7 @@ import click
 
 from phoneprov_adapters.settings import Settings
 from phoneprov_adapters.sql import migrate
-from phoneprov_adapters.wiring import migrate_embedded, prepare, running
+from phoneprov_adapters.wiring import make_folder, migrate_embedded, prepare, running
 from phoneprov_core.auth.create_admin import AdminCreated
 from phoneprov_core.users.model import Registration
 from phoneprov_http.main.settings import settings_of_environment
@@ -71,7 +71,7 @@ def db() -> None:
 def upgrade() -> None:
     """Bring the schema up to date."""
     settings = settings_of_environment()
-    prepare(settings)
+    make_folder(settings)
     asyncio.run(migrate.upgrade(settings.database_url))
     click.echo(f"The schema stands at {migrate.newest()}, the newest step.")
 
@@ -80,7 +80,7 @@ def upgrade() -> None:
 def current() -> None:
     """Say at which step the schema stands; exit with 1 when it is not the newest."""
     settings = settings_of_environment()
-    prepare(settings)
+    make_folder(settings)
     step = asyncio.run(migrate.current(settings.database_url))
     newest = migrate.newest()
     click.echo(f"The schema stands at {step or 'nothing yet'}; the newest step is {newest}.")

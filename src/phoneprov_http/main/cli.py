@@ -11,6 +11,7 @@ from phoneprov_adapters.settings import SettingsError
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_http.main.admin import create_admin, db
 from phoneprov_http.main.demo import demo
+from phoneprov_http.main.keys import keys
 from phoneprov_http.main.openapi import openapi
 from phoneprov_http.main.serve import serve
 from phoneprov_http.main.simulate import simulate_phone
@@ -55,6 +56,7 @@ def main() -> None:
 main.add_command(serve)
 main.add_command(create_admin)
 main.add_command(db)
+main.add_command(keys)
 main.add_command(demo)
 main.add_command(simulate_phone)
 main.add_command(openapi)

@@ -9,7 +9,7 @@ from phoneprov_adapters.container import Container
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.settings import read_settings
 from phoneprov_http.app import HttpSettings, litestar_app
-from phoneprov_http.openapi import document
+from phoneprov_http.openapi.document import document
 
 
 @click.command()

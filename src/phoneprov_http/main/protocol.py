@@ -4,6 +4,9 @@ uvicorn waits for ever for the rest of a request, and takes header fields withou
 request must have arrived whole within ``ARRIVAL_SECONDS``, its line and header fields within
 ``LARGEST_HEAD`` bytes, and what is no HTTP at all is answered in the envelope like
 everything else.
+
+Told to stop, uvicorn closes a connection that is between two requests at once, also when the
+next is on its way. Here it stays open for ``SILENCE_SECONDS``, and whatever comes is answered.
 """
 
 from __future__ import annotations
@@ -14,10 +17,12 @@ import uuid
 import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from phoneprov_http.main.listener import readable
 from phoneprov_http.replies import ErrorEnvelope, ErrorInfo
 
 ARRIVAL_SECONDS = 20.0
 LARGEST_HEAD = 64 * 1024
+SILENCE_SECONDS = 1.0
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -26,6 +31,8 @@ class BoundedProtocol(HttpToolsProtocol):
     _arrival: asyncio.TimerHandle | None = None
     _head_size = 0
     _in_head = True
+    _has_begun = False
+    _silent_until: float | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -45,16 +52,37 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._in_head, self._head_size = True, 0
+        self._has_begun = True
         self._await_arrival()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         self._in_head = False
         super().on_headers_complete()
+        if self._silent_until is not None:
+            self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
         self._arrived()
+        self._has_begun = False
         super().on_message_complete()
+
+    def shutdown(self) -> None:
+        """Finish: answer what has begun to arrive, and close. To be called until it is closed."""
+        if self._silent_until is None:
+            self._silent_until = self.loop.time() + SILENCE_SECONDS
+        if self.cycle is not None and not self.cycle.response_complete:
+            # A reply on its way has said that the connection is kept: one more may follow it.
+            self.cycle.keep_alive &= self.cycle.response_started
+        elif (
+            not self._has_begun and self.loop.time() >= self._silent_until and not self._has_more()
+        ):
+            self.transport.close()
+
+    def _has_more(self) -> bool:
+        """Whether something came in that nobody has looked at."""
+        fd: int = self.transport.get_extra_info("socket").fileno()
+        return fd >= 0 and readable(fd)
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no request in the form of every other failure."""

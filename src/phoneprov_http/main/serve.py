@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import socket
+import sys
+from collections.abc import Callable
 
 import click
 import uvicorn
@@ -10,15 +14,21 @@ import uvicorn
 from phoneprov_adapters.settings import Settings
 from phoneprov_adapters.sql import migrate
 from phoneprov_adapters.sql.choice import is_embedded
-from phoneprov_adapters.wiring import DRAIN_SECONDS, prepare
+from phoneprov_adapters.wiring import DRAIN_SECONDS, opened, prepare, require_keys
 from phoneprov_http.main.settings import settings_of_environment
 
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8000, show_default=True, help="The port to listen on.")
 @click.option(
-    "--workers", default=1, show_default=True, help="How many processes serve side by side."
+    "--port", default=8000, show_default=True, help="The port to listen on; 0 takes a free one."
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="How many processes serve side by side.",
 )
 @click.option(
     "--migrate",
@@ -31,15 +41,33 @@ def serve(host: str, port: int, workers: int, *, migrate_shared: bool) -> None:
 
     Requests that were accepted are finished; a switch under way is ended first.
     """
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leave)
     settings = settings_of_environment()
     asyncio.run(_make_ready(settings, migrate_shared=migrate_shared))
-    click.echo(f"phoneprov serves on http://{host}:{port} (stop with Ctrl-C)", err=True)
-    uvicorn.run(
+    listener = bound(host, port)
+    address = f"[{host}]" if ":" in host else host
+    url = f"http://{address}:{listener.getsockname()[1]}"
+    click.echo(f"phoneprov serves on {url} (stop with Ctrl-C)", err=True)
+    if workers == 1:
+        Server(_config(), listener).run()
+    elif not Workers(_serve_beside_others, workers, listener).run():
+        sys.exit(1)
+
+
+def _leave(*_: object) -> None:
+    """Told to stop before anything was served."""
+    sys.exit(0)
+
+
+def _serve_beside_others(listener: socket.socket, on_started: Callable[[], None]) -> None:
+    Server(_config(), listener, alone=False, on_started=on_started).run()
+
+
+def _config() -> uvicorn.Config:
+    return uvicorn.Config(
         "phoneprov_http.main.asgi:make_app",
         factory=True,
-        host=host,
-        port=port,
-        workers=workers,
         http="phoneprov_http.main.protocol:BoundedProtocol",
         ws="none",
         lifespan="on",
@@ -49,12 +77,14 @@ def serve(host: str, port: int, workers: int, *, migrate_shared: bool) -> None:
         access_log=False,
         log_config=None,
         log_level="warning",
-        timeout_graceful_shutdown=int(DRAIN_SECONDS) + 3,
     )
 
 
 async def _make_ready(settings: Settings, *, migrate_shared: bool) -> None:
-    """Make the key and the schema before the workers start, so that none races another."""
-    prepare(settings)
+    """Make the key and the schema before the workers start, so that none races another; and
+    see that the keys are the right ones, which is told once here instead of by each worker."""
+    container = prepare(settings)
     if migrate_shared or is_embedded(settings.database_url):
         await migrate.upgrade(settings.database_url)
+    async with opened(container):
+        await require_keys(container)

@@ -68,8 +68,10 @@ def auth_routes(
             body=Registration,
             reply=User,
             status=201,
-            errors=(403, 409),
+            errors=(403,),
+            conflicts=("already_exists",),
             public=True,
+            heeds_bearer=True,
         ),
     )
     async def register_account(request: AnyRequest) -> ASGIResponse:

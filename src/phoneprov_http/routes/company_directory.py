@@ -72,6 +72,7 @@ def company_directory_routes(requests: Requests, directory: CompanyDirectory) ->
             "Company contact updated",
             body=CompanyContactPatch,
             reply=CompanyContact,
+            identifiers=("uuid",),
             errors=(403, 404),
         ),
     )

@@ -87,7 +87,8 @@ def extension_routes(requests: Requests, extensions: Extensions) -> Router:
             body=NewExtension,
             reply=ShownExtension,
             status=201,
-            errors=(403, 409),
+            errors=(403,),
+            conflicts=("already_exists",),
         ),
     )
     async def create_extension(request: AnyRequest) -> ASGIResponse:
@@ -103,7 +104,9 @@ def extension_routes(requests: Requests, extensions: Extensions) -> Router:
             "Extension updated",
             body=ExtensionPatch,
             reply=ShownExtension,
-            errors=(403, 404, 409),
+            identifiers=("uuid",),
+            errors=(403, 404),
+            conflicts=("already_exists",),
         ),
     )
     async def update_extension(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:

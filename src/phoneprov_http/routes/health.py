@@ -16,7 +16,11 @@ from phoneprov_http.replies import done
 def health_routes(ready: Callable[[], Awaitable[str | None]]) -> list[HTTPRouteHandler]:
     """``/health/live`` and ``/health/ready``."""
 
-    @get("/health/live", tags=["Health"], opt=described("Is it alive?", "Alive", public=True))
+    @get(
+        "/health/live",
+        tags=["Health"],
+        opt=described("Is it alive?", "Alive", public=True, stored=False),
+    )
     async def live() -> ASGIResponse:
         """The process answers."""
         return done("Alive")

@@ -54,7 +54,8 @@ def permission_routes(requests: Requests, permissions: Permissions) -> Router:
             body=NewPermission,
             reply=Permission,
             status=201,
-            errors=(403, 409),
+            errors=(403,),
+            conflicts=("already_exists",),
         ),
     )
     async def create_permission(request: AnyRequest) -> ASGIResponse:
@@ -70,7 +71,9 @@ def permission_routes(requests: Requests, permissions: Permissions) -> Router:
             "Permission updated",
             body=PermissionPatch,
             reply=Permission,
-            errors=(403, 404, 409),
+            identifiers=("uuid", "level"),
+            errors=(403, 404),
+            conflicts=("already_exists",),
         ),
     )
     async def update_permission(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
@@ -82,7 +85,9 @@ def permission_routes(requests: Requests, permissions: Permissions) -> Router:
     @delete(
         "/{uuid:str}",
         status_code=200,
-        opt=described("Delete a permission", "Permission deleted", errors=(403, 404, 409)),
+        opt=described(
+            "Delete a permission", "Permission deleted", errors=(403, 404), conflicts=("in_use",)
+        ),
     )
     async def delete_permission(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
         """Delete a permission that nobody is assigned."""
@@ -124,7 +129,8 @@ def user_permission_routes(requests: Requests, user_permissions: UserPermissions
             "Permission assigned",
             body=NewAssignment,
             reply=Assignment,
-            errors=(403, 404, 409),
+            errors=(403, 404),
+            conflicts=("last_superadmin",),
         ),
     )
     async def assign_permission(request: AnyRequest) -> ASGIResponse:
@@ -136,7 +142,12 @@ def user_permission_routes(requests: Requests, user_permissions: UserPermissions
     @delete(
         "/{user_uuid:str}",
         status_code=200,
-        opt=described("Remove a user's permission", "Permission removed", errors=(403, 404, 409)),
+        opt=described(
+            "Remove a user's permission",
+            "Permission removed",
+            errors=(403, 404),
+            conflicts=("last_superadmin",),
+        ),
     )
     async def remove_assignment(request: AnyRequest, user_uuid: FromPath[str]) -> ASGIResponse:
         """Take a user's permission away."""

@@ -45,6 +45,7 @@ def personal_directory_routes(requests: Requests, directory: PersonalDirectory) 
             "Personal contact created",
             body=NewPersonalContact,
             reply=PersonalContact,
+            identifiers=("user_uuid",),
             status=201,
             errors=(403, 404),
         ),
@@ -64,6 +65,7 @@ def personal_directory_routes(requests: Requests, directory: PersonalDirectory) 
             "Personal contact updated",
             body=PersonalContactPatch,
             reply=PersonalContact,
+            identifiers=("uuid", "user_uuid"),
             errors=(404,),
         ),
     )

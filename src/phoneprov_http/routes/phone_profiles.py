@@ -91,6 +91,7 @@ def profile_routes(requests: Requests, profiles: Profiles, switch: SwitchProfile
             "Profile updated",
             body=ProfilePatch,
             reply=Profile,
+            identifiers=("uuid",),
             errors=(403, 404),
             metadata=False,
         ),
@@ -119,7 +120,14 @@ def profile_routes(requests: Requests, profiles: Profiles, switch: SwitchProfile
             "Profile switched",
             body=SwitchRequest,
             reply=Switched,
-            errors=(404, 409, 502, 504),
+            errors=(404, 502, 504),
+            conflicts=(
+                "phone_inactive",
+                "profile_does_not_fit",
+                "phone_busy",
+                "no_address",
+                "address_not_allowed",
+            ),
             metadata=False,
         ),
     )

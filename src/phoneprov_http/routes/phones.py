@@ -36,7 +36,8 @@ def phone_routes(requests: Requests, phones: Phones) -> Router:
             body=NewPhone,
             reply=Phone,
             status=201,
-            errors=(403, 409),
+            errors=(403,),
+            conflicts=("already_exists",),
         ),
     )
     async def create_phone(request: AnyRequest) -> ASGIResponse:
@@ -48,7 +49,12 @@ def phone_routes(requests: Requests, phones: Phones) -> Router:
     @put(
         "/{mac:str}",
         opt=described(
-            "Change a phone", "Phone updated", body=PhonePatch, reply=Phone, errors=(403, 404)
+            "Change a phone",
+            "Phone updated",
+            body=PhonePatch,
+            reply=Phone,
+            identifiers=("mac",),
+            errors=(403, 404),
         ),
     )
     async def update_phone(request: AnyRequest, mac: FromPath[str]) -> ASGIResponse:

@@ -69,7 +69,8 @@ def user_extension_routes(requests: Requests, links: Links) -> Router:
             body=NewLink,
             reply=FullLink,
             status=201,
-            errors=(403, 404, 409),
+            errors=(403, 404),
+            conflicts=("already_exists",),
         ),
     )
     async def create_link(request: AnyRequest) -> ASGIResponse:

@@ -41,7 +41,8 @@ def user_routes(requests: Requests, users: Users) -> Router:
             body=NewUser,
             reply=User,
             status=201,
-            errors=(403, 409),
+            errors=(403,),
+            conflicts=("already_exists",),
         ),
     )
     async def create_user(request: AnyRequest) -> ASGIResponse:
@@ -54,7 +55,13 @@ def user_routes(requests: Requests, users: Users) -> Router:
     @put(
         "/{uuid:str}",
         opt=described(
-            "Change a user", "User updated", body=UserPatch, reply=User, errors=(403, 404, 409)
+            "Change a user",
+            "User updated",
+            body=UserPatch,
+            reply=User,
+            identifiers=("uuid",),
+            errors=(403, 404),
+            conflicts=("already_exists", "last_superadmin"),
         ),
     )
     async def update_user(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
@@ -66,7 +73,9 @@ def user_routes(requests: Requests, users: Users) -> Router:
     @delete(
         "/{uuid:str}",
         status_code=200,
-        opt=described("Delete a user", "User deleted", errors=(403, 404, 409)),
+        opt=described(
+            "Delete a user", "User deleted", errors=(403, 404), conflicts=("last_superadmin",)
+        ),
     )
     async def delete_user(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
         """Delete an account and everything that is its own."""

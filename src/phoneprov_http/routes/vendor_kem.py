@@ -58,6 +58,7 @@ def kem_routes(requests: Requests, kems: Kems) -> Router:
             "KEM updated",
             body=KemPatch,
             reply=Kem,
+            identifiers=("uuid",),
             errors=(403, 404),
         ),
     )

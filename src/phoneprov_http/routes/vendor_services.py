@@ -64,6 +64,7 @@ def vendor_service_routes(requests: Requests, services: VendorServices) -> Route
             "Service updated",
             body=VendorServicePatch,
             reply=VendorService,
+            identifiers=("uuid",),
             errors=(403, 404),
         ),
     )

@@ -34,6 +34,7 @@ def vendor_user_routes(requests: Requests, vendor_users: VendorUsers) -> Router:
             "Vendor user saved",
             body=NewPin,
             reply=VendorUser,
+            identifiers=("user_uuid",),
             errors=(403, 404),
         ),
     )

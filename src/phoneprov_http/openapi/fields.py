@@ -1,0 +1,121 @@
+"""What each field means, where its type does not say so, and an example of it.
+
+A key is a field's name, or ``Record.field`` where a record means something else by it. The
+words are those of a reply and of a body alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Field(NamedTuple):
+    """The words about a field, and one value it may have."""
+
+    description: str
+    example: Any = None
+
+
+_UUID = "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11"
+_JWT = "eyJhbGciOiJIUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiJhZGEifQ.c2lnbmVk"
+
+FIELDS: dict[str, Field] = {
+    "uuid": Field("The identifier, given by the service", _UUID),
+    "user_uuid": Field("The user it belongs to", _UUID),
+    "created_at": Field("When it was created"),
+    "updated_at": Field("When it was last changed"),
+    "created_ip": Field("The address it was created from", "10.20.0.7"),
+    "updated_ip": Field("The address it was last changed from", "10.20.0.7"),
+    "description": Field("What else there is to say; may have lines", "The one by the window"),
+    "is_active": Field("Whether it is in use", True),
+    "level": Field(
+        "The permission level, 0 to 2147483647. Level 0 is the superadmin level, and a user "
+        "at level N holds the levels 0 through N, unless the deployment sets the strict rule",
+        0,
+    ),
+    "perm_uuid": Field("The permission that is assigned", _UUID),
+    "perm_name": Field("The permission's name", "superadmin"),
+    "Permission.name": Field("What the permission is called; unique together with its level"),
+    # Accounts
+    "first_name": Field("The given name", "Ada"),
+    "last_name": Field("The family name", "Lovelace"),
+    "username": Field("What the user logs in with; unique whatever its case", "ada"),
+    "email": Field("An e-mail address", "ada@example.com"),
+    "User.email": Field("The e-mail address; unique whatever its case", "ada@example.com"),
+    "MeProfile.email": Field("The e-mail address; unique whatever its case", "ada@example.com"),
+    "Registration.email": Field("The e-mail address; unique whatever its case"),
+    "password": Field(
+        "8 to 256 characters, unless the deployment sets other bounds; no control characters, "
+        "and none of the most commonly used passwords. Never answered"
+    ),
+    "Credentials.password": Field("The password"),
+    "phone": Field("A telephone number, as the user gives it", "+44 20 7946 0018"),
+    "location": Field("Where it, or who it is about, is found", "Berlin, third floor"),
+    "nationality": Field("The nationality, as the user gives it", "British"),
+    "User.is_active": Field("Whether the account can log in", True),
+    "MeProfile.is_active": Field("Whether the account can log in", True),
+    "last_uuid": Field("The account that last changed this one; null until then"),
+    "last_login_ip": Field("The address of the last login", "10.20.0.7"),
+    "last_login_at": Field("When the user last logged in"),
+    "last_logout_ip": Field("The address of the last logout", "10.20.0.7"),
+    "created_by": Field("The account that created it"),
+    "User.created_by": Field("The account that created it; null for one that registered itself"),
+    "updated_by": Field("The account that last changed it; null until then"),
+    "permission": Field("The permission the account is assigned, null without one"),
+    "vendor_user": Field("The account's PIN, null without one"),
+    "user": Field("Who logged in"),
+    "accessToken": Field("", _JWT),
+    "refreshToken": Field("", _JWT),
+    "refresh_token": Field("", _JWT),
+    # Extensions
+    "extension": Field("The number, unique"),
+    "Extension.name": Field("What the extension is called", "Front desk"),
+    "voicemail": Field("Whether it has voicemail", False),
+    "voicemail_passcode": Field("The passcode of its voicemail", "2468"),
+    "extension_uuid": Field("The extension", _UUID),
+    "ext_name": Field("The name of the extension", "Front desk"),
+    # Phones and what hangs on them
+    "mac": Field("The MAC, canonical", "00:1B:D4:12:34:56"),
+    "Kem.mac": Field("The MAC of the key expansion module"),
+    "brand": Field("Who made it", "Cisco"),
+    "model": Field("The model", "CP-7945G"),
+    "Phone.name": Field("What the phone is called", "Front desk"),
+    "hostname": Field("Its name in the network", "SEP001BD4123456"),
+    "Phone.location": Field("Where it stands", "Berlin, third floor"),
+    "phone_ip": Field("The address it is reached at, IPv4 or IPv6"),
+    "phone_vlan": Field("Its VLAN", "120"),
+    "software_version": Field("The version of its firmware", "SCCP45.9-4-2SR3-1S"),
+    "software_type": Field("The firmware family; free text", "SCCP"),
+    "Phone.is_active": Field("Whether profiles may be put onto it", True),
+    "is_vendor": Field("Whether it is flagged as a vendor phone", True),
+    "vendor": Field("Its vendor flag, null without one"),
+    "key_expansion_modules": Field("The key expansion modules connected to it, oldest first"),
+    "ip": Field("The address of the key expansion module, IPv4 or IPv6"),
+    "connected_phone": Field("The MAC of the phone it is connected to", "00:1B:D4:12:34:56"),
+    # Profiles
+    "Profile.name": Field("The display name", "Ada at the front desk"),
+    "Profile.user_uuid": Field("The owner of the profile", _UUID),
+    "compatible_models": Field("The models it works with; empty means all", ["CP-7945G"]),
+    "Profile.software_type": Field("The firmware family it is for; null means all"),
+    "profile_uuid": Field("The profile", _UUID),
+    "profile": Field("The profile's name", "Ada at the front desk"),
+    # Directories, services, PINs
+    "name": Field("The name", "Ada Lovelace"),
+    "work": Field("The telephone number at work", "+44 20 7946 0018"),
+    "mobile": Field("The mobile telephone number", "+44 7700 900123"),
+    "home": Field("The telephone number at home"),
+    "ringtone": Field("What the phone rings with; free text", "Chirp1"),
+    "department": Field("The department", "Analytical engines"),
+    "company": Field("The company", "Example Ltd"),
+    "building": Field("The building", "B"),
+    "VendorService.name": Field("What the service is called", "Company directory"),
+    "url": Field("Its http or https address, which is never fetched from here"),
+    "type": Field("The kind of service; free text", "IPPhone"),
+    "pin_code": Field("4 to 32 digits. Only a hash of it is kept", "2468"),
+    "VendorUser.pin_code": Field(
+        "The hash of the PIN, made with a secret key", "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$..."
+    ),
+    # Failures
+    "field": Field("The name of the field, as it was sent", "mac"),
+    "message": Field("What it must be, to be read after its name", "is required"),
+}

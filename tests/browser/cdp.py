@@ -1,0 +1,124 @@
+"""A headless Chromium that is told what to do over a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from base64 import b64decode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+QUIET = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--remote-debugging-pipe", "--window-size=1280,1600",
+)  # fmt: skip
+
+
+class Page:
+    """One page. ``asked`` are the addresses it asked for, ``complaints`` what the browser
+    said against it: errors, and whatever its policy kept from happening."""
+
+    def __init__(self, to_browser: BinaryIO, from_browser: BinaryIO) -> None:
+        self.asked: list[str] = []
+        self.complaints: list[str] = []
+        self._write = to_browser
+        self._read = from_browser
+        self._rest = b""
+        self._number = 0
+        self._session: str | None = None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = attached["sessionId"]
+        for domain in ("Page", "Network", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Tell the browser to do something, and wait until it did."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        self._write.write(json.dumps(message).encode() + b"\0")
+        while True:
+            reply = self._next()
+            if reply.get("id") == self._number:
+                assert "error" not in reply, reply
+                result: dict[str, Any] = reply["result"]
+                return result
+            self._happened(reply.get("method", ""), reply.get("params", {}))
+
+    def _next(self) -> dict[str, Any]:
+        while b"\0" not in self._rest:
+            piece = self._read.read(1 << 16)
+            assert piece, "the browser is gone"
+            self._rest += piece
+        message, self._rest = self._rest.split(b"\0", 1)
+        parsed: dict[str, Any] = json.loads(message)
+        return parsed
+
+    def _happened(self, what: str, told: dict[str, Any]) -> None:
+        if what == "Network.requestWillBeSent":
+            self.asked.append(told["request"]["url"])
+        elif what == "Log.entryAdded" and told["entry"]["level"] in {"error", "warning"}:
+            self.complaints.append(told["entry"]["text"])
+        elif what == "Runtime.exceptionThrown":
+            self.complaints.append(told["exceptionDetails"]["text"])
+
+    def evaluate(self, script: str) -> Any:
+        """What this JavaScript comes to."""
+        told = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        assert "exceptionDetails" not in told, told
+        return told["result"].get("value")
+
+    def until(self, script: str, seconds: float = 20) -> Any:
+        """Wait until this JavaScript comes to something true, and answer that."""
+        deadline = time.monotonic() + seconds
+        while not (value := self.evaluate(script)):
+            assert time.monotonic() < deadline, f"never true: {script}"
+            time.sleep(0.05)
+        return value
+
+    def click(self, selector: str) -> None:
+        self.until(f"!!document.querySelector({selector!r})")
+        self.evaluate(f"document.querySelector({selector!r}).click()")
+
+    def type(self, selector: str, text: str) -> None:
+        self.until(f"!!document.querySelector({selector!r})")
+        self.evaluate(f"document.querySelector({selector!r}).focus()")
+        self.call("Input.insertText", text=text)
+
+    def screenshot(self, path: Path) -> None:
+        path.write_bytes(b64decode(self.call("Page.captureScreenshot")["data"]))
+
+
+@contextmanager
+def browser(program: str, profile: Path) -> Iterator[Page]:
+    """A page of a new browser with a profile of its own."""
+    commands, to_browser = os.pipe()
+    from_browser, replies = os.pipe()
+
+    def as_3_and_4() -> None:
+        spare = os.dup(commands), os.dup(replies)
+        os.dup2(spare[0], 3)
+        os.dup2(spare[1], 4)
+
+    process = subprocess.Popen(
+        [program, *QUIET, f"--user-data-dir={profile}", "about:blank"],
+        preexec_fn=as_3_and_4,  # noqa: PLW1509 - the browser reads 3 and writes 4
+        close_fds=False,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(commands)
+    os.close(replies)
+    try:
+        with os.fdopen(to_browser, "wb", 0) as write, os.fdopen(from_browser, "rb", 0) as read:
+            yield Page(write, read)
+    finally:
+        process.terminate()
+        process.wait(10)

@@ -1,0 +1,376 @@
+"""The document says what the interface says, all of it, and nothing that is not so."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import schemathesis
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import phoneprov_core
+from phoneprov_core.kernel import fields, values
+from phoneprov_http.main.openapi import describe
+from phoneprov_http.openapi.fields import FIELDS
+from phoneprov_http.openapi.words import CODES, TAGS
+
+Json = dict[str, Any]
+
+DOCUMENT: Json = describe()
+SCHEMAS: Json = DOCUMENT["components"]["schemas"]
+
+INTERFACE = """
+POST   /auth/login
+POST   /auth/register
+POST   /auth/logout
+POST   /auth/refresh
+GET    /me
+GET    /me/phones
+GET    /me/vendor-services/personal
+GET    /me/vendor-services/company
+GET    /users
+GET    /users/{uuid}
+POST   /users
+PUT    /users/{uuid}
+DELETE /users/{uuid}
+GET    /extensions
+GET    /extensions/{uuid}
+POST   /extensions
+PUT    /extensions/{uuid}
+DELETE /extensions/{uuid}
+GET    /permissions
+GET    /permissions/{uuid}
+POST   /permissions
+PUT    /permissions/{uuid}
+DELETE /permissions/{uuid}
+GET    /user-perms/{userUuid}
+POST   /user-perms
+DELETE /user-perms/{userUuid}
+GET    /user-extensions
+GET    /user-extensions/by-user/{userUuid}
+GET    /user-extensions/by-extension/{extUuid}
+POST   /user-extensions
+DELETE /user-extensions/{uuid}
+GET    /phones
+GET    /phones/{mac}
+POST   /phones
+PUT    /phones/{mac}
+DELETE /phones/{mac}
+GET    /phone-profiles
+GET    /phone-profiles/{uuid}
+GET    /phone-profiles/user/{userUuid}
+POST   /phone-profiles
+PUT    /phone-profiles/{uuid}
+DELETE /phone-profiles/{uuid}
+POST   /phone-profiles/switch
+GET    /company-directory
+GET    /company-directory/{uuid}
+POST   /company-directory
+PUT    /company-directory/{uuid}
+DELETE /company-directory/{uuid}
+GET    /vendor-kem
+GET    /vendor-kem/{uuid}
+POST   /vendor-kem
+PUT    /vendor-kem/{uuid}
+DELETE /vendor-kem/{uuid}
+GET    /vendor-services
+GET    /vendor-services/{uuid}
+POST   /vendor-services
+PUT    /vendor-services/{uuid}
+DELETE /vendor-services/{uuid}
+GET    /personal-directory/{userUuid}
+POST   /personal-directory/{userUuid}
+PUT    /personal-directory/contact/{uuid}
+DELETE /personal-directory/contact/{uuid}
+GET    /vendor-phones
+GET    /vendor-phones/{mac}
+PUT    /vendor-phones/{mac}
+DELETE /vendor-phones/{mac}
+GET    /vendor-users/by-user/{userUuid}
+PUT    /vendor-users/{userUuid}
+DELETE /vendor-users/{userUuid}
+"""
+
+
+def operations() -> Iterator[tuple[str, Json]]:
+    for path, item in DOCUMENT["paths"].items():
+        for method, operation in item.items():
+            yield f"{method.upper()} {path}", operation
+
+
+OPERATIONS = dict(operations())
+
+
+def operation(called: str) -> Json:
+    method, path = called.split()
+    found: Json = OPERATIONS[f"{method} /api/v1{path}"]
+    return found
+
+
+def resolved(thing: Json) -> Json:
+    if "$ref" not in thing:
+        return thing
+    found: Any = DOCUMENT
+    for step in thing["$ref"].removeprefix("#/").split("/"):
+        found = found[step]
+    resolved_: Json = found
+    return resolved_
+
+
+def problems(schema: Json, value: Any) -> list[str]:
+    whole = {**schema, "components": DOCUMENT["components"]}
+    validator = jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
+    return [error.message for error in validator.iter_errors(value)]
+
+
+def test_it_is_an_openapi_document() -> None:
+    schemathesis.openapi.from_dict(DOCUMENT).validate()
+
+
+def test_it_has_every_operation_of_the_interface_and_the_health_checks() -> None:
+    expected = {"GET /health/live", "GET /health/ready"}
+    for line in INTERFACE.strip().splitlines():
+        method, path = line.split()
+        expected.add(f"{method} /api/v1{path}")
+    assert len(expected) == 71
+    assert set(OPERATIONS) == expected
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_operation_is_told_in_words(name: str) -> None:
+    told = OPERATIONS[name]
+    assert told["summary"]
+    assert told["description"].endswith(".")
+    assert [tag in TAGS for tag in told["tags"]] == [True]
+    for parameter in told["parameters"]:
+        assert parameter["description"]
+    for reply in told["responses"].values():
+        assert resolved(reply)["description"]
+
+
+def test_operations_and_tags_are_told_apart() -> None:
+    names = [told["operationId"] for told in OPERATIONS.values()]
+    assert len(set(names)) == len(names)
+    tags = [tag["name"] for tag in DOCUMENT["tags"]]
+    assert sorted(tags) == sorted(TAGS)
+    assert all(tag["description"] for tag in DOCUMENT["tags"])
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_every_field_is_told_in_words_and_no_other_is_let_through(name: str) -> None:
+    schema = SCHEMAS[name]
+    assert schema["description"]
+    assert schema["additionalProperties"] is False
+    for field, told in schema["properties"].items():
+        assert resolved(told).get("description") or told.get("description"), field
+
+
+def test_no_words_are_about_fields_that_are_gone() -> None:
+    there = {field for schema in SCHEMAS.values() for field in schema["properties"]}
+    records = {re.sub("^(New|Shown|Enriched)|(Patch|Flag)$", "", name) for name in SCHEMAS}
+    for key in FIELDS:
+        record, _, field = key.rpartition(".")
+        assert field in there, key
+        assert not record or record in records, key
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_examples_are_what_they_are_examples_of(name: str) -> None:
+    told = OPERATIONS[name]
+    if "requestBody" in told:
+        content = told["requestBody"]["content"]["application/json"]
+        assert problems(content["schema"], content["example"]) == []
+        assert content["example"]
+    for reply in told["responses"].values():
+        content = resolved(reply)["content"]["application/json"]
+        examples = [one["value"] for one in content.get("examples", {}).values()]
+        examples += [content["example"]] if "example" in content else []
+        assert examples
+        for example in examples:
+            assert problems(content["schema"], example) == []
+
+
+def test_examples_of_fields_are_what_they_are_examples_of() -> None:
+    for name, schema in SCHEMAS.items():
+        for field, told in schema["properties"].items():
+            for example in told.get("examples", ()):
+                assert problems(told, example) == [], (name, field)
+
+
+def test_who_needs_a_token() -> None:
+    for name, told in OPERATIONS.items():
+        if "/health/" in name or name.endswith(("/auth/login", "/auth/refresh")):
+            assert told["security"] == [], name
+        elif name.endswith("/auth/register"):
+            assert told["security"] == [{}, {"bearer": []}]
+        else:
+            assert told["security"] == [{"bearer": []}], name
+            assert "401" in told["responses"], name
+    assert DOCUMENT["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
+
+
+def test_every_body_can_be_refused_in_every_way() -> None:
+    for name, told in OPERATIONS.items():
+        statuses = set(told["responses"])
+        assert ({"413", "415", "422"} <= statuses) == ("requestBody" in told), name
+        assert "400" in statuses, name
+        assert ("503" in statuses) == (name != "GET /health/live"), name
+        if re.search(r"\{(?!userUuid)", name) and name != "PUT /api/v1/vendor-phones/{mac}":
+            assert "404" in statuses, name
+
+
+def test_lists_and_only_lists_take_a_page() -> None:
+    for name, told in OPERATIONS.items():
+        in_query = {one["name"]: one for one in told["parameters"] if one["in"] == "query"}
+        data = told["responses"].get("200", {}).get("content", {}).get("application/json", {})
+        is_list = data.get("schema", {}).get("properties", {}).get("data", {}).get("type")
+        assert (set(in_query) == {"limit", "offset"}) == (is_list == "array"), name
+    limit, offset = operation("GET /users")["parameters"]
+    assert (limit["schema"]["minimum"], limit["schema"]["maximum"]) == (1, 1000)
+    assert offset["schema"]["minimum"] == 0
+
+
+def test_the_profile_group_and_it_alone_has_no_metadata() -> None:
+    for name, told in OPERATIONS.items():
+        (status,) = [status for status in told["responses"] if status < "300"]
+        schema = told["responses"][status]["content"]["application/json"]["schema"]
+        assert ("metadata" in schema["properties"]) == ("/phone-profiles" not in name), name
+        assert set(schema["required"]) == set(schema["properties"])
+        assert schema["additionalProperties"] is False
+
+
+def test_what_creates_answers_201_and_the_rest_200() -> None:
+    others = ("login", "refresh", "logout", "switch", "user-perms")
+    for name, told in OPERATIONS.items():
+        creates = name.startswith("POST") and not name.endswith(others)
+        assert ("201" if creates else "200") in told["responses"], name
+
+
+def test_replies_show_their_headers() -> None:
+    for name, told in OPERATIONS.items():
+        for status, reply in told["responses"].items():
+            headers = {key: resolved(one) for key, one in resolved(reply)["headers"].items()}
+            assert headers.pop("X-Request-Id")["required"], name
+            assert set(headers) == {"401": {"WWW-Authenticate"}, "429": {"Retry-After"}}.get(
+                status, set()
+            ), name
+
+
+def test_what_was_read_can_be_put() -> None:
+    for name, told in OPERATIONS.items():
+        if not name.startswith("PUT"):
+            continue
+        body = resolved(told["requestBody"]["content"]["application/json"]["schema"])
+        reply = told["responses"]["200"]["content"]["application/json"]["schema"]
+        read = resolved(reply["properties"]["data"])
+        assert set(read["properties"]) <= set(body["properties"]), name
+
+
+def test_identifiers_in_a_body_must_agree() -> None:
+    for called, fields_ in {
+        "PUT /permissions/{uuid}": {"uuid", "level"},
+        "PUT /phones/{mac}": {"mac"},
+        "PUT /vendor-users/{userUuid}": {"user_uuid"},
+        "POST /personal-directory/{userUuid}": {"user_uuid"},
+        "PUT /personal-directory/contact/{uuid}": {"uuid", "user_uuid"},
+        "PUT /users/{uuid}": {"uuid"},
+    }.items():
+        content = operation(called)["requestBody"]["content"]["application/json"]
+        told = resolved(content["schema"])["properties"]
+        agree = {name for name, one in told.items() if "Must agree" in one.get("description", "")}
+        assert agree == fields_, called
+
+
+def test_every_code_that_is_raised_is_told() -> None:
+    raised = set()
+    source = Path(phoneprov_core.__file__).parents[1]
+    for path in source.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg == "code":
+                raised |= {node.value.value} if isinstance(node.value, ast.Constant) else set()
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                named = node.targets[0].id == "code" and isinstance(node.value, ast.Constant)
+                raised |= {node.value.value} if named else set()  # type: ignore[attr-defined]
+    about = set(re.findall(r"`(\w+)`", DOCUMENT["info"]["description"]))
+    # Over HTTP, every conflict has a code of its own.
+    assert raised - set(CODES) - about == {"conflict"}
+    assert set(CODES) <= raised
+
+
+def test_codes_are_told_where_they_occur() -> None:
+    told = {}
+    for name, one in OPERATIONS.items():
+        for status, reply in one["responses"].items():
+            if status >= "400":
+                schema = resolved(reply)["content"]["application/json"]["schema"]
+                codes = schema["properties"]["error"]["properties"]["code"]["enum"]
+                told[f"{status} {name.replace('/api/v1', '')}"] = set(codes)
+    assert told["401 POST /auth/login"] == {"wrong_credentials"}
+    assert told["401 POST /auth/refresh"] == {"unauthenticated"}
+    assert told["429 POST /auth/login"] == {"too_many_attempts"}
+    assert told["409 DELETE /permissions/{uuid}"] == {"in_use"}
+    assert told["409 DELETE /users/{uuid}"] == {"last_superadmin"}
+    assert told["409 PUT /users/{uuid}"] == {"already_exists", "last_superadmin"}
+    assert told["409 POST /phone-profiles/switch"] == {
+        "phone_inactive",
+        "profile_does_not_fit",
+        "phone_busy",
+        "no_address",
+        "address_not_allowed",
+    }
+    assert "409 PUT /phones/{mac}" not in told
+
+
+def pattern_of(annotated: Any) -> str:
+    (meta,) = [one for one in annotated.__metadata__ if hasattr(one, "extra_json_schema")]
+    pattern: str = meta.extra_json_schema["pattern"]
+    return pattern
+
+
+@pytest.mark.parametrize(
+    ("field", "rule"),
+    [
+        (fields.MacAddress, values.mac),
+        (fields.Email, values.email),
+        (fields.Language, values.language),
+        (fields.PinCode, values.pin_code),
+        (fields.ExtensionNumber, values.extension_number),
+        (fields.Line, values.required_text),
+        (fields.OptionalLine, values.optional_text),
+        (fields.Description, values.description),
+    ],
+)
+def test_a_pattern_and_its_rule_agree(field: Any, rule: Any) -> None:
+    pattern = re.compile(pattern_of(field).removesuffix("$") + r"\Z")
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.from_regex(pattern).filter(lambda text: len(text) < 100))
+    def what_fits_is_taken(text: str) -> None:
+        rule(text)
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.text(max_size=20))
+    def what_is_taken_fits(text: str) -> None:
+        try:
+            rule(text)
+        except ValueError:
+            return
+        assert pattern.match(text)
+
+    what_fits_is_taken()
+    what_is_taken_fits()
+
+
+@pytest.mark.parametrize(
+    "mac",
+    ["001bd4123456", "00:1B:d4:12:34:56", "00-1b-d4-12-34-56", "001b.d412.3456", "0" * 12,
+     "01:1B:D4:12:34:56", "FF" * 6, "00:1B-D4:12:34:56", "001bd412345", "00:00:00:00:00:00"],
+)  # fmt: skip
+def test_the_pattern_of_a_mac_lets_through_what_the_rule_takes(mac: str) -> None:
+    assert bool(re.match(pattern_of(fields.MacAddress), mac)) == bool(values.known_mac(mac))
