@@ -15,7 +15,7 @@ import asyncio
 import uuid
 
 import msgspec
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from phoneprov_http.main.listener import readable
 from phoneprov_http.replies import ErrorEnvelope, ErrorInfo
@@ -69,14 +69,14 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def shutdown(self) -> None:
         """Finish: answer what has begun to arrive, and close. To be called until it is closed."""
+        now = self.loop.time()
         if self._silent_until is None:
-            self._silent_until = self.loop.time() + SILENCE_SECONDS
-        if self.cycle is not None and not self.cycle.response_complete:
+            self._silent_until = now + SILENCE_SECONDS
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and not cycle.response_complete:
             # A reply on its way has said that the connection is kept: one more may follow it.
-            self.cycle.keep_alive &= self.cycle.response_started
-        elif (
-            not self._has_begun and self.loop.time() >= self._silent_until and not self._has_more()
-        ):
+            cycle.keep_alive &= cycle.response_started
+        elif not self._has_begun and now >= self._silent_until and not self._has_more():
             self.transport.close()
 
     def _has_more(self) -> bool:

@@ -14,8 +14,11 @@ import uvicorn
 from phoneprov_adapters.settings import Settings
 from phoneprov_adapters.sql import migrate
 from phoneprov_adapters.sql.choice import is_embedded
-from phoneprov_adapters.wiring import DRAIN_SECONDS, opened, prepare, require_keys
+from phoneprov_adapters.wiring import opened, prepare, require_keys
+from phoneprov_http.main.listener import bound
+from phoneprov_http.main.server import Server
 from phoneprov_http.main.settings import settings_of_environment
+from phoneprov_http.main.workers import Workers
 
 
 @click.command()
