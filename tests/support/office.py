@@ -68,7 +68,7 @@ class Office:
         self.manager = MemoryManager()
         policy = PasswordPolicy(lambda password: password == COMMON)
 
-        self.login = Login(database, hasher, tokens, chosen.lifetimes, clock, new_id)
+        self.login = self.another_login()
         self.refresh = Refresh(database, tokens, chosen.lifetimes, clock, new_id)
         self.logout = Logout(database, tokens, clock)
         self.authenticate = Authenticate(database, tokens, chosen.level_rule, clock)
@@ -90,6 +90,17 @@ class Office:
             await_directly,
             clock,
             new_id,
+        )
+
+    def another_login(self) -> Login:
+        """Logging in as another process of the same service does it."""
+        return Login(
+            self.database,
+            self.hasher,
+            self.tokens,
+            self.settings.lifetimes,
+            self.clock,
+            self.new_id,
         )
 
     async def add_user(

@@ -118,7 +118,7 @@ class SqlSessions(Sessions):
         await self._connection.rows(_END_ALL, user_uuid=user_uuid, besides=besides or "")
 
 
-_COUNTED = ("failures", "first_at", "last_at", "locked_until")
+_COUNTED = Attempts.__struct_fields__
 _FIND_ATTEMPTS = (
     select(*[login_attempts.c[name] for name in _COUNTED])
     .where(login_attempts.c.account_key == bindparam("account_key"))
@@ -132,8 +132,17 @@ _KEEP_ATTEMPTS = (
 _CLEAR_ATTEMPTS = delete(login_attempts).where(
     login_attempts.c.account_key == bindparam("account_key")
 )
+# Leaves alone what somebody else holds: two who each hold one and wait for the other's would
+# wait for ever.
 _FORGET_OLD_ATTEMPTS = delete(login_attempts).where(
-    login_attempts.c.last_at < bindparam("before"), login_attempts.c.account_key != bindparam("but")
+    login_attempts.c.account_key.in_(
+        select(login_attempts.c.account_key)
+        .where(
+            login_attempts.c.last_at < bindparam("before"),
+            login_attempts.c.account_key != bindparam("but"),
+        )
+        .with_for_update(skip_locked=True)
+    )
 )
 
 
@@ -149,11 +158,14 @@ class SqlLoginAttempts(LoginAttempts):
         self._connection = connection
 
     async def of(self, key: str) -> Attempts:
-        # The row must exist to be held against others who count for the same account.
-        fresh = dict.fromkeys(_COUNTED, 0)
-        await self._connection.rows(_make_row(self._connection.insert), account_key=key, **fresh)
-        row = await self._connection.row(_FIND_ATTEMPTS, account_key=key)
-        return Attempts(*row) if row else Attempts()
+        # The row must exist to be held against others who count for the same account, and a
+        # right guess of somebody else may take it away between any two statements.
+        while (row := await self._connection.row(_FIND_ATTEMPTS, account_key=key)) is None:
+            fresh = dict.fromkeys(_COUNTED, 0)
+            await self._connection.rows(
+                _make_row(self._connection.insert), account_key=key, **fresh
+            )
+        return Attempts(*row)
 
     async def keep(self, key: str, attempts: Attempts) -> None:
         counted = {name: getattr(attempts, name) for name in _COUNTED}

@@ -146,6 +146,7 @@ login_attempts = Table(
     Column("first_at", BigInteger, nullable=False),
     Column("last_at", BigInteger, nullable=False),
     Column("locked_until", BigInteger, nullable=False),
+    Column("undecided", Integer, nullable=False),
     Index(None, "last_at"),
 )
 

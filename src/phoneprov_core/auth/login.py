@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import msgspec
+from msgspec import Struct
 
 from phoneprov_core.auth.model import Credentials, Lifetimes, LoggedIn
 from phoneprov_core.auth.ports import AuthTransaction, Tokens
 from phoneprov_core.auth.sessions import new_session, token_pair
-from phoneprov_core.auth.throttle import account_key
+from phoneprov_core.auth.throttle import Attempts, account_key
 from phoneprov_core.kernel.commands import Unchecked, checked
-from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated
+from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
 from phoneprov_core.kernel.ids import NewId
+from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis, shown
 from phoneprov_core.users.passwords import PasswordHasher
+
+_PAUSE = 0.03
+"""Seconds until undecided guesses are asked for again: about as long as a hash takes."""
 
 
 class Login:
@@ -52,43 +57,73 @@ class Login:
         key = account_key(credentials.username)
         async with self._turns.of(key):
             await self._count_guess(key)
-            async with self._open.read() as tx:
-                user = await tx.users.by_username(credentials.username)
-                hash_ = await tx.users.password_hash(user.uuid) if user else None
-            right = await self._hasher.verify(credentials.password, hash_)
-            if not right or user is None or hash_ is None or not user.is_active:
-                raise _wrong()
-            fresh_hash = None
-            if self._hasher.is_outdated(hash_):
-                fresh_hash = await self._hasher.hash(credentials.password)
-            return await self._open_session(user.uuid, key, hash_, fresh_hash, ip)
+            try:
+                proven = await self._prove(credentials)
+            except Unavailable:
+                await self._settle(key, Attempts.taken_back)
+                raise
+            logged_in = await self._open_session(proven, key, ip) if proven else None
+            if logged_in is None:
+                await self._settle(key, Attempts.decided)
+                raise Unauthenticated(
+                    "The username or the password is wrong.", code="wrong_credentials"
+                )
+            return logged_in
 
     async def _count_guess(self, key: str) -> None:
-        now = millis(self._clock())
-        async with self._open.write() as tx:
-            attempts = await tx.attempts.of(key)
-            wait = attempts.wait(now)
-            if not wait:
-                await tx.attempts.keep(key, attempts.counted(now))
-        if wait:
-            raise TooManyAttempts(
-                f"Too many failed logins; try again in {wait} seconds.", retry_after=wait
-            )
+        """Count a guess that may then be looked at. While others are being looked at that
+        close the account's login unless they are right, wait for them.
 
-    async def _open_session(
-        self, user_uuid: str, key: str, checked_hash: str, fresh_hash: str | None, ip: str
-    ) -> LoggedIn:
-        now = self._clock()
-        session = new_session(self._new_id(), user_uuid, self._new_id(), now, self._lifetimes)
+        Raises ``TooManyAttempts``.
+        """
+        while True:
+            async with self._open.write() as tx:
+                attempts = await tx.attempts.of(key)
+                # Not before, for it may have taken a while until nobody else was counting.
+                now = millis(self._clock())
+                wait = attempts.wait(now)
+                if not wait:
+                    await tx.attempts.keep(key, attempts.counted(now))
+                    return
+            if not attempts.is_undecided(now):
+                raise TooManyAttempts(
+                    f"Too many failed logins; try again in {wait} seconds.", retry_after=wait
+                )
+            await asyncio.sleep(_PAUSE)
+
+    async def _settle(self, key: str, how: Callable[[Attempts], Attempts]) -> None:
         async with self._open.write() as tx:
-            user = await tx.users.find(user_uuid)
-            # Deactivated, or given another password, while the hash was being computed.
+            await tx.attempts.keep(key, how(await tx.attempts.of(key)))
+
+    async def _prove(self, credentials: Credentials) -> _Proven | None:
+        """The account whose password this is. Raises ``Unavailable``."""
+        async with self._open.read() as tx:
+            user = await tx.users.by_username(credentials.username)
+            # Asked for nobody too, so that nobody's absence saves no time.
+            hash_ = await tx.users.password_hash(user.uuid if user else "")
+        right = await self._hasher.verify(credentials.password, hash_)
+        if not right or user is None or hash_ is None or not user.is_active:
+            return None
+        fresh_hash = None
+        if self._hasher.is_outdated(hash_):
+            fresh_hash = await self._hasher.hash(credentials.password)
+        return _Proven(user.uuid, hash_, fresh_hash)
+
+    async def _open_session(self, proven: _Proven, key: str, ip: str) -> LoggedIn | None:
+        """The new session; None when the account was deactivated, deleted or given another
+        password while the hash was being computed."""
+        now = self._clock()
+        session = new_session(
+            self._new_id(), proven.user_uuid, self._new_id(), now, self._lifetimes
+        )
+        async with self._open.write() as tx:
+            user = await tx.users.find(proven.user_uuid)
             if user is None or not user.is_active:
-                raise _wrong()
-            if await tx.users.password_hash(user_uuid) != checked_hash:
-                raise _wrong()
-            if fresh_hash is not None:
-                await tx.users.set_password_hash(user_uuid, fresh_hash)
+                return None
+            if await tx.users.password_hash(user.uuid) != proven.hash:
+                return None
+            if proven.fresh_hash is not None:
+                await tx.users.set_password_hash(user.uuid, proven.fresh_hash)
             user = msgspec.structs.replace(user, last_login_ip=ip, last_login_at=shown(now))
             await tx.users.put(user)
             await tx.attempts.clear(key)
@@ -105,15 +140,23 @@ class Login:
         return LoggedIn(user, tokens)
 
 
-def _wrong() -> Unauthenticated:
-    return Unauthenticated("The username or the password is wrong.", code="wrong_credentials")
+class _Proven(Struct, frozen=True):
+    """An account whose password was right, the hash that said so, and the one that is to take
+    its place, if any."""
+
+    user_uuid: str
+    hash: str
+    fresh_hash: str | None
+
+    def __repr__(self) -> str:
+        return redacted(self, "hash", "fresh_hash")
 
 
 class _Turns:
     """Lets two logins of one account go on at a time in this process.
 
     Every guess counts as failed until it is known to be right. Were a busy account's logins
-    all counted at once, many right ones side by side would close it.
+    all counted at once, many right ones side by side would have to ask again and again.
     """
 
     def __init__(self) -> None:

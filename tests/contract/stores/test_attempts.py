@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 
 from phoneprov_core.auth.throttle import WINDOW, Attempts
 from support.stores import Database
 
-KEPT = Attempts(failures=3, first_at=1_000_000_000_000, last_at=1_000_000_000_001, locked_until=7)
+KEPT = Attempts(
+    failures=3,
+    first_at=1_000_000_000_000,
+    last_at=1_000_000_000_001,
+    locked_until=7,
+    undecided=2,
+)
 
 
 async def of(database: Database, key: str) -> Attempts:
@@ -88,3 +95,45 @@ async def test_counts_outlive_their_windows_while_others_are_counted(database: D
 
     assert await of(database, "a") == KEPT
     assert await of(database, "b") == Attempts(1, later, later, 0)
+
+
+async def test_two_who_sweep_up_each_other_s_old_counts_do_not_wait_for_ever(
+    database: Database,
+) -> None:
+    await keep(database, "a", KEPT)
+    await keep(database, "b", KEPT)
+    later = KEPT.last_at + 100 * WINDOW
+    both = asyncio.Barrier(2)
+
+    async def guess(key: str) -> None:
+        async with database.write() as tx:
+            await tx.attempts.of(key)
+            # Where there is one writer at a time, the other cannot come.
+            with suppress(TimeoutError, asyncio.BrokenBarrierError):
+                async with asyncio.timeout(0.2):
+                    await both.wait()
+            await tx.attempts.keep(key, Attempts(1, later, later))
+
+    await asyncio.gather(guess("a"), guess("b"))
+
+    assert await of(database, "a") == await of(database, "b") == Attempts(1, later, later)
+
+
+async def test_no_guess_is_lost_to_a_count_that_is_cleared_meanwhile(database: Database) -> None:
+    lost = 0
+
+    async def guess() -> None:
+        nonlocal lost
+        async with database.write() as tx:
+            attempts = await tx.attempts.of("a")
+            counted = Attempts(failures=attempts.failures + 1)
+            await tx.attempts.keep("a", counted)
+            lost += await tx.attempts.of("a") != counted
+
+    async def clear() -> None:
+        async with database.write() as tx:
+            await tx.attempts.clear("a")
+
+    for _ in range(10):
+        await asyncio.gather(*(act() for _ in range(10) for act in (guess, clear)))
+    assert not lost

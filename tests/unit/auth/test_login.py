@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from phoneprov_core.auth.model import Credentials, Lifetimes, TokenKind
-from phoneprov_core.auth.throttle import account_key
+from phoneprov_core.auth.throttle import Attempts, account_key
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated, Unavailable
@@ -282,6 +282,101 @@ async def test_right_logins_made_side_by_side_do_not_close_the_account(
     logged_in = await asyncio.gather(*(office.log_in("ada") for _ in range(50)))
 
     assert len({login.tokens.refresh_token for login in logged_in}) == 50
+
+
+async def test_right_logins_do_not_close_the_account_in_whatever_number_of_processes(
+    office: Office, ada: Actor
+) -> None:
+    processes = [office.another_login() for _ in range(8)]
+    await fail(office, times=4)
+    credentials = Credentials(username="ada", password=PASSWORD)
+
+    logged_in = await asyncio.gather(*(login(credentials) for login in processes * 4))
+
+    assert len({login.tokens.refresh_token for login in logged_in}) == 32
+    assert await failures(office) == 0
+
+
+async def test_guesses_are_all_counted_in_whatever_number_of_processes(
+    office: Office, ada: Actor
+) -> None:
+    processes = [office.another_login() for _ in range(8)]
+    credentials = Credentials(username="ada", password="wrong password")
+
+    outcomes = await asyncio.gather(
+        *(login(credentials) for login in processes * 4), return_exceptions=True
+    )
+
+    kinds = [type(outcome) for outcome in outcomes]
+    assert kinds.count(Unauthenticated) == 5
+    assert kinds.count(TooManyAttempts) == 27
+    assert await failures(office) == 5
+
+
+async def test_who_finds_guesses_undecided_waits_and_is_refused_when_they_were_wrong(
+    office: Office, ada: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = asyncio.Event()
+    meanwhile(office, monkeypatch, gate.wait)
+    wrong = Credentials(username="ada", password="wrong password")
+    guesses = [asyncio.create_task(office.another_login()(wrong)) for _ in range(5)]
+    await asyncio.sleep(0.01)
+
+    late = asyncio.create_task(office.log_in("ada"))
+    await asyncio.sleep(0.1)
+    assert not late.done()
+    gate.set()
+
+    with pytest.raises(TooManyAttempts):
+        await late
+    assert {type(e) for e in await asyncio.gather(*guesses, return_exceptions=True)} == {
+        Unauthenticated
+    }
+
+
+async def test_guesses_whose_process_died_do_not_keep_the_others_waiting(
+    office: Office, ada: Actor
+) -> None:
+    now = millis(office.clock())
+    async with office.database.write() as tx:
+        died = Attempts(5, now, now, now + 30_000, undecided=5)
+        await tx.attempts.keep(account_key("ada"), died)
+    office.clock.advance(5)
+
+    with pytest.raises(TooManyAttempts):
+        await office.log_in("ada")
+
+
+async def test_a_guess_that_was_not_looked_at_is_not_counted(
+    office: Office, ada: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def too_many(password: str, hash_: str | None) -> bool:
+        raise Unavailable("Too many passwords are being checked just now.")
+
+    await fail(office, times=4)
+    with monkeypatch.context() as while_busy:
+        while_busy.setattr(office.hasher, "verify", too_many)
+        for _ in range(3):
+            with pytest.raises(Unavailable):
+                await office.log_in("ada")
+
+    assert await failures(office) == 4
+    await office.log_in("ada")
+
+
+async def test_the_wait_is_counted_from_when_the_turn_came(office: Office, ada: Actor) -> None:
+    """The database may be busy for a while before it counts."""
+    await fail(office, times=4)
+    async with office.database.write():
+        late = asyncio.create_task(office.log_in("ada", "wrong password"))
+        await asyncio.sleep(0.01)
+        office.clock.advance(20)
+    with pytest.raises(Unauthenticated):
+        await late
+
+    with pytest.raises(TooManyAttempts) as error:
+        await office.log_in("ada")
+    assert error.value.retry_after == 30
 
 
 async def test_a_cancelled_login_keeps_nobody_waiting(

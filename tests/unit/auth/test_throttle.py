@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from phoneprov_core.auth.throttle import (
     FIRST_WAIT,
     GUESSES,
+    LONGEST_LOOK,
     LONGEST_WAIT,
     WINDOW,
     Attempts,
@@ -74,7 +75,7 @@ def test_a_quarter_of_an_hour_without_any_guess_forgets_them_all() -> None:
 
     assert attempts.counted(closed_until + WINDOW).wait(closed_until + WINDOW) == 60
     assert attempts.counted(closed_until + WINDOW + 1) == Attempts(
-        1, closed_until + WINDOW + 1, closed_until + WINDOW + 1, 0
+        1, closed_until + WINDOW + 1, closed_until + WINDOW + 1, 0, 1
     )
 
 
@@ -132,6 +133,35 @@ def test_a_clock_that_goes_back_closes_nothing_for_ever(back: int, failures: int
     attempts = Attempts(failures, START, START, 0).counted(START - back)
 
     assert attempts.wait(START) * 1000 <= LONGEST_WAIT
+
+
+def test_a_guess_is_undecided_until_it_is_known_to_be_wrong() -> None:
+    one = guessed(START)
+    two = one.counted(START + 1)
+
+    assert one.is_undecided(START)
+    assert two.decided().is_undecided(START)
+    assert not two.decided().decided().is_undecided(START)
+    assert two.decided().decided().failures == 2
+    assert not Attempts().is_undecided(START)
+    assert Attempts().decided() == Attempts()
+
+
+def test_a_guess_that_a_crash_cut_off_does_not_stay_undecided() -> None:
+    cut_off = guessed(START)
+
+    assert cut_off.is_undecided(START + LONGEST_LOOK - 1)
+    assert not cut_off.is_undecided(START + LONGEST_LOOK)
+
+
+def test_a_guess_that_was_not_looked_at_is_no_failure_and_closes_nothing() -> None:
+    four = guessed(*[START] * (GUESSES - 1))
+    five = four.counted(START)
+
+    assert five.wait(START) == 30
+    assert five.taken_back() == four
+    assert guessed(START).taken_back() == Attempts(0, START, START)
+    assert Attempts().taken_back() == Attempts()
 
 
 def test_guesses_are_counted_by_account_whatever_the_case() -> None:

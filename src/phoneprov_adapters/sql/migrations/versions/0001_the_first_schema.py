@@ -128,6 +128,7 @@ def upgrade() -> None:
         sa.Column("first_at", sa.BigInteger(), nullable=False),
         sa.Column("last_at", sa.BigInteger(), nullable=False),
         sa.Column("locked_until", sa.BigInteger(), nullable=False),
+        sa.Column("undecided", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("account_key", name=op.f("pk_login_attempts")),
     )
     with op.batch_alter_table("login_attempts", schema=None) as batch_op:
