@@ -15,6 +15,7 @@ from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.common import is_common
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.security.rotation import KeyRotation
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.settings import Settings
 from phoneprov_adapters.sql.choice import Database, database_at
@@ -62,6 +63,7 @@ class Container(containers.DeclarativeContainer):
     database: providers.Provider[Database] = providers.Singleton(
         database_at, settings.provided.database_url, box
     )
+    rotation = providers.Singleton(KeyRotation, database, keys, box)
     hasher = providers.Singleton(Argon2Hasher, keys)
     tokens = providers.Singleton(JwtTokens, keys)
     policy = providers.Singleton(

@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from phoneprov_adapters.container import Container
-from phoneprov_adapters.security.keys import SecretKeys, load_or_create_keys
+from phoneprov_adapters.security.keys import SecretKeys, key_file, load_or_create_keys
+from phoneprov_adapters.security.rotation import MissingKeys
 from phoneprov_adapters.settings import Settings, SettingsError
 from phoneprov_adapters.sql import migrate
 from phoneprov_adapters.sql.choice import is_embedded
@@ -20,18 +21,23 @@ DRAIN_SECONDS = 32.0
 """How long a shutdown waits for switches under way: each ends within 30."""
 
 
-def prepare(settings: Settings) -> Container:
-    """The container for these settings, with nothing opened yet.
-
-    Makes the data folder, and in it a secret key where none is set. Raises
-    ``SettingsError``.
-    """
+def make_folder(settings: Settings) -> None:
+    """Make the data folder. Raises ``SettingsError``."""
     try:
         settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise SettingsError(
             f"PHONEPROV_DATA_DIR: the folder cannot be made ({error.strerror})."
         ) from None
+
+
+def prepare(settings: Settings) -> Container:
+    """The container for these settings, with nothing opened yet.
+
+    Makes the data folder, and in it a secret key where none is set. Raises
+    ``SettingsError``.
+    """
+    make_folder(settings)
     try:
         if settings.secret_keys is not None:
             keys = SecretKeys.parse(settings.secret_keys)
@@ -48,16 +54,60 @@ async def migrate_embedded(settings: Settings) -> None:
         await migrate.upgrade(settings.database_url)
 
 
+async def require_keys(container: Container) -> None:
+    """Make sure, while the database is open, that every key its secrets need is there.
+
+    Raises ``SettingsError`` with what to do. A key that was only made just now, in the place
+    of one that got lost, is taken away again.
+    """
+    try:
+        await container.rotation().require_all()
+    except MissingKeys as missing:
+        raise SettingsError(_what_to_do(container, missing.key_ids)) from None
+
+
+def _what_to_do(container: Container, missing: tuple[str, ...]) -> str:
+    settings, made = container.settings(), container.keys().made
+    file = key_file(settings.data_dir)
+    which = f"the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+    if made is not None:
+        made.unlink(missing_ok=True)
+        return (
+            f"The key file {file} is not there, and the database holds secrets that need {which}:"
+            " put the file back, or name its keys in PHONEPROV_SECRET_KEYS."
+        )
+    where = "PHONEPROV_SECRET_KEYS" if settings.secret_keys is not None else f"The key file {file}"
+    unused = " (the key file in the data folder is not read when it is set)"
+    return (
+        f"{where} lacks {which}, which secrets in the database need"
+        f"{unused if settings.secret_keys is not None and file.exists() else ''}:"
+        " add what is missing behind the others, separated by a comma, and run"
+        " phoneprov keys rotate."
+    )
+
+
+@asynccontextmanager
+async def opened(container: Container) -> AsyncIterator[None]:
+    """The database is open."""
+    database = container.database()
+    await database.open()
+    try:
+        yield
+    finally:
+        await database.close()
+
+
 @asynccontextmanager
 async def running(container: Container) -> AsyncIterator[UseCases]:
     """The use cases while the database is open.
 
-    On the way in, deployments that a crash cut off are marked as interrupted. On the way
-    out, switches under way are waited for.
+    On the way in, the keys are looked after (see ``require_keys``), and deployments that a
+    crash cut off are marked as interrupted. On the way out, switches under way are waited for.
     """
     database = container.database()
     await database.open()
     try:
+        await require_keys(container)
         async with database.write() as tx:
             await tx.deployments.interrupt_abandoned(shown(system_clock()))
         yield container.use_cases()

@@ -36,12 +36,16 @@ class SecretKey:
 
 
 class SecretKeys:
-    """At least one key. The first signs and encrypts; all of them verify and decrypt."""
+    """At least one key. The first signs and encrypts; all of them verify and decrypt.
 
-    __slots__ = ("_by_id", "current")
+    ``made`` is the file that was made for them just now, None for keys that were there.
+    """
 
-    def __init__(self, keys: tuple[SecretKey, ...]) -> None:
+    __slots__ = ("_by_id", "current", "made")
+
+    def __init__(self, keys: tuple[SecretKey, ...], made: Path | None = None) -> None:
         self.current = keys[0]
+        self.made = made
         self._by_id = {key.id: key for key in keys}
 
     @classmethod
@@ -75,6 +79,11 @@ class SecretKeys:
         return f"SecretKeys({', '.join(self._by_id)})"
 
 
+def key_file(folder: Path) -> Path:
+    """Where the keys are kept when the operator sets none."""
+    return folder / _FILE
+
+
 def load_or_create_keys(folder: Path) -> SecretKeys:
     """The keys in ``secret.key`` in this folder; where there is no such file, it is made, with
     one random key and mode 0600. However many processes make it at once, all of them end
@@ -84,16 +93,19 @@ def load_or_create_keys(folder: Path) -> SecretKeys:
     for the operator, when the file is open to others than its owner, holds no keys, or
     cannot be read or made. To be called before the event loop runs.
     """
-    path = folder / _FILE
+    path = key_file(folder)
+    made = False
     try:
         try:
             text = _read(path)
         except FileNotFoundError:
-            _create(path)
+            made = _create(path)
             text = _read(path)
     except OSError as error:
         raise ValueError(f"The key file {path} cannot be used: {error.strerror}.") from None
-    return SecretKeys.parse(text, source=f"the file {path}")
+    keys = SecretKeys.parse(text, source=f"the file {path}")
+    keys.made = path if made else None
+    return keys
 
 
 def _read(path: Path) -> str:
@@ -115,8 +127,8 @@ def _read(path: Path) -> str:
     return content.decode("utf-8", "replace")
 
 
-def _create(path: Path) -> None:
-    """Make the file, whole from its first moment on, unless somebody else was faster."""
+def _create(path: Path) -> bool:
+    """Make the file, whole from its first moment on; False when somebody else was faster."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -129,10 +141,11 @@ def _create(path: Path) -> None:
         try:
             os.link(draft, path)
         except FileExistsError:
-            return
+            return False
     finally:
         draft.unlink()
     _sync_folder(path.parent)
+    return True
 
 
 def _sync_folder(folder: Path) -> None:

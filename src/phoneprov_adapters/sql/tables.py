@@ -171,6 +171,8 @@ extensions = Table(
     Column("created_ip", _string(45), nullable=False),
     Column("updated_ip", _string(45), nullable=False),
     Index(None, "created_at", "uuid"),
+    Index(None, "password_key_id", "uuid"),
+    Index(None, "voicemail_passcode_key_id", "uuid"),
 )
 
 user_extensions = Table(
@@ -304,6 +306,8 @@ profiles = Table(
     _moment("updated_at"),
     Index(None, "created_at", "uuid"),
     Index(None, "user_uuid", "created_at", "uuid"),
+    # Without it, finding the keys in use would read every configuration.
+    Index(None, "cnf_xml_key_id", "uuid"),
 )
 
 deployments = Table(

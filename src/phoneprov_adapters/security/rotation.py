@@ -1,0 +1,157 @@
+"""Keys come and go: which of them the stored secrets need, and sealing them anew."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from msgspec import Struct
+
+from phoneprov_adapters.security.box import Sealed, SecretBox, WrongKey
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.sql.sealed import PINS, SEALED_COLUMNS, KeyUse, SealedColumn, SqlSecrets
+from phoneprov_adapters.sql.transaction import SqlTransaction
+from phoneprov_core.kernel.store import ReadAndWrite
+
+PIECE = 16
+"""Secrets sealed anew in one transaction: few, for each may be half a mebibyte, and others
+wait meanwhile."""
+
+Progress = Callable[[int, int], None]
+"""Told how many secrets are done, of how many."""
+
+
+class MissingKeys(Exception):
+    """The database holds secrets of keys that are not there; ``key_ids`` names the keys."""
+
+    def __init__(self, key_ids: tuple[str, ...]) -> None:
+        super().__init__(", ".join(key_ids))
+        self.key_ids = key_ids
+
+
+class KeyStatus(Struct, frozen=True):
+    """Which keys there are, the first of them the one that encrypts, and what needs which."""
+
+    configured: tuple[str, ...]
+    uses: tuple[KeyUse, ...]
+
+    @property
+    def current(self) -> str:
+        """The key that encrypts."""
+        return self.configured[0]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Keys that are needed and not there."""
+        needed = sorted({use.key_id for use in self.uses})
+        return tuple(key_id for key_id in needed if key_id not in self.configured)
+
+    @property
+    def outdated(self) -> tuple[KeyUse, ...]:
+        """What needs another key than the one that encrypts."""
+        return tuple(use for use in self.uses if use.key_id != self.current)
+
+    def of(self, key_id: str) -> tuple[KeyUse, ...]:
+        """What needs one key."""
+        return tuple(use for use in self.uses if use.key_id == key_id)
+
+
+class Rotated(Struct, frozen=True):
+    """What became of a rotation: how many secrets were sealed anew, the places of those that
+    cannot be opened and were left alone, and how everything stands now."""
+
+    count: int
+    unreadable: tuple[str, ...]
+    status: KeyStatus
+
+
+class KeyRotation:
+    """Looks after the keys of one database, also while others serve from it."""
+
+    def __init__(
+        self, database: ReadAndWrite[SqlTransaction], keys: SecretKeys, box: SecretBox
+    ) -> None:
+        self._database = database
+        self._configured = (keys.current.id, *[key.id for key in keys if key is not keys.current])
+        self._box = box
+
+    async def status(self) -> KeyStatus:
+        """What needs which key. Raises ``Unavailable``."""
+        async with self._database.read() as tx:
+            return KeyStatus(self._configured, tuple(await tx.secrets.uses()))
+
+    async def require_all(self) -> KeyStatus:
+        """The status, when every key that is needed is there; raises ``MissingKeys`` else."""
+        status = await self.status()
+        if status.missing:
+            raise MissingKeys(status.missing)
+        return status
+
+    async def pin_owners(self, key_id: str, limit: int) -> list[str]:
+        """The names of users whose PIN needs a key. A PIN is kept as a hash, which nobody can
+        make anew but the user: it goes on needing its key until it is set again."""
+        async with self._database.read() as tx:
+            return await tx.secrets.pin_owners(key_id, limit)
+
+    async def rotate(self, progress: Progress) -> Rotated:
+        """Seal every secret of an older key with the current one, a few at a time.
+
+        A secret that is changed meanwhile is not touched: whoever changes it seals it. Can be
+        broken off and repeated. Raises ``MissingKeys`` before anything is done, and
+        ``Unavailable``.
+        """
+        status = await self.require_all()
+        left = total = _outdated(status)
+        count = 0
+        unreadable: dict[str, None] = {}
+        while left:
+            for column in SEALED_COLUMNS:
+                for key_id in self._configured[1:]:
+                    async for anew, bad in self._pieces(column, key_id):
+                        count += anew
+                        unreadable |= dict.fromkeys(bad)
+                        progress(count, max(count, total))
+            status = await self.status()
+            # Again, as long as it helps: for what others had in hand.
+            before, left = left, _outdated(status)
+            if left >= before:
+                break
+        return Rotated(count, tuple(unreadable), status)
+
+    async def _pieces(
+        self, column: SealedColumn, key_id: str
+    ) -> AsyncIterator[tuple[int, list[str]]]:
+        """Piece by piece: how many were sealed anew, and the places of the unreadable."""
+        after = ""
+        while True:
+            began = time.monotonic()
+            async with self._database.write() as tx:
+                rows = await tx.secrets.under(column, key_id, PIECE, after=after)
+                anew, bad = await self._sealed_anew(tx.secrets, column, rows)
+            yield anew, bad
+            if len(rows) < PIECE:
+                return
+            after = rows[-1][0]
+            # For as long again the database belongs to everybody else.
+            await asyncio.sleep(time.monotonic() - began)
+
+    async def _sealed_anew(
+        self, secrets: SqlSecrets, column: SealedColumn, rows: Sequence[tuple[str, Sealed]]
+    ) -> tuple[int, list[str]]:
+        anew = 0
+        bad = []
+        for row, sealed in rows:
+            place = column.place(row)
+            try:
+                plaintext = self._box.open(sealed, place)
+            except WrongKey:
+                bad.append(place)
+                continue
+            anew += await secrets.replace(column, row, sealed, self._box.seal(plaintext, place))
+        return anew, bad
+
+
+def _outdated(status: KeyStatus) -> int:
+    """How many sealed values another key than the current one opens."""
+    return sum(use.count for use in status.outdated if use.what != PINS)
