@@ -24,6 +24,9 @@ from phoneprov_adapters.sql.address import PostgresAddress
 from phoneprov_adapters.sql.tables import metadata
 from support.postgres_binaries import as_server_user, binaries, make_folder
 
+WITH_PASSWORD = "asked"
+"""The name of a database user that is asked for a password; a test may make it."""
+
 _START_SECONDS = 60.0
 
 # The server is not a child of the tests but of a shell that reads from a pipe what to do. The
@@ -45,7 +48,7 @@ rm -rf -- "$0"
 
 
 class Server:
-    """A running server; whoever reaches its Unix socket in ``folder`` is let in.
+    """A running server; whoever reaches its Unix socket in ``folder`` is let in, save one.
 
     ``settings`` are its own, as ``name=value``.
     """
@@ -88,6 +91,8 @@ class Server:
         )
         if made.returncode:
             raise RuntimeError(f"initdb failed: {made.stderr}")
+        access = self.folder / "data" / "pg_hba.conf"
+        access.write_text(f"local all {WITH_PASSWORD} scram-sha-256\nlocal all all trust\n")
 
     def start(self) -> None:
         """Start it, and wait until it lets connections in."""

@@ -1,0 +1,45 @@
+"""PostgreSQL databases of a test's own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from phoneprov_adapters.sql.postgres import PostgresDatabase
+from support import postgres
+from support.postgres_databases import database_at
+from support.postgres_proxy import Proxy, proxy_before
+
+
+@pytest.fixture
+async def url() -> AsyncIterator[str]:
+    """The address of an empty database."""
+    async with postgres.new_database() as made:
+        yield made
+
+
+@pytest.fixture
+async def database(url: str) -> AsyncIterator[PostgresDatabase]:
+    """An empty database with short deadlines."""
+    opened = database_at(url)
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def proxy(url: str) -> AsyncIterator[Proxy]:
+    """The way to the database."""
+    async with proxy_before(postgres.server().folder) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def far(proxy: Proxy, url: str) -> AsyncIterator[PostgresDatabase]:
+    """The same database, reached by way of the proxy."""
+    opened = database_at(proxy.url(url))
+    await opened.open()
+    yield opened
+    proxy.speak()
+    await opened.close()

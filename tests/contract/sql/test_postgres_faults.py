@@ -1,0 +1,305 @@
+"""PostgreSQL that goes away, falls silent or is cut off: every request ends in time, nothing is
+half done, and service goes on by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable
+
+import pytest
+
+from phoneprov_adapters.sql.postgres import PostgresDatabase
+from phoneprov_adapters.sql.postgres_pool import SIZE
+from phoneprov_core.kernel.errors import Unavailable
+from support import postgres
+from support.postgres_databases import SHORT, database_at
+from support.postgres_proxy import Proxy
+from support.stores import a_user, identifier
+
+LATEST = SHORT.total + SHORT.rollback + 0.5
+"""Seconds within which every request ends, with something over for a slow machine."""
+
+
+async def read(database: PostgresDatabase) -> int:
+    async with database.read() as tx:
+        return await tx.users.count()
+
+
+async def write(database: PostgresDatabase, number: int) -> None:
+    async with database.write() as tx:
+        await tx.users.add(a_user(number))
+
+
+async def written(url: str) -> set[str]:
+    rows = await postgres.ask(url, "SELECT uuid FROM users")
+    return {row[0] for row in rows}
+
+
+async def unavailable(*requests: Awaitable[object]) -> None:
+    """Each of them answers that the database is away, and in time."""
+    began = time.monotonic()
+    outcomes = await asyncio.gather(*requests, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [Unavailable] * len(requests)
+    assert time.monotonic() - began < LATEST
+
+
+async def nothing_is_left_open(url: str) -> None:
+    """No more connections than may be kept, and none of them in a transaction."""
+    for _ in range(50):
+        states = await postgres.ask(
+            url,
+            "SELECT state FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        )
+        if {state for (state,) in states} <= {"idle"} and len(states) <= SIZE:
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError(states)
+
+
+async def test_a_network_that_falls_silent(far: PostgresDatabase, proxy: Proxy, url: str) -> None:
+    await asyncio.gather(*(read(far) for _ in range(SIZE)))
+    proxy.fall_silent()
+
+    # More than there are connections: some wait for one and then for a new one.
+    await unavailable(*(read(far) for _ in range(SIZE)), *(write(far, n) for n in range(20)))
+    await unavailable(read(far), write(far, 21))
+
+    proxy.speak()
+    began = time.monotonic()
+    await write(far, 30)
+    assert await read(far) >= 1
+    assert time.monotonic() - began < 0.5
+    await nothing_is_left_open(url)
+
+
+async def test_a_network_that_falls_silent_in_the_middle_of_a_change(
+    far: PostgresDatabase, proxy: Proxy, url: str
+) -> None:
+    await write(far, 1)
+
+    async def change() -> None:
+        async with far.write() as tx:
+            await tx.users.put(a_user(1, username="changed"))
+            proxy.fall_silent()
+            await tx.users.add(a_user(2))
+
+    await unavailable(change())
+
+    proxy.speak()
+    # The server has noticed by now or does so when it has no answer: the record is free again.
+    async with asyncio.timeout(2 * SHORT.total):
+        async with far.write() as tx:
+            assert await tx.users.find(identifier(1)) == a_user(1)
+            await tx.users.put(a_user(1, username="later"))
+    assert await written(url) == {identifier(1)}
+
+
+async def test_a_host_that_vanishes_in_the_middle_of_a_change(
+    far: PostgresDatabase, proxy: Proxy, database: PostgresDatabase
+) -> None:
+    await write(database, 1)
+
+    async def change() -> None:
+        async with far.write() as tx:
+            await tx.users.find(identifier(1))
+            proxy.fall_silent()
+            await tx.users.count()
+
+    await unavailable(change())
+
+    # The server was told nothing: it must find out by itself.
+    async def take() -> bool:
+        try:
+            async with database.write() as tx:
+                return await tx.users.remove(identifier(1))
+        except Unavailable:
+            return False
+
+    async with asyncio.timeout(2 * SHORT.total):
+        while not await take():
+            pass
+
+
+async def test_connections_that_the_network_has_forgotten(
+    far: PostgresDatabase, proxy: Proxy
+) -> None:
+    await asyncio.gather(*(read(far) for _ in range(SIZE)))
+    proxy.lose()
+
+    # One request finds out, and none after it.
+    await unavailable(read(far))
+    await asyncio.gather(*(read(far) for _ in range(SIZE)))
+
+
+async def test_a_network_that_falls_silent_while_saving(
+    far: PostgresDatabase, proxy: Proxy, url: str
+) -> None:
+    async def change() -> None:
+        async with far.write() as tx:
+            await tx.users.add(a_user(1))
+            await tx.users.add(a_user(2))
+            proxy.fall_silent()
+
+    with pytest.raises(Unavailable, match="is not known"):
+        await change()
+
+    assert await written(url) in (set(), {identifier(1), identifier(2)})
+
+
+async def test_a_connection_that_is_cut(far: PostgresDatabase, proxy: Proxy, url: str) -> None:
+    async def read_and_be_cut_off() -> None:
+        async with far.read() as tx:
+            await tx.users.count()
+            await proxy.cut()
+            await tx.users.count()
+
+    async def write_and_be_cut_off() -> None:
+        async with far.write() as tx:
+            await tx.users.add(a_user(1))
+            await proxy.cut()
+            await tx.users.add(a_user(2))
+
+    await unavailable(read_and_be_cut_off())
+    await unavailable(write_and_be_cut_off())
+
+    assert await read(far) == 0
+    assert await written(url) == set()
+
+
+async def test_connections_that_were_cut_while_nobody_used_them(
+    far: PostgresDatabase, proxy: Proxy
+) -> None:
+    await asyncio.gather(*(read(far) for _ in range(SIZE)))
+    await proxy.cut()
+    await asyncio.sleep(0.02)
+
+    await asyncio.gather(*(read(far) for _ in range(SIZE)))
+    await write(far, 1)
+
+
+async def test_a_server_that_takes_no_connections(far: PostgresDatabase, proxy: Proxy) -> None:
+    await proxy.refuse()
+    await unavailable(*(read(far) for _ in range(30)), *(write(far, n) for n in range(30)))
+
+    await proxy.listen()
+    await write(far, 99)
+    assert await read(far) == 1
+
+
+async def test_a_server_that_does_not_greet(proxy: Proxy, url: str) -> None:
+    proxy.fall_silent()
+    database = database_at(proxy.url(url))
+    await unavailable(database.open())
+
+    proxy.speak()
+    await database.open()
+    assert await read(database) == 0
+    await database.close()
+
+
+async def test_a_request_that_is_given_up_while_nothing_answers(
+    far: PostgresDatabase, proxy: Proxy, url: str
+) -> None:
+    await read(far)
+    proxy.fall_silent()
+    requests = [asyncio.create_task(read(far)), asyncio.create_task(write(far, 1))]
+    await asyncio.sleep(0.02)
+
+    began = time.monotonic()
+    for request in requests:
+        request.cancel()
+    await asyncio.gather(*requests, return_exceptions=True)
+
+    assert all(request.cancelled() for request in requests)
+    assert time.monotonic() - began < SHORT.rollback + 0.5
+    proxy.speak()
+    await write(far, 2)
+    await nothing_is_left_open(url)
+    assert identifier(2) in await written(url)
+
+
+async def test_requests_given_up_at_any_moment_leave_nothing_behind(
+    database: PostgresDatabase, url: str
+) -> None:
+    chance = random.Random(7)
+    await write(database, 0)
+
+    async def request(number: int) -> None:
+        async with database.write() as tx:
+            await tx.users.find(identifier(0))
+            await tx.users.add(a_user(number))
+        await read(database)
+
+    for begin in range(1, 200, 20):
+        requests = [asyncio.create_task(request(begin + n)) for n in range(20)]
+        for task in requests:
+            await asyncio.sleep(chance.random() / 500)
+            task.cancel()
+        await asyncio.gather(*requests, return_exceptions=True)
+
+    await asyncio.gather(*(write(database, 1000 + n) for n in range(SIZE)))
+    await nothing_is_left_open(url)
+
+
+async def test_a_database_server_that_crashes_and_comes_back() -> None:
+    server = postgres.Server()
+    try:
+        async with postgres.new_database(server) as url:
+            database = database_at(url)
+            await database.open()
+            acknowledged: set[str] = set()
+            others: list[BaseException] = []
+            number = iter(range(1, 1_000_000))
+            over = asyncio.Event()
+
+            async def keep_writing() -> None:
+                while not over.is_set():
+                    this = next(number)
+                    try:
+                        await write(database, this)
+                        acknowledged.add(identifier(this))
+                    except Unavailable:
+                        await asyncio.sleep(0.01)
+                    except Exception as error:  # noqa: BLE001 - whatever it is, it is wrong
+                        others.append(error)
+
+            writers = [asyncio.create_task(keep_writing()) for _ in range(20)]
+            for _ in range(3):
+                await asyncio.sleep(0.1)
+                await asyncio.to_thread(server.stop, "QUIT")
+                await asyncio.sleep(0.1)
+                await asyncio.to_thread(server.start)
+                before = len(acknowledged)
+                async with asyncio.timeout(5):
+                    while len(acknowledged) == before:  # noqa: ASYNC110
+                        await asyncio.sleep(0.005)
+            over.set()
+            await asyncio.gather(*writers)
+
+            assert others == []
+            assert acknowledged <= await written(url)
+            await nothing_is_left_open(url)
+            await database.close()
+    finally:
+        await asyncio.to_thread(server.close)
+
+
+async def test_connections_that_the_server_ends(database: PostgresDatabase, url: str) -> None:
+    async def write_and_be_ended() -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+            await postgres.ask(
+                url,
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+            )
+            await tx.users.add(a_user(2))
+
+    await asyncio.gather(*(read(database) for _ in range(SIZE)))
+    await unavailable(write_and_be_ended())
+
+    await asyncio.gather(*(read(database) for _ in range(2 * SIZE)))
+    assert await written(url) == set()
