@@ -1,0 +1,276 @@
+"""Who may do what: every route, asked by every kind of caller, under every rule that can be set.
+
+A route that the application has and the table lacks fails, and so does the opposite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
+from phoneprov_adapters.memory.system import PlainHasher
+from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_http.app import HttpSettings, litestar_app
+from support.access_rig import KNOWN, UNKNOWN, Rig, Route
+from support.access_targets import (
+    a_new_company_contact,
+    a_new_extension,
+    a_new_kem,
+    a_new_link,
+    a_new_permission,
+    a_new_phone,
+    a_new_service,
+    a_new_user,
+    a_user_and_a_permission,
+    an_extension_for_the_owner,
+    fixed,
+    login_of_the_owner,
+    nothing,
+    own_refresh_token,
+    sending,
+    the_owner,
+    the_owners_contact,
+    the_owners_profile,
+)
+from support.api import PASSWORD, opened_api
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SETTINGS = {
+    "default": {},
+    "strict": {"PHONEPROV_LEVEL_RULE": "strict"},
+    "bearer": {"PHONEPROV_SHARED_WRITE": "bearer"},
+    "public": {"PUBLIC_REGISTER": "true"},
+}
+
+OK = 0
+"""Stands for the status of the route's success."""
+
+
+def rule(stranger: int, owner: int, level_0: int, level_7: int, unknown: int = 401) -> list[int]:
+    return [unknown] * len(UNKNOWN) + [stranger, owner, level_0, level_7]
+
+
+# For each kind of rule and each setting: the answers to the callers in the order above. A setting
+# that is not named answers like the default.
+RULES: dict[str, dict[str, list[int]]] = {
+    "anybody": {"default": rule(OK, OK, OK, OK, unknown=OK)},
+    "account": {"default": rule(OK, OK, OK, OK)},
+    "level 0": {"default": rule(403, 403, OK, OK), "strict": rule(403, 403, OK, 403)},
+    "shared": {
+        "default": rule(403, 403, OK, OK),
+        "strict": rule(403, 403, OK, 403),
+        "bearer": rule(OK, OK, OK, OK),
+    },
+    "own record": {"default": rule(404, OK, OK, OK), "strict": rule(404, OK, OK, 404)},
+    "own user": {"default": rule(403, OK, OK, OK), "strict": rule(403, OK, OK, 403)},
+    "register": {
+        "default": rule(403, 403, OK, OK, unknown=403),
+        "strict": rule(403, 403, OK, 403, unknown=403),
+        "public": rule(OK, OK, OK, OK, unknown=OK),
+    },
+}
+
+ACCOUNT = {
+    "first_name": "Ada",
+    "last_name": "Lovelace",
+    "username": "new-{n}",
+    "email": "new-{n}@example.com",
+    "password": PASSWORD,
+}
+EXTENSION = {"type": "custom", "extension": "{n}", "name": "Desk", "password": "secret"}
+PROFILE = {"user_uuid": "{owner}", "name": "Ada", "cnf_xml": "<device/>"}
+NAME = sending(name="Grace Hopper {n}")
+V1 = "/api/v1"
+
+
+def table() -> Iterator[Route]:
+    def of(prefix: str, *rows: tuple[Any, ...]) -> Iterator[Route]:
+        return (Route(method, prefix + path, *rest) for method, path, *rest in rows)
+
+    yield from of(
+        "/health", ("GET", "/live", "anybody", nothing), ("GET", "/ready", "anybody", nothing)
+    )
+    yield from of(
+        "/docs",
+        ("GET", "", "anybody", nothing),
+        ("GET", "/openapi.json", "anybody", nothing),
+        ("GET", "/{name}", "anybody", lambda _: fixed(name="docs.js")),
+        ("GET", "/swagger-ui/{name}", "anybody", lambda _: fixed(name="swagger-ui.css")),
+    )
+    yield from of(
+        f"{V1}/auth",
+        ("POST", "/login", "anybody", nothing, login_of_the_owner),
+        ("POST", "/register", "register", nothing, sending(**ACCOUNT), 201),
+        ("POST", "/refresh", "anybody", nothing, own_refresh_token),
+        ("POST", "/logout", "account", nothing, own_refresh_token),
+    )
+    yield from of(
+        f"{V1}/me",
+        ("GET", "", "account", nothing),
+        ("GET", "/phones", "account", nothing),
+        ("GET", "/vendor-services/personal", "account", nothing),
+        ("GET", "/vendor-services/company", "account", nothing),
+    )
+    yield from of(
+        f"{V1}/users",
+        ("GET", "", "level 0", nothing),
+        ("GET", "/{uuid}", "level 0", a_new_user),
+        ("POST", "", "level 0", nothing, sending(**ACCOUNT), 201),
+        ("PUT", "/{uuid}", "level 0", a_new_user, sending(first_name="Grace")),
+        ("DELETE", "/{uuid}", "level 0", a_new_user),
+    )
+    yield from of(
+        f"{V1}/extensions",
+        ("GET", "", "level 0", nothing),
+        ("GET", "/{uuid}", "level 0", a_new_extension),
+        ("POST", "", "level 0", nothing, sending(**EXTENSION), 201),
+        ("PUT", "/{uuid}", "level 0", a_new_extension, NAME),
+        ("DELETE", "/{uuid}", "level 0", a_new_extension),
+    )
+    yield from of(
+        f"{V1}/permissions",
+        ("GET", "", "level 0", nothing),
+        ("GET", "/{uuid}", "level 0", a_new_permission),
+        ("POST", "", "level 0", nothing, sending(level=0, name="{n}"), 201),
+        ("PUT", "/{uuid}", "level 0", a_new_permission, NAME),
+        ("DELETE", "/{uuid}", "level 0", a_new_permission),
+    )
+    yield from of(
+        f"{V1}/user-perms",
+        ("GET", "/{user_uuid}", "level 0", a_new_user),
+        ("POST", "", "level 0", a_new_user, a_user_and_a_permission),
+        ("DELETE", "/{user_uuid}", "level 0", a_new_user),
+    )
+    yield from of(
+        f"{V1}/user-extensions",
+        ("GET", "", "level 0", nothing),
+        ("GET", "/by-user/{user_uuid}", "level 0", a_new_user),
+        ("GET", "/by-extension/{extension_uuid}", "level 0", a_new_extension),
+        ("POST", "", "level 0", nothing, an_extension_for_the_owner, 201),
+        ("DELETE", "/{uuid}", "level 0", a_new_link),
+    )
+    yield from of(
+        f"{V1}/phones",
+        ("GET", "", "account", nothing),
+        ("GET", "/{mac}", "account", a_new_phone),
+        ("POST", "", "shared", nothing, sending(mac="{new_mac}"), 201),
+        ("PUT", "/{mac}", "shared", a_new_phone, NAME),
+        ("DELETE", "/{mac}", "shared", a_new_phone),
+    )
+    yield from of(
+        f"{V1}/phone-profiles",
+        ("GET", "", "account", nothing),
+        ("GET", "/user/{user_uuid}", "own user", the_owner),
+        ("GET", "/{uuid}", "own record", the_owners_profile),
+        ("POST", "", "own user", nothing, sending(**PROFILE), 201),
+        ("PUT", "/{uuid}", "own record", the_owners_profile, NAME),
+        ("DELETE", "/{uuid}", "own record", the_owners_profile),
+        (
+            "POST",
+            "/switch",
+            "own record",
+            the_owners_profile,
+            sending(profile_uuid="{uuid}", mac="{mac}"),
+        ),
+    )
+    yield from of(
+        f"{V1}/company-directory",
+        ("GET", "", "account", nothing),
+        ("GET", "/{uuid}", "account", a_new_company_contact),
+        ("POST", "", "shared", nothing, NAME, 201),
+        ("PUT", "/{uuid}", "shared", a_new_company_contact, NAME),
+        ("DELETE", "/{uuid}", "shared", a_new_company_contact),
+    )
+    yield from of(
+        f"{V1}/vendor-kem",
+        ("GET", "", "account", nothing),
+        ("GET", "/{uuid}", "account", a_new_kem),
+        ("POST", "", "shared", nothing, sending(model="CP-7916"), 201),
+        ("PUT", "/{uuid}", "shared", a_new_kem, sending(model="CP-7916")),
+        ("DELETE", "/{uuid}", "shared", a_new_kem),
+    )
+    yield from of(
+        f"{V1}/vendor-services",
+        ("GET", "", "account", nothing),
+        ("GET", "/{uuid}", "account", a_new_service),
+        ("POST", "", "shared", nothing, NAME, 201),
+        ("PUT", "/{uuid}", "shared", a_new_service, NAME),
+        ("DELETE", "/{uuid}", "shared", a_new_service),
+    )
+    yield from of(
+        f"{V1}/personal-directory",
+        ("GET", "/{user_uuid}", "own user", the_owner),
+        ("POST", "/{user_uuid}", "own user", the_owner, NAME, 201),
+        ("PUT", "/contact/{uuid}", "own record", the_owners_contact, NAME),
+        ("DELETE", "/contact/{uuid}", "own record", the_owners_contact),
+    )
+    yield from of(
+        f"{V1}/vendor-phones",
+        ("GET", "", "account", nothing),
+        ("GET", "/{mac}", "account", a_new_phone),
+        ("PUT", "/{mac}", "shared", a_new_phone, sending(vendor=True)),
+        ("DELETE", "/{mac}", "shared", a_new_phone),
+    )
+    yield from of(
+        f"{V1}/vendor-users",
+        ("GET", "/by-user/{user_uuid}", "own user", the_owner),
+        ("PUT", "/{user_uuid}", "own user", the_owner, sending(pin_code="2468")),
+        ("DELETE", "/{user_uuid}", "own user", the_owner),
+    )
+
+
+TABLE = {route.name: route for route in table()}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=SETTINGS)
+async def rig(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[tuple[str, Rig]]:
+    folder: Path = tmp_path_factory.mktemp("access")
+    adapters = {
+        "hasher": PlainHasher(),
+        "uploader": MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES)),
+        "phone_commands": MemoryPhone(),
+        "manager": MemoryManager(),
+    }
+    async with opened_api(
+        folder, database_kind="memory", overrides=adapters, **SETTINGS[request.param]
+    ) as api:
+        opened = Rig(api)
+        await opened.everybody()
+        yield request.param, opened
+
+
+async def test_the_table_has_every_route_of_the_application(rig: tuple[str, Rig]) -> None:
+    async def ready() -> str | None:
+        return None
+
+    app = litestar_app(rig[1].api.container.use_cases(), HttpSettings(), ready=ready)
+    routes = {
+        f"{method} {route.path_format}"
+        for route in app.routes
+        for method in getattr(route, "methods", ())
+        if method != "OPTIONS"
+    }
+    assert len(routes) == 75
+    assert {name.removesuffix("/") for name in routes} == set(TABLE)
+
+
+@pytest.mark.parametrize("name", TABLE)
+async def test_every_caller_is_answered_by_the_rule(rig: tuple[str, Rig], name: str) -> None:
+    setting, opened = rig
+    route = TABLE[name]
+    answers = RULES[route.rule]
+    expected = [status or route.success for status in answers.get(setting, answers["default"])]
+
+    answered = [await opened.asked(caller, route) for caller in (*UNKNOWN, *KNOWN)]
+
+    callers = (*UNKNOWN, *KNOWN)
+    assert dict(zip(callers, answered, strict=True)) == dict(zip(callers, expected, strict=True))

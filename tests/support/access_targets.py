@@ -1,0 +1,156 @@
+"""Records to be asked for, each made anew, and bodies to be sent about them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from phoneprov_core.kems.model import Kem
+from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.vendor_services.model import VendorService
+from support.access_rig import KNOWN, Body, Rig
+from support.api import PASSWORD
+from support.stores import (
+    a_company_contact,
+    a_link,
+    a_mac,
+    a_permission,
+    a_personal_contact,
+    a_phone,
+    a_pin,
+    a_profile,
+    a_user,
+    an_assignment,
+    an_extension,
+    identifier,
+    moment,
+)
+
+
+async def nothing(_: Rig) -> dict[str, str]:
+    return {}
+
+
+async def fixed(**target: str) -> dict[str, str]:
+    return target
+
+
+async def a_new_user(rig: Rig) -> dict[str, str]:
+    number = rig.number()
+    user, permission = a_user(number), a_permission(number)
+    async with rig.api.database.write() as tx:
+        await tx.users.add(user)
+        await tx.permissions.add(permission)
+        await tx.assignments.assign(an_assignment(user.uuid, permission.uuid, number))
+    return {"uuid": user.uuid, "user_uuid": user.uuid}
+
+
+async def a_new_permission(rig: Rig) -> dict[str, str]:
+    permission = a_permission(rig.number())
+    async with rig.api.database.write() as tx:
+        await tx.permissions.add(permission)
+    return {"uuid": permission.uuid}
+
+
+async def a_new_extension(rig: Rig) -> dict[str, str]:
+    number = rig.number()
+    extension = an_extension(number, extension=str(number))
+    async with rig.api.database.write() as tx:
+        await tx.extensions.add(extension)
+    return {"uuid": extension.uuid, "extension_uuid": extension.uuid}
+
+
+async def a_new_link(rig: Rig) -> dict[str, str]:
+    extension = await a_new_extension(rig)
+    link = a_link(rig.number(), rig.owner, extension["uuid"])
+    async with rig.api.database.write() as tx:
+        await tx.links.add(link)
+    return {"uuid": link.uuid}
+
+
+async def a_new_phone(rig: Rig) -> dict[str, str]:
+    number = rig.number()
+    async with rig.api.database.write() as tx:
+        await tx.phones.add(a_phone(number))
+        await tx.vendor_phones.save(VendorPhoneRecord(a_mac(number), True, moment(1)))
+    return {"mac": a_mac(number)}
+
+
+async def a_new_kem(rig: Rig) -> dict[str, str]:
+    kem = Kem(identifier(rig.number()), None, None, None, None, None, None, moment(1))
+    async with rig.api.database.write() as tx:
+        await tx.kems.add(kem)
+    return {"uuid": kem.uuid}
+
+
+async def a_new_service(rig: Rig) -> dict[str, str]:
+    service = VendorService(identifier(rig.number()), None, None, None, moment(1), moment(1))
+    async with rig.api.database.write() as tx:
+        await tx.vendor_services.add(service)
+    return {"uuid": service.uuid}
+
+
+async def a_new_company_contact(rig: Rig) -> dict[str, str]:
+    contact = a_company_contact(rig.number())
+    async with rig.api.database.write() as tx:
+        await tx.company_contacts.add(contact)
+    return {"uuid": contact.uuid}
+
+
+async def the_owners_contact(rig: Rig) -> dict[str, str]:
+    contact = a_personal_contact(rig.number(), rig.owner)
+    async with rig.api.database.write() as tx:
+        await tx.personal_contacts.add(contact)
+    return {"uuid": contact.uuid}
+
+
+async def the_owners_profile(rig: Rig) -> dict[str, str]:
+    number = rig.number()
+    profile = a_profile(number, rig.owner)
+    async with rig.api.database.write() as tx:
+        await tx.profiles.add(profile)
+        await tx.phones.add(a_phone(number))
+    return {"uuid": profile.uuid, "mac": a_mac(number)}
+
+
+async def the_owner(rig: Rig) -> dict[str, str]:
+    async with rig.api.database.write() as tx:
+        await tx.vendor_users.save(a_pin(rig.number(), rig.owner))
+    return {"user_uuid": rig.owner}
+
+
+def sending(**fields: Any) -> Callable[[Rig, str, dict[str, str]], Awaitable[Body]]:
+    """A body of these fields, ``{n}`` in them a number of its own, ``{uuid}`` the target's."""
+
+    async def body(rig: Rig, _: str, target: dict[str, str]) -> Body:
+        number = rig.number()
+        known = {"n": number, "new_mac": a_mac(number), "owner": rig.owner, **target}
+        return {
+            name: value.format(**known) if isinstance(value, str) else value
+            for name, value in fields.items()
+        }
+
+    return body
+
+
+async def own_refresh_token(rig: Rig, caller: str, _: dict[str, str]) -> Body:
+    user = rig.users[caller] if caller in KNOWN else rig.owner
+    return {"refresh_token": await rig.refresh_token(user)}
+
+
+async def login_of_the_owner(rig: Rig, _: str, __: dict[str, str]) -> Body:
+    async with rig.api.database.write() as tx:
+        await tx.users.set_password_hash(rig.owner, await rig.api.container.hasher().hash(PASSWORD))
+        user = await tx.users.find(rig.owner)
+    assert user is not None
+    return {"username": user.username, "password": PASSWORD}
+
+
+async def a_user_and_a_permission(rig: Rig, _: str, target: dict[str, str]) -> Body:
+    permission = await a_new_permission(rig)
+    return {"user_uuid": target["user_uuid"], "perm_uuid": permission["uuid"]}
+
+
+async def an_extension_for_the_owner(rig: Rig, _: str, __: dict[str, str]) -> Body:
+    extension = await a_new_extension(rig)
+    return {"user_uuid": rig.owner, "extension_uuid": extension["uuid"]}
