@@ -8,31 +8,36 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+_CANCEL_SECONDS = 5.0
+"""How long work that is cancelled may take to end."""
+
 
 class OwnedTasks:
     """Runs work in tasks of its own, and can wait for all of them."""
 
     def __init__(self) -> None:
-        self._running: set[asyncio.Future[Any]] = set()
+        self._running: dict[asyncio.Future[Any], float] = {}
 
     async def run(self, work: Awaitable[T]) -> T:
         """The result of the work, which goes on to its end when this call is cancelled."""
         task = asyncio.ensure_future(work)
-        self._running.add(task)
+        self._running[task] = asyncio.get_running_loop().time()
         task.add_done_callback(self._forget)
         return await asyncio.shield(task)
 
     def _forget(self, task: asyncio.Future[Any]) -> None:
-        self._running.discard(task)
+        self._running.pop(task, None)
         if not task.cancelled():
             task.exception()  # seen: nobody may be left to see it
 
     async def drain(self, seconds: float) -> None:
-        """Wait until all work has ended, at most for so long; what is left is cancelled."""
-        if not self._running:
-            return
-        _, late = await asyncio.wait(set(self._running), timeout=seconds)
-        for task in late:
-            task.cancel()
-        if late:
-            await asyncio.wait(late, timeout=5)
+        """Wait until all work has ended. What goes on ``seconds`` after its beginning is
+        cancelled."""
+        loop = asyncio.get_running_loop()
+        timers = [
+            loop.call_at(since + seconds, task.cancel) for task, since in self._running.items()
+        ]
+        if timers:
+            await asyncio.wait(set(self._running), timeout=seconds + _CANCEL_SECONDS)
+        for timer in timers:
+            timer.cancel()

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from phoneprov_adapters.container import Container
 from phoneprov_adapters.security.keys import SecretKeys, key_file, load_or_create_keys
 from phoneprov_adapters.security.rotation import MissingKeys
 from phoneprov_adapters.settings import Settings, SettingsError
 from phoneprov_adapters.sql import migrate
-from phoneprov_adapters.sql.choice import is_embedded
+from phoneprov_adapters.sql.choice import Database, is_embedded, presence_at
 from phoneprov_adapters.system import system_clock
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.times import shown
+from phoneprov_core.profiles.switch import LEASE_SECONDS
 
 DRAIN_SECONDS = 32.0
-"""How long a shutdown waits for switches under way: each ends within 30."""
+"""How long a switch may go on at a shutdown: each ends within 30 of its beginning."""
+LOOK_SECONDS = float(LEASE_SECONDS)
+"""How often deployments are looked after whose process is gone."""
+
+log = logging.getLogger("phoneprov.deployments")
 
 
 def make_folder(settings: Settings) -> None:
@@ -98,23 +104,53 @@ async def opened(container: Container) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def running(container: Container) -> AsyncIterator[UseCases]:
+async def running(container: Container, *, patient: bool = False) -> AsyncIterator[UseCases]:
     """The use cases while the database is open.
 
     On the way in, the keys are looked after (see ``require_keys``), and deployments that a
-    crash cut off are marked as interrupted. On the way out, switches under way are waited for.
+    crash cut off are marked as interrupted; those of other hosts and processes are looked
+    after all the time. On the way out, switches under way are waited for. Whoever is
+    ``patient`` begins also while a shared database is away, and answers so until it is back.
     """
-    database = container.database()
-    await database.open()
-    try:
-        await require_keys(container)
-        async with database.write() as tx:
-            await tx.deployments.interrupt_abandoned(shown(system_clock()))
-        yield container.use_cases()
-    finally:
-        await container.tasks().drain(DRAIN_SECONDS)
-        await database.close()
-        await asyncio.to_thread(container.hasher().close)
+    database, url = container.database(), container.settings().database_url
+    async with presence_at(url) as presence:
+        try:
+            try:
+                await database.open()
+                await require_keys(container)
+                await _mark_interrupted(database, first=presence is not None and presence.first)
+            except Unavailable as error:
+                if not patient or is_embedded(url):
+                    raise
+                log.warning("The database is away. %s", error.message)
+            if presence is not None:
+                await presence.admit()
+            looking = asyncio.create_task(_go_on_marking(database))
+            try:
+                yield container.use_cases()
+            finally:
+                looking.cancel()
+                await container.tasks().drain(DRAIN_SECONDS)
+        finally:
+            await database.close()
+            await asyncio.to_thread(container.hasher().close)
+
+
+async def _mark_interrupted(database: Database, *, first: bool = False) -> None:
+    async with database.write() as tx:
+        if first:
+            # Nobody works who could hold a phone.
+            await tx.leases.release_all()
+        count = await tx.deployments.interrupt_abandoned(shown(system_clock()))
+    if count:
+        log.warning("%d deployments had been interrupted.", count)
+
+
+async def _go_on_marking(database: Database) -> None:
+    while True:
+        await asyncio.sleep(LOOK_SECONDS)
+        with suppress(Unavailable):
+            await _mark_interrupted(database)
 
 
 @asynccontextmanager

@@ -96,6 +96,10 @@ class MemoryLeases(Leases):
         self._tables.put(LEASES, msgspec.structs.replace(lease, expires_at=0))
         return True
 
+    async def release_all(self) -> None:
+        for lease in list(self._tables.of(LEASES).group()):
+            self._tables.put(LEASES, msgspec.structs.replace(lease, expires_at=0))
+
 
 class MemoryServiceSessions(ServiceSessions):
     """Service sessions, one a phone."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import TypeAlias
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.address import POSTGRES, PostgresAddress
 from phoneprov_adapters.sql.postgres import PostgresDatabase
+from phoneprov_adapters.sql.presence import Presence
 from phoneprov_adapters.sql.sqlite import SqliteDatabase
 
 Database: TypeAlias = SqliteDatabase | PostgresDatabase
@@ -35,3 +37,10 @@ def database_at(url: str, box: SecretBox) -> Database:
     if is_embedded(url):
         return SqliteDatabase(Path(url.removeprefix(_SQLITE)), box)
     return PostgresDatabase(url, box)
+
+
+def presence_at(url: str) -> AbstractAsyncContextManager[Presence | None]:
+    """Working with the database at this address; None where others may from other hosts."""
+    if is_embedded(url):
+        return Presence(Path(url.removeprefix(_SQLITE)))
+    return nullcontext()

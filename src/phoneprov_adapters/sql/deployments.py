@@ -81,6 +81,8 @@ _RELEASE = (
     .returning(leases.c.mac)
 )
 
+_RELEASE_ALL = update(leases).where(leases.c.expires_at != 0).values(expires_at=0)
+
 
 class SqlLeases(Leases):
     """Leases, by MAC. A lease given back stays as a row, so that its fence goes on growing."""
@@ -98,6 +100,9 @@ class SqlLeases(Leases):
         return bool(
             await self._connection.rows(_RELEASE, the_mac=mac, the_holder=holder, the_fence=fence)
         )
+
+    async def release_all(self) -> None:
+        await self._connection.rows(_RELEASE_ALL)
 
 
 @cache

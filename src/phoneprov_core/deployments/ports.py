@@ -40,6 +40,10 @@ class Leases(Protocol):
         """Give it back; False when it was lost in between, and then nothing is changed."""
         ...
 
+    async def release_all(self) -> None:
+        """Give back every phone: for whoever knows that nobody works any more."""
+        ...
+
 
 class ServiceSessions(Protocol):
     """Whose services a phone shows: the session kept here for its MAC."""

@@ -58,6 +58,7 @@ class SwitchProfile:
         new_id: NewId,
         *,
         filename_template: str = DEFAULT_FILENAME_TEMPLATE,
+        lease_seconds: int = LEASE_SECONDS,
     ) -> None:
         self._open = open_
         self._uploader = uploader
@@ -67,6 +68,7 @@ class SwitchProfile:
         self._clock = clock
         self._new_id = new_id
         self._filename_template = filename_template
+        self._lease_seconds = lease_seconds
 
     async def __call__(
         self, actor: Actor, request: SwitchRequest | Unchecked[SwitchRequest]
@@ -101,7 +103,7 @@ class SwitchProfile:
             ended_at=None,
         )
         async with self._open.write() as tx:
-            fence = await tx.leases.take(phone.mac, deployment.uuid, LEASE_SECONDS)
+            fence = await tx.leases.take(phone.mac, deployment.uuid, self._lease_seconds)
             if fence is not None:
                 await tx.deployments.add(deployment)
         if fence is None:

@@ -67,6 +67,20 @@ async def test_a_lease_that_is_over_can_be_taken_by_anybody(database: Database) 
     assert await take(database, holder=ME) is None
 
 
+async def test_all_leases_can_be_given_back_at_once(database: Database) -> None:
+    first = await take(database)
+    other = await take(database, OTHER_PHONE, YOU)
+    assert first is not None
+    assert other is not None
+
+    async with database.write() as tx:
+        await tx.leases.release_all()
+
+    assert not await release(database, first)
+    assert (await take(database, holder=YOU) or 0) > first
+    assert (await take(database, OTHER_PHONE, ME) or 0) > other
+
+
 async def test_a_lease_lasts_its_seconds(database: Database) -> None:
     began = time.monotonic()
     assert await take(database, seconds=1) is not None
