@@ -1,0 +1,209 @@
+"""Keys can be changed while the service serves: nothing is lost, nothing is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from sqlalchemy import LargeBinary, bindparam, update
+
+from phoneprov_adapters.security.box import Sealed, WrongKey
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.security.rotation import PIECE, MissingKeys
+from phoneprov_adapters.sql.sealed import PINS, SEALED_COLUMNS
+from phoneprov_adapters.sql.tables import extensions, metadata
+from support.keys import BOTH_KEYS, NEW_KEY, NEW_KEYS, OLD_KEY, OLD_KEYS
+from support.sealing import Sealer, Vault, expected, put_secrets, secrets_of, set_pin
+from support.stores import identifier
+
+COUNT = 2 * PIECE + 3
+OLD_FIRST = SecretKeys.parse(f"{OLD_KEY},{NEW_KEY}")
+OLD, NEW = OLD_KEYS.current.id, NEW_KEYS.current.id
+
+
+def quiet(_done: int, _total: int) -> None:
+    """Somebody who does not look at the progress."""
+
+
+async def key_ids(sealer: Sealer) -> dict[str, int]:
+    """How many sealed values need each key."""
+    counted: dict[str, int] = {}
+    for use in (await sealer.rotation.status()).uses:
+        if use.what != PINS:
+            counted[use.key_id] = counted.get(use.key_id, 0) + use.count
+    return counted
+
+
+async def test_every_column_of_secrets_is_looked_after(vault: Vault) -> None:
+    """Each is bound to the place that the rotation takes it for, and none is forgotten."""
+    binary = {
+        f"{table.name}.{column.name}"
+        for table in metadata.tables.values()
+        for column in table.columns
+        if isinstance(column.type, LargeBinary)
+    }
+    assert {f"{column.what}_sealed" for column in SEALED_COLUMNS} == binary
+    await vault.fill(OLD_KEYS, 2)
+
+    async with vault.opened(OLD_KEYS) as sealer, sealer.database.write() as tx:
+        for column in SEALED_COLUMNS:
+            rows = await tx.secrets.under(column, OLD, 10)
+            assert rows, f"no secret was put into {column.what}"
+            for row, sealed in rows:
+                assert sealer.box.open(sealed, column.place(row))
+                with pytest.raises(WrongKey):
+                    sealer.box.open(sealed, column.place(row + "x"))
+
+
+async def test_everything_is_sealed_anew_and_reads_as_before(vault: Vault) -> None:
+    await vault.fill(OLD_KEYS, COUNT)
+    told: list[tuple[int, int]] = []
+
+    async with vault.opened(BOTH_KEYS) as sealer:
+        assert await key_ids(sealer) == {OLD: 3 * COUNT}
+        rotated = await sealer.rotation.rotate(lambda done, total: told.append((done, total)))
+        assert await key_ids(sealer) == {NEW: 3 * COUNT}
+
+    assert (rotated.count, rotated.unreadable) == (3 * COUNT, ())
+    assert rotated.status.outdated == ()
+    assert told == sorted(told)
+    assert told[-1] == (3 * COUNT, 3 * COUNT)
+    async with vault.opened(NEW_KEYS) as sealer, sealer.database.read() as tx:
+        for number in range(1, COUNT + 1):
+            assert await secrets_of(tx, number) == expected(number)
+
+
+async def test_what_the_current_key_sealed_is_left_as_it_is(vault: Vault) -> None:
+    await vault.fill(NEW_KEYS, 2)
+
+    async with vault.opened(BOTH_KEYS) as sealer:
+        async with sealer.database.write() as tx:
+            before = [await tx.secrets.under(column, NEW, 10) for column in SEALED_COLUMNS]
+        rotated = await sealer.rotation.rotate(quiet)
+        async with sealer.database.write() as tx:
+            after = [await tx.secrets.under(column, NEW, 10) for column in SEALED_COLUMNS]
+
+    assert rotated.count == 0
+    assert before == after
+
+
+async def test_a_secret_that_was_changed_meanwhile_is_not_overwritten(vault: Vault) -> None:
+    await vault.fill(OLD_KEYS, 1)
+    (password, *_) = SEALED_COLUMNS
+
+    async with vault.opened(BOTH_KEYS) as sealer:
+        async with sealer.database.write() as tx:
+            ((row, before),) = await tx.secrets.under(password, OLD, 10)
+        async with sealer.database.write() as tx:
+            await put_secrets(tx, 1, "after")
+        late = sealer.box.seal(b"password before 1", password.place(row))
+        async with sealer.database.write() as tx:
+            assert not await tx.secrets.replace(password, row, before, late)
+        async with sealer.database.read() as tx:
+            assert await secrets_of(tx, 1) == expected(1, "after")
+
+
+@pytest.mark.parametrize("writers_keys", [BOTH_KEYS, OLD_FIRST], ids=["new first", "old first"])
+async def test_changes_go_on_while_keys_are_rotated(vault: Vault, writers_keys: SecretKeys) -> None:
+    """By processes that have the new key first, and by one that was not restarted yet."""
+    await vault.fill(OLD_KEYS, COUNT)
+    last: dict[int, str] = {}
+    begun, over = asyncio.Event(), asyncio.Event()
+
+    async def change(writer: Sealer, of: int) -> None:
+        await begun.wait()
+        number, times = of, 0
+        while not over.is_set() or times < COUNT:
+            times += 1
+            number = number % COUNT + 1
+            async with writer.database.write() as tx:
+                await put_secrets(tx, number, f"by {of} at {times}")
+                last[number] = f"by {of} at {times}"
+
+    def progress(_done: int, _total: int) -> None:
+        begun.set()
+
+    async with vault.opened(BOTH_KEYS) as sealer, vault.opened(writers_keys) as writer:
+        changing = [asyncio.create_task(change(writer, of)) for of in (1, COUNT // 2)]
+        await sealer.rotation.rotate(progress)
+        over.set()
+        await asyncio.gather(*changing)
+        await sealer.rotation.rotate(progress)
+        assert set(await key_ids(sealer)) == {NEW}
+
+    async with vault.opened(NEW_KEYS) as after, after.database.read() as tx:
+        for number in range(1, COUNT + 1):
+            word = last.get(number, "before")
+            assert await secrets_of(tx, number) == expected(number, word)
+
+
+async def test_rows_that_somebody_holds_are_passed_over_not_waited_for(vault: Vault) -> None:
+    if vault.url.startswith("sqlite"):
+        pytest.skip("SQLite has one writer at a time: nobody holds a row")
+    await vault.fill(OLD_KEYS, 3)
+
+    async with vault.opened(BOTH_KEYS) as sealer, vault.opened(BOTH_KEYS) as other:
+        async with other.database.write() as tx:
+            held = await tx.profiles.find(identifier(2))
+            assert held is not None
+            async with asyncio.timeout(3):
+                rotated = await sealer.rotation.rotate(quiet)
+            assert rotated.count == 8
+            assert await key_ids(sealer) == {NEW: 8, OLD: 1}
+            await tx.profiles.put(held)
+        assert (await sealer.rotation.rotate(quiet)).status.outdated == ()
+
+
+async def test_nothing_is_done_when_a_key_is_missing(vault: Vault) -> None:
+    await vault.fill(OLD_KEYS, 1)
+    await vault.fill(NEW_KEYS, 1, first=2)
+
+    async with vault.opened(NEW_KEYS) as sealer:
+        with pytest.raises(MissingKeys) as missing:
+            await sealer.rotation.rotate(quiet)
+        assert missing.value.key_ids == (OLD,)
+        assert await key_ids(sealer) == {NEW: 3, OLD: 3}
+
+
+async def test_an_altered_secret_is_named_and_the_others_are_sealed_anew(vault: Vault) -> None:
+    await vault.fill(OLD_KEYS, 3)
+    alter = (
+        update(extensions)
+        .where(extensions.c.uuid == bindparam("the_uuid"))
+        .values(password_sealed=bindparam("sealed"))
+        .returning(extensions.c.uuid)
+    )
+
+    async with vault.opened(BOTH_KEYS) as sealer:
+        async with sealer.database.write() as tx:
+            await tx._connection.rows(alter, the_uuid=identifier(2), sealed=b"altered" * 9)
+        rotated = await sealer.rotation.rotate(quiet)
+
+        assert rotated.count == 8
+        assert rotated.unreadable == (f"extensions|password|{identifier(2)}",)
+        assert await key_ids(sealer) == {NEW: 8, OLD: 1}
+
+
+async def test_a_pin_goes_on_needing_its_key_until_it_is_set_again(vault: Vault) -> None:
+    async with vault.opened(OLD_KEYS) as old:
+        await set_pin(old, 1, "ada")
+        await set_pin(old, 2, "Bob")
+
+    async with vault.opened(BOTH_KEYS) as sealer:
+        rotated = await sealer.rotation.rotate(quiet)
+        assert [(use.what, use.key_id, use.count) for use in rotated.status.outdated] == [
+            (PINS, OLD, 2)
+        ]
+        assert await sealer.rotation.pin_owners(OLD, 10) == ["ada", "Bob"]
+        assert await sealer.rotation.pin_owners(OLD, 1) == ["ada"]
+        await set_pin(sealer, 1, "ada")
+        assert await sealer.rotation.pin_owners(OLD, 10) == ["Bob"]
+        assert await sealer.rotation.pin_owners(NEW, 10) == ["ada"]
+
+    async with vault.opened(NEW_KEYS) as sealer:
+        with pytest.raises(MissingKeys):
+            await sealer.rotation.require_all()
+
+
+async def test_a_sealed_value_says_no_more_than_its_key_and_length() -> None:
+    assert repr(Sealed(NEW, b"canary")) == f"Sealed({NEW}, 6 bytes)"

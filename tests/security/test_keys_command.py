@@ -1,0 +1,237 @@
+"""A key that stored secrets need cannot be dropped, lost or confused without being told, and
+``phoneprov keys`` says what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from phoneprov_adapters.security.keys import SecretKeys, key_file
+from phoneprov_http.main.cli import main
+from support.keys import BOTH_KEYS, NEW_KEY, NEW_KEYS, OLD_KEY, OLD_KEYS
+from support.sealing import Vault, empty_database, set_pin
+
+Run = Callable[..., Result]
+
+OLD, NEW = OLD_KEYS.current.id, NEW_KEYS.current.id
+CREATE_ADMIN = ("create-admin", "--username", "ada", "--email", "a@b.ch", "--password-stdin")
+
+
+class Deployment:
+    """A data folder and a database, and the commands of whoever runs them."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.folder = folder
+        self.vault = Vault(url)
+
+    def environment(self, keys: str) -> dict[str, str]:
+        return {
+            "PHONEPROV_DATA_DIR": str(self.folder),
+            "PHONEPROV_DATABASE_URL": self.vault.url,
+            "PHONEPROV_SECRET_KEYS": keys,
+        }
+
+    def run(self, *arguments: str, keys: str = "") -> Result:
+        """One command in this process."""
+        environment = {**self.environment(keys), "PHONEPROV_SECRET_KEYS_FILE": ""}
+        return CliRunner().invoke(main, arguments, env=environment, input="correct horse battery\n")
+
+    def fill(self, keys: SecretKeys = OLD_KEYS, count: int = 2) -> None:
+        asyncio.run(self.vault.fill(keys, count))
+
+
+@pytest.fixture(params=["postgres", "sqlite"])
+def deployment(request: pytest.FixtureRequest, tmp_path: Path) -> Deployment:
+    return Deployment(tmp_path, asyncio.run(empty_database(request.param, tmp_path)))
+
+
+def refused(result: Result) -> str:
+    """The one line of a command that was refused for its settings."""
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+def test_rotating_tells_how_many_and_how_everything_stands(deployment: Deployment) -> None:
+    deployment.fill()
+
+    before = deployment.run("keys", "status", keys=f"{NEW_KEY},{OLD_KEY}")
+    rotated = deployment.run("keys", "rotate", keys=f"{NEW_KEY},{OLD_KEY}")
+    after = deployment.run("keys", "status", keys=f"{NEW_KEY},{OLD_KEY}")
+    without = deployment.run("keys", "status", keys=NEW_KEY)
+
+    uses = "2 extensions.password, 2 extensions.voicemail_passcode, 2 profiles.cnf_xml"
+    assert (before.exit_code, before.stderr) == (1, "")
+    assert before.stdout.splitlines() == [
+        f"{NEW} (the first): nothing needs it",
+        f"{OLD} (older): {uses}",
+    ]
+    assert (rotated.exit_code, rotated.stderr) == (0, "")
+    assert rotated.stdout.splitlines() == [
+        f"6 secret(s) were encrypted with the key {NEW}.",
+        f"{NEW} (the first): {uses}",
+        f"{OLD} (older): nothing needs it",
+    ]
+    assert (after.exit_code, without.exit_code) == (0, 0)
+    assert without.stdout == f"{NEW} (the first): {uses}\n"
+
+
+def test_pins_keep_their_key_and_status_says_whose(deployment: Deployment) -> None:
+    async def two_pins() -> None:
+        async with deployment.vault.opened(OLD_KEYS) as sealer:
+            await set_pin(sealer, 1, "ada")
+            await set_pin(sealer, 2, "bob")
+
+    asyncio.run(two_pins())
+
+    rotated = deployment.run("keys", "rotate", keys=f"{NEW_KEY},{OLD_KEY}")
+    status = deployment.run("keys", "status", keys=f"{NEW_KEY},{OLD_KEY}")
+
+    line = f"{OLD} (older): 2 pins; PINs can only be set again, by ada, bob"
+    assert line in rotated.stdout.splitlines()
+    assert status.stdout.splitlines()[1:] == [line]
+    assert status.exit_code == 1
+    assert OLD in refused(deployment.run(*CREATE_ADMIN, keys=NEW_KEY))
+
+
+@pytest.mark.parametrize("command", [CREATE_ADMIN, ("keys", "rotate"), ("serve", "--port", "0")])
+def test_a_key_that_is_needed_cannot_be_dropped(
+    deployment: Deployment, command: tuple[str, ...]
+) -> None:
+    deployment.fill()
+
+    line = refused(deployment.run(*command, keys=NEW_KEY))
+
+    assert line.startswith(f"phoneprov: PHONEPROV_SECRET_KEYS lacks the key {OLD}, ")
+    assert "phoneprov keys rotate" in line
+    assert NEW_KEY not in line
+    status = deployment.run("keys", "status", keys=NEW_KEY)
+    assert status.exit_code == 1
+    assert status.stdout.splitlines()[1].startswith(f"{OLD} (MISSING): 2 extensions.password")
+
+
+def test_a_lost_key_file_is_told_and_not_replaced(deployment: Deployment) -> None:
+    file = key_file(deployment.folder)
+    deployment.run(*CREATE_ADMIN)
+    kept = file.read_bytes()
+    deployment.fill(SecretKeys.parse(kept.decode().strip()))
+    assert deployment.run(*CREATE_ADMIN).exit_code == 0
+    file.unlink()
+
+    for command in (CREATE_ADMIN, ("keys", "rotate"), ("serve", "--port", "0")):
+        line = refused(deployment.run(*command))
+        assert line.startswith(f"phoneprov: The key file {file} is not there, ")
+        assert not file.exists()
+    for command in (("keys", "status"), ("db", "upgrade"), ("db", "current")):
+        deployment.run(*command)
+        assert not file.exists()
+
+    file.write_bytes(kept)
+    file.chmod(0o600)
+    assert deployment.run(*CREATE_ADMIN).exit_code == 0
+
+
+def test_a_key_file_with_another_key_is_told(deployment: Deployment) -> None:
+    deployment.fill()
+    file = key_file(deployment.folder)
+    file.write_text(NEW_KEY)
+    file.chmod(0o600)
+
+    line = refused(deployment.run(*CREATE_ADMIN))
+
+    assert line.startswith(f"phoneprov: The key file {file} lacks the key {OLD}, ")
+    assert file.read_text() == NEW_KEY
+    file.write_text(f"{NEW_KEY},{OLD_KEY}")
+    assert deployment.run(*CREATE_ADMIN).exit_code == 0
+
+
+def test_a_key_file_that_a_setting_hides_is_mentioned(deployment: Deployment) -> None:
+    deployment.run(*CREATE_ADMIN)
+    kept = key_file(deployment.folder).read_text().strip()
+    deployment.fill(SecretKeys.parse(kept))
+
+    assert "the key file in the data folder is not read" in refused(
+        deployment.run(*CREATE_ADMIN, keys=NEW_KEY)
+    )
+
+
+def test_an_altered_secret_is_named_and_the_rest_rotated(deployment: Deployment) -> None:
+    deployment.fill(count=1)
+
+    async def swap() -> None:
+        """Put the secret of one column where that of another belongs."""
+        async with deployment.vault.opened(BOTH_KEYS) as sealer, sealer.database.write() as tx:
+            sealed = sealer.box.seal(b"x", "elsewhere")
+            profile = await tx.profiles.find("00000000-0000-4000-8000-000000000001")
+            assert profile is not None
+            row = tx.profiles._row_of(profile)
+            row |= {"cnf_xml_sealed": sealed.data, "cnf_xml_key_id": OLD}
+            row["the_key"] = row.pop("uuid")
+            await tx._connection.rows(tx.profiles.records.put, **row)
+
+    asyncio.run(swap())
+
+    rotated = deployment.run("keys", "rotate", keys=f"{NEW_KEY},{OLD_KEY}")
+
+    assert rotated.exit_code == 1
+    assert rotated.stdout.startswith("2 secret(s) were encrypted")
+    (line,) = rotated.stderr.splitlines()
+    assert "profiles|cnf_xml|00000000-0000-4000-8000-000000000001" in line
+
+
+def test_serve_ends_with_one_line_before_any_worker_starts(tmp_path: Path) -> None:
+    deployment = Deployment(tmp_path, asyncio.run(empty_database("sqlite", tmp_path)))
+    deployment.fill()
+
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "phoneprov_http.main"),
+            *("serve", "--port", "0", "--workers", "2"),
+        ],
+        env={**os.environ, **deployment.environment(NEW_KEY)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert OLD in line
+
+
+def test_progress_is_shown_to_a_person_alone(tmp_path: Path) -> None:
+    deployment = Deployment(tmp_path, asyncio.run(empty_database("sqlite", tmp_path)))
+    deployment.fill(count=3)
+    person, terminal = pty.openpty()
+
+    done = subprocess.run(
+        [sys.executable, "-m", "phoneprov_http.main", "keys", "rotate"],
+        env={**os.environ, "TERM": "xterm", **deployment.environment(f"{NEW_KEY},{OLD_KEY}")},
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        timeout=60,
+        check=False,
+    )
+    os.close(terminal)
+    seen = b""
+    try:
+        while part := os.read(person, 65536):
+            seen += part
+    except OSError:
+        pass  # How Linux says that nobody writes any more.
+    os.close(person)
+
+    assert done.returncode == 0
+    assert b"Encrypting anew" in seen
+    assert b"9/9" in seen
+    assert b"Encrypting anew" not in done.stdout

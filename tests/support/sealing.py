@@ -1,0 +1,128 @@
+"""A database on disk, opened with whatever keys a test chooses, and secrets to put into it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from phoneprov_adapters.security.argon2 import Argon2Hasher
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.security.rotation import KeyRotation
+from phoneprov_adapters.sql import migrate
+from phoneprov_adapters.sql.choice import Database, database_at
+from phoneprov_adapters.sql.transaction import SqlTransaction
+from phoneprov_core.kernel.store import Store
+from support import postgres
+from support.keys import argon2_parameters
+from support.stores import a_pin, a_profile, a_user, an_extension, identifier
+
+E = TypeVar("E")
+
+OWNER = identifier(900)
+
+
+class Sealer(NamedTuple):
+    """A database opened with some keys."""
+
+    database: Database
+    box: SecretBox
+    rotation: KeyRotation
+    keys: SecretKeys
+
+
+class Vault:
+    """A migrated, empty database at ``url``."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    @asynccontextmanager
+    async def opened(self, keys: SecretKeys) -> AsyncIterator[Sealer]:
+        """The database as a process with these keys has it."""
+        box = SecretBox(keys)
+        database = database_at(self.url, box)
+        await database.open()
+        try:
+            yield Sealer(database, box, KeyRotation(database, keys, box), keys)
+        finally:
+            await database.close()
+
+    async def fill(self, keys: SecretKeys, count: int, *, first: int = 1) -> None:
+        """``count`` records of every kind that holds a secret, sealed with these keys."""
+        async with self.opened(keys) as sealer, sealer.database.write() as tx:
+            if await tx.users.find(OWNER) is None:
+                await tx.users.add(a_user(900, username="owner"))
+            for number in range(first, first + count):
+                await put_secrets(tx, number, "before")
+
+
+async def put_secrets(tx: SqlTransaction, number: int, word: str) -> None:
+    """Write the secrets of one number: the records are made if they are not there."""
+    extension = an_extension(
+        number,
+        extension=f"ext{number}",
+        password=f"password {word} {number}",
+        voicemail_passcode=f"passcode {word} {number}",
+    )
+    profile = a_profile(number, OWNER, cnf_xml=f"<device>{word} {number}</device>")
+    await _put(tx.extensions, extension)
+    await _put(tx.profiles, profile)
+
+
+async def _put(store: Store[E], record: E) -> None:
+    uuid: str = record.uuid  # type: ignore[attr-defined]
+    await (store.put if await store.find(uuid) else store.add)(record)
+
+
+async def secrets_of(tx: SqlTransaction, number: int) -> tuple[str, str | None, str]:
+    """The secrets of one number, opened."""
+    extension = await tx.extensions.find(identifier(number))
+    profile = await tx.profiles.find(identifier(number))
+    assert extension is not None
+    assert profile is not None
+    return extension.password, extension.voicemail_passcode, profile.cnf_xml
+
+
+def expected(number: int, word: str = "before") -> tuple[str, str, str]:
+    """What ``put_secrets`` wrote."""
+    return (
+        f"password {word} {number}",
+        f"passcode {word} {number}",
+        f"<device>{word} {number}</device>",
+    )
+
+
+async def set_pin(sealer: Sealer, number: int, username: str) -> None:
+    """A user with a PIN that is hashed with the first of the keys."""
+    hasher = Argon2Hasher(sealer.keys, workers=1, parameters=argon2_parameters())
+    try:
+        hash_ = await hasher.hash_pin("2468")
+    finally:
+        hasher.close()
+    user = a_user(number, username=username)
+    async with sealer.database.write() as tx:
+        if await tx.users.find(user.uuid) is None:
+            await tx.users.add(user)
+        await tx.vendor_users.save(a_pin(number, user.uuid, pin_code=hash_))
+
+
+_migrated: list[bytes] = []
+
+
+async def empty_database(kind: str, folder: Path) -> str:
+    """The address of an empty database of this kind, ``sqlite`` or ``postgres``."""
+    if kind == "postgres":
+        return await postgres.emptied_database()
+    path = folder / "phoneprov.db"
+    url = f"sqlite+aiosqlite:///{path}"
+    # The schema is made once; every other test starts from a copy of the empty file.
+    if not _migrated:
+        await migrate.upgrade(url)
+        _migrated.append(await asyncio.to_thread(path.read_bytes))
+    else:
+        await asyncio.to_thread(path.write_bytes, _migrated[0])
+    return url
