@@ -21,7 +21,6 @@ from phoneprov_adapters.sql.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.postgres_pool import PostgresPool
 from phoneprov_adapters.sql.statements import Compiler, Statement
 from phoneprov_adapters.sql.transaction import SqlTransaction
-from phoneprov_adapters.sql.waiting import to_its_end
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 
@@ -64,8 +63,8 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
 
     async def open(self) -> None:
         """Connect, to see that it works. The schema must be there already. Raises
-        ``Unavailable``."""
-        pool = PostgresPool(self._connect, self._deadlines.wait)
+        ``Unavailable``; but it is open all the same, and works when the server does."""
+        pool = self._pool = PostgresPool(self._connect, self._deadlines.wait)
         connection = await pool.borrow()
         usable = False
         try:
@@ -75,7 +74,6 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             raise translated(error) from error
         finally:
             pool.give_back(connection, usable=usable)
-        self._pool = pool
 
     async def _connect(self) -> asyncpg.Connection:
         return await self._address.connect(
@@ -117,7 +115,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         try:
             async with deadline:
                 driver = await pool.borrow()
-                connection = _PostgresConnection(driver, writing=writing)
+                connection = _PostgresConnection(driver, deadline, writing=writing)
                 try:
                     yield connection
                 finally:
@@ -139,8 +137,11 @@ class _PostgresConnection(Connection):
 
     insert = staticmethod(postgresql.insert)
 
-    def __init__(self, driver: asyncpg.Connection, *, writing: bool) -> None:
+    def __init__(
+        self, driver: asyncpg.Connection, deadline: asyncio.Timeout, *, writing: bool
+    ) -> None:
         self._driver = driver
+        self._deadline = deadline
         self.writing = writing
         self.usable = True
         self.lost = False
@@ -179,10 +180,9 @@ class _PostgresConnection(Connection):
             raise translated(error) from error
 
     async def commit(self) -> None:
-        """Commit. Cancelled meanwhile, it still waits until it is known how it ended."""
-        await to_its_end(self._commit())
-
-    async def _commit(self) -> None:
+        """Commit. Its answer has a deadline of its own: that the rest took long must not hide
+        whether the change was kept."""
+        self._deadline.reschedule(None)
         try:
             ended = await self._driver.execute("COMMIT")
         except FAILURES as error:

@@ -18,7 +18,7 @@ from support.postgres_databases import SHORT, database_at
 from support.postgres_proxy import Proxy
 from support.stores import a_user, identifier
 
-LATEST = SHORT.total + SHORT.rollback + 0.5
+LATEST = SHORT.total + SHORT.answer + 0.5
 """Seconds within which every request ends, with something over for a slow machine."""
 
 
@@ -118,7 +118,7 @@ async def test_a_host_that_vanishes_in_the_middle_of_a_change(
         except Unavailable:
             return False
 
-    async with asyncio.timeout(2 * SHORT.total):
+    async with asyncio.timeout(2 * LATEST):
         while not await take():
             pass
 
@@ -147,6 +147,18 @@ async def test_a_network_that_falls_silent_while_saving(
         await change()
 
     assert await written(url) in (set(), {identifier(1), identifier(2)})
+
+
+async def test_saving_is_not_given_up_because_all_before_it_took_long(
+    far: PostgresDatabase, proxy: Proxy
+) -> None:
+    async with far.write() as tx:
+        await tx.users.add(a_user(1))
+        await asyncio.sleep(SHORT.total - 0.2)
+        proxy.fall_silent()
+        asyncio.get_running_loop().call_later(0.35, proxy.speak)
+
+    assert await read(far) == 1
 
 
 async def test_a_connection_that_is_cut(far: PostgresDatabase, proxy: Proxy, url: str) -> None:
@@ -219,6 +231,19 @@ async def test_a_request_that_is_given_up_while_nothing_answers(
     await write(far, 2)
     await nothing_is_left_open(url)
     assert identifier(2) in await written(url)
+
+
+async def test_a_request_that_is_given_up_does_not_spoil_the_next(
+    far: PostgresDatabase, proxy: Proxy
+) -> None:
+    await read(far)
+    proxy.lose()
+    request = asyncio.create_task(read(far))
+    await asyncio.sleep(0.02)
+    request.cancel()
+    await asyncio.gather(request, return_exceptions=True)
+
+    assert await read(far) == 0
 
 
 async def test_requests_given_up_at_any_moment_leave_nothing_behind(
