@@ -1,5 +1,8 @@
 """The embedded database: SQLite, one writer and a few readers over one file.
 
+Questions for one row go to a reader that answers many at a time; longer ones to connections
+of their own, so that they keep nobody waiting.
+
 Set up so that what was acknowledged survives a crash and a power failure: write-ahead log
 with ``synchronous=FULL``; every writing transaction begins with ``BEGIN IMMEDIATE``, so that
 it never meets a busy database half-way.
@@ -10,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,7 @@ from phoneprov_adapters.sql.connection import (
     UniqueViolation,
     version_at,
 )
+from phoneprov_adapters.sql.sqlite_reader import QuickReader
 from phoneprov_adapters.sql.statements import Compiler, Statement
 from phoneprov_adapters.sql.transaction import SqlTransaction
 from phoneprov_adapters.sql.waiting import to_its_end
@@ -34,6 +38,17 @@ from phoneprov_core.kernel.store import ReadAndWrite
 
 READERS = 4
 BUSY_SECONDS = 10
+
+_OPTIONS: Any = {
+    "timeout": BUSY_SECONDS,
+    "isolation_level": None,
+    "detect_types": sqlite3.PARSE_DECLTYPES,
+    "cached_statements": 256,
+    # The connection is made and used in one thread, and closed there.
+    "check_same_thread": True,
+}
+
+Ask = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
 
 # Booleans come back as booleans, as from any other database.
 sqlite3.register_converter("BOOLEAN", lambda stored: stored != b"0")
@@ -47,6 +62,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     def __init__(self, path: Path, box: SecretBox) -> None:
         self._path = path
         self._box = box
+        self._quick = QuickReader(lambda: _set_up(sqlite3.connect(path, **_OPTIONS)))
         self._readers: deque[aiosqlite.Connection] = deque()
         self._reader_free = asyncio.Semaphore(READERS)
         self._writer: aiosqlite.Connection | None = None
@@ -61,6 +77,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         """Open the connections. The schema must be there already."""
         try:
             self._writer = await _connect(self._path)
+            await self._quick.open()
             for _ in range(READERS):
                 self._readers.append(await _connect(self._path))
         except sqlite3.Error as error:
@@ -70,6 +87,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     async def close(self) -> None:
         """Close the connections; to be called when nothing uses them any more."""
         writer, self._writer = self._writer, None
+        await self._quick.close()
         for connection in (writer, *self._readers):
             if connection is not None:
                 await connection.close()
@@ -78,34 +96,39 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     async def schema_version(self) -> str | None:
         """The step of the schema's history that it stands at, or None. Raises
         ``Unavailable``."""
-        async with self._reader() as connection:
-            return await version_at(_SqliteConnection(connection, writing=False))
+        return await version_at(_ReadConnection(self))
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[SqlTransaction]:
-        async with self._reader() as connection:
-            yield SqlTransaction(_SqliteConnection(connection, writing=False), self._box)
+        yield SqlTransaction(_ReadConnection(self), self._box)
 
-    @asynccontextmanager
-    async def _reader(self) -> AsyncIterator[aiosqlite.Connection]:
-        if self._writer is None:
-            raise Unavailable("The database is not open.")
+    async def quick_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
+        """The rows of a question for few of them."""
+        self._require_open()
+        return await self._quick.ask(sql, parameters)
+
+    async def long_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
+        """The rows of a question that may take its time."""
+        self._require_open()
         async with self._reader_free:
             connection = self._readers.pop()
             try:
-                yield connection
+                return list(await connection.execute_fetchall(sql, parameters))
             finally:
                 # A query that was cancelled may still run in the connection's thread;
                 # whatever comes next waits behind it there.
                 self._readers.append(connection)
 
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[SqlTransaction]:
+    def _require_open(self) -> aiosqlite.Connection:
         if self._writer is None:
             raise Unavailable("The database is not open.")
-        writer = self._writer
+        return self._writer
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[SqlTransaction]:
+        writer = self._require_open()
         async with self._one_writer:
-            connection = _SqliteConnection(writer, writing=True)
+            connection = _WriteConnection(writer)
             try:
                 await connection.command("BEGIN IMMEDIATE")
                 yield SqlTransaction(connection, self._box)
@@ -115,12 +138,37 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
                     await connection.command("ROLLBACK")
 
 
-class _SqliteConnection(Connection):
+class _ReadConnection(Connection):
+    writing = False
     insert = staticmethod(dialect.insert)
 
-    def __init__(self, connection: aiosqlite.Connection, *, writing: bool) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
+        return await self._asked(self._database.long_rows, statement, values)
+
+    async def row(self, statement: Statement, **values: Any) -> Row | None:
+        rows = await self._asked(self._database.quick_rows, statement, values)
+        return rows[0] if rows else None
+
+    async def one_at_a_time(self, what: str) -> None:
+        """Nothing to do: reading holds nothing."""
+
+    async def _asked(self, ask: Ask, statement: Statement, values: dict[str, Any]) -> Sequence[Row]:
+        compiled = _compiled(statement)
+        try:
+            return await ask(compiled.sql, compiled.parameters(values))
+        except (sqlite3.Error, ValueError) as error:
+            raise _unavailable(error) from error
+
+
+class _WriteConnection(Connection):
+    writing = True
+    insert = staticmethod(dialect.insert)
+
+    def __init__(self, connection: aiosqlite.Connection) -> None:
         self._connection = connection
-        self.writing = writing
 
     async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
         compiled = _compiled(statement)
@@ -137,10 +185,9 @@ class _SqliteConnection(Connection):
         """Run a command without parameters."""
         await self._run(sql, ())
 
-    async def _run(self, sql: str, parameters: Iterable[Any]) -> Sequence[Row]:
-        work = self._connection.execute_fetchall(sql, parameters)
+    async def _run(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
         try:
-            rows = await (to_its_end(work) if self.writing else work)
+            rows = await to_its_end(self._connection.execute_fetchall(sql, parameters))
         except sqlite3.IntegrityError as error:
             raise _violation(error) from error
         except (sqlite3.Error, ValueError) as error:
@@ -149,17 +196,15 @@ class _SqliteConnection(Connection):
 
 
 async def _connect(path: Path) -> aiosqlite.Connection:
-    connection = await aiosqlite.connect(
-        path,
-        timeout=BUSY_SECONDS,
-        isolation_level=None,
-        detect_types=sqlite3.PARSE_DECLTYPES,
-        cached_statements=256,
+    return await aiosqlite.Connection(
+        lambda: _set_up(sqlite3.connect(path, **_OPTIONS)), iter_chunk_size=64
     )
+
+
+def _set_up(connection: sqlite3.Connection) -> sqlite3.Connection:
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        await connection.execute_fetchall(f"PRAGMA {pragma}")
-    (enforced,) = next(iter(await connection.execute_fetchall("PRAGMA foreign_keys")))
-    if not enforced:
+        connection.execute(f"PRAGMA {pragma}")
+    if connection.execute("PRAGMA foreign_keys").fetchone() != (1,):
         raise sqlite3.OperationalError("foreign keys are not supported by this SQLite")
     return connection
 

@@ -135,8 +135,9 @@ class SqlStore(Store[E]):
 
     async def count(self, owner: str | None = None) -> int:
         values = {} if owner is None else {"owner": owner}
-        row = await self._connection.row(self.records.count(owned=owner is not None), **values)
-        return int(row[0]) if row else 0
+        # Counting takes the longer the more there is: it is no question for ``row``.
+        rows = await self._connection.rows(self.records.count(owned=owner is not None), **values)
+        return int(rows[0][0])
 
     async def rows(
         self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
