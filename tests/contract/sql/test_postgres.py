@@ -1,0 +1,275 @@
+"""What is PostgreSQL's own: its errors in our words, its locks, what it is told at the start."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+
+import pytest
+
+from phoneprov_adapters.sql.postgres import PostgresDatabase
+from phoneprov_adapters.sql.postgres_pool import SIZE
+from phoneprov_core.kernel.errors import Conflict, Unavailable
+from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.users.model import User
+from support import postgres
+from support.postgres_databases import SHORT, database_at
+from support.stores import a_permission, a_user, an_assignment, identifier
+
+ON_EACH_NEW_USER = """
+CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'secret of the server' USING ERRCODE = '{state}'; END $$;
+CREATE TRIGGER fail BEFORE INSERT ON users EXECUTE FUNCTION fail();
+"""
+
+
+async def add(database: PostgresDatabase, user: User) -> None:
+    async with database.write() as tx:
+        await tx.users.add(user)
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "says"),
+    [
+        ("53100", "disk_full", "no room"),
+        ("53200", "unavailable", "short of memory"),
+        ("40001", "unavailable", "busy"),
+        ("40P01", "unavailable", "busy"),
+        ("55P03", "unavailable", "busy"),
+        ("57014", "unavailable", "too long"),
+        ("57P03", "unavailable", "starting or stopping"),
+        ("25006", "unavailable", "takes no changes"),
+        ("42501", "unavailable", "grant"),
+        ("08006", "unavailable", "connection"),
+        ("22001", "unavailable", "cannot be used"),
+        ("ZZZZZ", "unavailable", "cannot be used"),
+    ],
+)
+async def test_errors_of_the_server_are_said_in_our_words(
+    database: PostgresDatabase, url: str, state: str, code: str, says: str
+) -> None:
+    await postgres.ask(url, ON_EACH_NEW_USER.format(state=state))
+
+    async def add_both() -> None:
+        async with database.write() as tx:
+            await tx.permissions.add(a_permission(1))
+            await tx.users.add(a_user(1))
+
+    with pytest.raises(Unavailable, match=says) as error:
+        await add_both()
+
+    assert error.value.code == code
+    assert "secret" not in error.value.message
+    async with database.read() as tx:
+        assert await tx.permissions.count() == 0
+    await postgres.ask(url, "DROP FUNCTION fail CASCADE")
+    await add_both()
+
+
+async def test_a_database_without_a_schema() -> None:
+    async with postgres.new_database(migrated=False) as url:
+        database = database_at(url)
+        await database.open()
+        with pytest.raises(Unavailable, match="schema"):
+            await database.schema_version()
+        with pytest.raises(Unavailable, match="schema"):
+            async with database.read() as tx:
+                await tx.users.count()
+        await database.close()
+
+
+async def test_of_two_in_a_deadlock_one_goes_on(url: str) -> None:
+    database = database_at(url + "&deadlock_timeout=50ms")
+    await database.open()
+    await add(database, a_user(1))
+    await add(database, a_user(2))
+    both = asyncio.Barrier(2)
+
+    async def take(first: int, second: int) -> None:
+        async with database.write() as tx:
+            await tx.users.find(identifier(first))
+            await both.wait()
+            await tx.users.find(identifier(second))
+            await tx.users.put(a_user(second, phone="taken"))
+
+    outcomes = await asyncio.gather(take(1, 2), take(2, 1), return_exceptions=True)
+
+    assert sorted(map(str, outcomes)) == ["None", "The database is busy; try again."]
+    async with database.read() as tx:
+        phones = [user.phone for user in await tx.users.rows(10)]
+    assert sorted(map(str, phones)) == ["None", "taken"]
+    await database.close()
+
+
+async def test_who_waits_too_long_for_a_record_is_told_so(database: PostgresDatabase) -> None:
+    async with database.write() as tx:
+        await tx.users.add(a_user(1))
+
+    async with database.write() as holder:
+        await holder.users.find(identifier(1))
+        with pytest.raises(Unavailable, match="too long"):
+            async with database.write() as tx:
+                await tx.users.find(identifier(1))
+
+    async with database.write() as tx:
+        assert await tx.users.remove(identifier(1))
+
+
+async def test_more_requests_than_connections_wait_for_each_other(
+    database: PostgresDatabase,
+) -> None:
+    async def read() -> int:
+        async with database.read() as tx:
+            await tx.users.count()
+            await asyncio.sleep(0.01)
+            return await tx.users.count()
+
+    assert await asyncio.gather(*(read() for _ in range(5 * SIZE))) == [0] * (5 * SIZE)
+
+
+async def test_who_waits_too_long_for_a_connection_is_told_so(database: PostgresDatabase) -> None:
+    all_taken = asyncio.Barrier(SIZE + 1)
+    over = asyncio.Event()
+
+    async def keep() -> None:
+        async with database.read():
+            await all_taken.wait()
+            await over.wait()
+
+    keepers = [asyncio.create_task(keep()) for _ in range(SIZE)]
+    await all_taken.wait()
+    with pytest.raises(Unavailable, match="busy"):
+        async with database.read():
+            raise AssertionError("there is no connection left")
+    over.set()
+    await asyncio.gather(*keepers)
+
+    async with database.read() as tx:
+        assert await tx.users.count() == 0
+
+
+async def test_two_processes_look_for_another_superadmin_one_after_the_other(url: str) -> None:
+    one, two = database_at(url), database_at(url)
+    await one.open()
+    await two.open()
+    async with one.write() as tx:
+        await tx.permissions.add(a_permission(1, level=0))
+        for number in (1, 2):
+            await tx.users.add(a_user(number))
+            user = identifier(number)
+            await tx.assignments.assign(an_assignment(user, identifier(1), number))
+
+    async def resign(database: PostgresDatabase, user: str) -> bool:
+        async with database.write() as tx:
+            if not await tx.assignments.another_superadmin(user, LevelRule.STRICT):
+                return False
+            await asyncio.sleep(0.02)
+            return await tx.assignments.remove(user)
+
+    resigned = await asyncio.gather(resign(one, identifier(1)), resign(two, identifier(2)))
+
+    assert sorted(resigned) == [False, True]
+    await one.close()
+    await two.close()
+
+
+async def test_going_on_after_a_conflict_is_not_taken_for_success(
+    database: PostgresDatabase,
+) -> None:
+    async def go_on_regardless() -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+            with pytest.raises(Conflict):
+                await tx.users.add(a_user(1))
+
+    with pytest.raises(Unavailable, match="nothing was changed"):
+        await go_on_regardless()
+
+    async with database.read() as tx:
+        assert await tx.users.count() == 0
+
+
+async def test_a_server_that_takes_no_changes_is_left_for_another_connection(
+    database: PostgresDatabase, url: str
+) -> None:
+    name = (await postgres.ask(url, "SELECT current_database()"))[0][0]
+
+    async def take_no_changes(truth: str) -> None:
+        await postgres.server().run(
+            f"ALTER DATABASE {name} SET default_transaction_read_only = {truth}"
+        )
+
+    await take_no_changes("on")
+    await database.close()
+    await database.open()
+    async with database.read() as tx:
+        assert await tx.users.count() == 0
+    with pytest.raises(Unavailable, match="takes no changes"):
+        await add(database, a_user(1))
+
+    # What was a standby may be the primary by now, or the address may mean another server.
+    await take_no_changes("off")
+    await add(database, a_user(1))
+
+
+async def test_a_database_user_with_a_password(url: str) -> None:
+    asked = postgres.WITH_PASSWORD
+    await postgres.server().run(f"CREATE USER {asked} PASSWORD 'p/w' CONNECTION LIMIT 1")
+    right = url.replace("postgres@", f"{asked}:p%2Fw@")
+    try:
+        for wrong in (right.replace("p%2Fw", "mistyped"), right.replace(":p%2Fw", "")):
+            with pytest.raises(Unavailable, match="user name or the password") as error:
+                await database_at(wrong).open()
+            assert "mistyped" not in "".join(traceback.format_exception(error.value))
+        database = database_at(right)
+        await database.open()
+        with pytest.raises(Unavailable, match="grant"):
+            async with database.read() as tx:
+                await tx.users.count()
+        with pytest.raises(Unavailable, match="no connection to spare"):
+            await database_at(right).open()
+        await database.close()
+    finally:
+        await postgres.server().run(f"DROP USER {asked}")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("/test_", "/no_such_"), "no database of that name"),
+        (("host=", "host=/nowhere"), "cannot be reached"),
+        (("host=", "sslmode=nonsense&host="), "PHONEPROV_DATABASE_URL"),
+        (("host=", "statement_tmeout=1&host="), "schema|cannot be used"),
+    ],
+)
+async def test_an_address_that_leads_nowhere(url: str, change: tuple[str, str], says: str) -> None:
+    with pytest.raises(Unavailable, match=says):
+        await database_at(url.replace(*change)).open()
+
+
+async def test_a_loss_of_durability_is_told_at_the_start(
+    url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    database = database_at(url + "&synchronous_commit=off")
+    with caplog.at_level(logging.WARNING, "phoneprov.database"):
+        await database.open()
+    await database.close()
+
+    told = [record.getMessage() for record in caplog.records]
+    assert any("synchronous_commit is off" in line for line in told)
+    assert any("fsync is off" in line for line in told)  # the tests' own server
+
+
+async def test_the_server_is_told_our_deadlines(database: PostgresDatabase) -> None:
+    driver = await database._connect()
+    try:
+        rows = await driver.fetch("SELECT name, setting FROM pg_settings WHERE unit = 'ms'")
+    finally:
+        await driver.close()
+
+    settings = {name: int(setting) / 1000 for name, setting in rows}
+    assert settings["statement_timeout"] == SHORT.statement
+    assert settings["idle_in_transaction_session_timeout"] == pytest.approx(
+        SHORT.total + SHORT.answer
+    )
