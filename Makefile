@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser check fix unit lock clean
+.PHONY: help demo test test-browser test-pgbouncer check fix unit lock clean
 
 help:  ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -27,6 +27,11 @@ unit: $(VENV)/installed-dev  ## the quick tests alone
 test-browser: $(VENV)/installed-dev  ## the page at /docs in a real browser; installs Chromium if need be
 	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
 	$(BIN)/python -m pytest -q tests/browser/check_docs.py
+
+test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; installs it if need be
+	@{ command -v pgbouncer || command -v /usr/sbin/pgbouncer; } >/dev/null \
+	  || { apt-get update && apt-get install --yes pgbouncer; }
+	PHONEPROV_TEST_PGBOUNCER=1 $(BIN)/python -m pytest -q tests/contract/sql tests/contract/stores -k pgbouncer
 
 fix: $(VENV)/installed-dev  ## put format and simple lint in order
 	$(BIN)/ruff format .

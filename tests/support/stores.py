@@ -37,7 +37,7 @@ from phoneprov_core.vendor_phones.ports import VendorPhones
 from phoneprov_core.vendor_services.model import VendorService
 from phoneprov_core.vendor_users.model import VendorUser
 from phoneprov_core.vendor_users.ports import VendorUsers
-from support import postgres
+from support import pgbouncer, postgres
 
 KEY = "the-key-of-the-tests-0123456789abcdef"
 
@@ -123,7 +123,18 @@ async def _sqlite(folder: Path) -> AsyncIterator[Database]:
 
 @asynccontextmanager
 async def _postgres(folder: Path) -> AsyncIterator[Database]:
-    url = await postgres.emptied_database()
+    async with _opened(await postgres.emptied_database()) as database:
+        yield database
+
+
+@asynccontextmanager
+async def _pgbouncer(folder: Path) -> AsyncIterator[Database]:
+    async with _opened(pgbouncer.url(await postgres.emptied_database())) as database:
+        yield database
+
+
+@asynccontextmanager
+async def _opened(url: str) -> AsyncIterator[Database]:
     database = PostgresDatabase(url, SecretBox(SecretKeys.parse(KEY)))
     await database.open()
     try:
@@ -136,6 +147,7 @@ DATABASES: dict[str, Callable[[Path], AbstractAsyncContextManager[Database]]] = 
     "memory": _memory,
     "postgres": _postgres,
     "sqlite": _sqlite,
+    **({"pgbouncer": _pgbouncer} if pgbouncer.REQUIRED else {}),
 }
 """Every adapter that the contract suite runs over: an open, empty database in a folder that is
 its own."""

@@ -1,0 +1,138 @@
+"""A pgbouncer in transaction mode in between: any transaction may meet any connection."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+
+import pytest
+
+from phoneprov_adapters.sql import migrate
+from phoneprov_adapters.sql.deadlines import Deadlines
+from phoneprov_adapters.sql.postgres import PostgresDatabase
+from phoneprov_core.kernel.errors import Unavailable
+from support import pgbouncer, postgres
+from support.postgres_databases import database_at
+from support.stores import a_user, identifier
+
+pytestmark = pytest.mark.skipif(
+    pgbouncer.binary() is None and not pgbouncer.REQUIRED, reason=pgbouncer.MISSING
+)
+
+
+@pytest.fixture
+async def through(url: str) -> AsyncIterator[PostgresDatabase]:
+    """The database by way of pgbouncer."""
+    opened = database_at(pgbouncer.url(url), Deadlines())
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+async def test_the_schema_is_migrated_through_it() -> None:
+    async with postgres.new_database(migrated=False) as direct:
+        url = pgbouncer.url(direct)
+        assert await migrate.current(url) is None
+        await migrate.upgrade(url)
+        assert await migrate.current(url) == migrate.newest()
+        assert await migrate.current(direct) == migrate.newest()
+        await migrate.downgrade(url, "base")
+        assert await migrate.current(direct) is None
+
+
+async def test_many_share_few_connections(through: PostgresDatabase, url: str) -> None:
+    """More clients than pgbouncer has connections, from what could be several processes."""
+    other = database_at(pgbouncer.url(url), Deadlines())
+    await other.open()
+    async with through.write() as tx:
+        await tx.users.add(a_user(0, phone="0"))
+
+    async def count_up(database: PostgresDatabase) -> None:
+        async with database.write() as tx:
+            user = await tx.users.find(identifier(0))
+            assert user is not None
+            await tx.users.put(a_user(0, phone=str(int(user.phone or "") + 1)))
+
+    async def look(database: PostgresDatabase) -> None:
+        async with database.read() as tx:
+            assert await tx.users.by_username("ada-0") is not None
+            assert await tx.users.count() == 1
+            assert len(await tx.users.rows(10)) == 1
+
+    both = (through, other)
+    await asyncio.gather(*(ask(both[n % 2]) for n in range(60) for ask in (count_up, look)))
+
+    async with other.read() as tx:
+        assert await tx.users.find(identifier(0)) == a_user(0, phone="60")
+    await other.close()
+
+
+async def test_one_at_a_time_across_processes(through: PostgresDatabase, url: str) -> None:
+    other = database_at(pgbouncer.url(url), Deadlines())
+    await other.open()
+    inside: list[str] = []
+
+    async def enter(database: PostgresDatabase, name: str) -> None:
+        async with database.write() as tx:
+            await tx.users._connection.one_at_a_time("the door")
+            inside.append(name)
+            await asyncio.sleep(0.005)
+            inside.append(name)
+
+    await asyncio.gather(*(enter(d, f"{n}") for n, d in enumerate((through, other) * 5)))
+
+    assert inside[::2] == inside[1::2]
+    await other.close()
+
+
+async def test_deadlines_travel_with_a_change_and_stay_with_nobody(
+    through: PostgresDatabase, url: str
+) -> None:
+    async def statement_timeout(database: PostgresDatabase, *, writing: bool) -> str:
+        async with database.write() if writing else database.read() as tx:
+            rows = await tx.users._connection._run("SHOW statement_timeout", [])  # type: ignore[attr-defined]
+            return str(rows[0][0])
+
+    assert await statement_timeout(through, writing=True) == "4s"
+    unset = [await statement_timeout(through, writing=False) for _ in range(6)]
+    assert unset == ["0"] * 6
+
+
+async def test_requests_given_up_at_any_moment_leave_nothing_behind(
+    through: PostgresDatabase, url: str
+) -> None:
+    chance = random.Random(7)
+    async with through.write() as tx:
+        await tx.users.add(a_user(0))
+
+    async def request(number: int) -> None:
+        async with through.write() as tx:
+            await tx.users.find(identifier(0))
+            await tx.users.add(a_user(2 * number))
+            await tx.users.add(a_user(2 * number + 1))
+        async with through.read() as tx:
+            await tx.users.count()
+
+    requests = [asyncio.create_task(request(n)) for n in range(1, 100)]
+    for task in requests:
+        await asyncio.sleep(chance.random() / 500)
+        task.cancel()
+    await asyncio.gather(*requests, return_exceptions=True)
+
+    async with through.write() as tx:
+        assert await tx.users.remove(identifier(0))
+    users = {row[0] for row in await postgres.ask(url, "SELECT uuid FROM users")}
+    pairs = [{identifier(2 * n), identifier(2 * n + 1)} for n in range(1, 100)]
+    assert all(pair <= users or not pair & users for pair in pairs)
+    states = await postgres.ask(
+        url, "SELECT state FROM pg_stat_activity WHERE datname = current_database()"
+    )
+    assert "idle in transaction" not in {state for (state,) in states}
+
+
+async def test_without_the_option_the_error_names_it(url: str) -> None:
+    without = pgbouncer.url(url).replace("&pgbouncer=true", "")
+
+    with pytest.raises(Unavailable, match="pgbouncer=true"):
+        await database_at(without).open()

@@ -1,0 +1,78 @@
+"""A real pgbouncer in transaction mode before the PostgreSQL of the tests."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import subprocess
+import time
+from functools import cache
+from pathlib import Path
+
+from support import postgres
+from support.postgres_binaries import as_server_user, make_folder
+
+REQUIRED = bool(os.environ.get("PHONEPROV_TEST_PGBOUNCER"))
+"""Whether tests over pgbouncer must run; else they do where there is one."""
+
+MISSING = "There is no pgbouncer to test with; install it, or let make test-pgbouncer do it."
+
+# Few connections for many clients, so that they do meet others' connections.
+_CONFIGURATION = """
+[databases]
+* = host={server} user=postgres
+
+[pgbouncer]
+listen_addr =
+listen_port = 5432
+unix_socket_dir = {folder}
+auth_type = any
+pool_mode = transaction
+default_pool_size = 3
+max_client_conn = 200
+logfile = {folder}/log
+"""
+
+# Like the server's: it ends with the tests, however they end.
+_KEEPER = """trap '' INT; "$@" >>"$0/out" 2>&1 & cat >/dev/null; kill "$!"; wait; rm -rf -- "$0" """
+
+
+def binary() -> str | None:
+    """Where pgbouncer is; its folder is not on everybody's PATH."""
+    return shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
+
+
+def url(behind: str) -> str:
+    """The address of a database by way of pgbouncer."""
+    return behind.replace(f"host={postgres.server().folder}", f"host={_folder()}&pgbouncer=true")
+
+
+@cache
+def _folder() -> Path:
+    found = binary()
+    if found is None:
+        raise RuntimeError(MISSING)
+    folder = make_folder("phoneprov-pgbouncer-")
+    configuration = folder / "pgbouncer.ini"
+    server = postgres.server().folder
+    configuration.write_text(_CONFIGURATION.format(server=server, folder=folder))
+    keeper = subprocess.Popen(
+        ["sh", "-c", _KEEPER, str(folder), found, str(configuration)],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+        **as_server_user(folder),
+    )
+    atexit.register(_close, keeper)
+    deadline = time.monotonic() + 10
+    while not (folder / ".s.PGSQL.5432").exists():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"pgbouncer did not start: {(folder / 'out').read_text()}")
+        time.sleep(0.005)
+    return folder
+
+
+def _close(keeper: subprocess.Popen[bytes]) -> None:
+    assert keeper.stdin is not None
+    keeper.stdin.close()
+    keeper.wait(30)
