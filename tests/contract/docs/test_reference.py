@@ -1,0 +1,120 @@
+"""The requests and replies shown in ``docs/reference/http`` are what really happens.
+
+A page shows pairs of blocks: a request, and the reply to it. They are carried out in order,
+on a service of the page's own, as ada, who holds level 0, unless the request says otherwise.
+With ``PHONEPROV_WRITE_DOCS=1`` the replies are written into the pages instead of compared.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from phoneprov_adapters.memory.phone import MemoryPhone
+from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher, await_directly
+from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_core.profiles.restart import Restart, RestartBy
+from support.api import PASSWORD, Api, opened_api
+
+PAGES = sorted((Path(__file__).parents[3] / "docs/reference/http").glob("*.md"))
+PAIR = re.compile(
+    r"(?P<before>```http\n(?P<request>(?:GET|POST|PUT|DELETE) [^`]*?)\n```\n\n)"
+    r"```http\nHTTP/1.1 (?P<status>\d+)[^\n]*\n\n(?P<reply>.*?)\n```",
+    re.DOTALL,
+)
+WRITING = os.environ.get("PHONEPROV_WRITE_DOCS") == "1"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+async def test_a_page_shows_what_happens(page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    pairs = list(PAIR.finditer(text))
+    assert len(pairs) == text.count("HTTP/1.1 "), "a reply without its request"
+    assert pairs
+
+    networks = PhoneNetworks.parse(PRIVATE_RANGES)
+    phone = MemoryPhone(networks)
+    clock = FixedClock()
+    adapters = {
+        "clock": clock,
+        "new_id": CountingIds(),
+        "hasher": PlainHasher(),
+        "uploader": MemoryUploader(networks),
+        "phone_commands": phone,
+        "restart": Restart(RestartBy.HTTP, phone, None),
+        "tasks": _Directly(),
+    }
+    async with opened_api(tmp_path, overrides=adapters) as api:
+        token = (await api.account("ada", level=0)).token
+        text = await _carried_out(api, token, text, pairs, clock)
+    if WRITING:
+        page.write_text(text, encoding="utf-8")
+
+
+class _Directly:
+    run = staticmethod(await_directly)
+
+
+async def _carried_out(
+    api: Api, token: str, text: str, pairs: list[re.Match[str]], clock: FixedClock
+) -> str:
+    for pair in pairs:
+        clock.advance(1)
+        reply = await _ask(api, token, pair["request"])
+        if WRITING:
+            phrase = httpx.codes.get_reason_phrase(reply.status_code)
+            shown = json.dumps(_shortened(reply.json()), indent=2, ensure_ascii=False)
+            block = f"```http\nHTTP/1.1 {reply.status_code} {phrase}\n\n{shown}\n```"
+            text = text.replace(pair[0], pair["before"] + block, 1)
+            continue
+        assert reply.status_code == int(pair["status"]), reply.text
+        assert _agree(reply.json(), json.loads(pair["reply"])), reply.text
+    return text
+
+
+async def _ask(api: Api, token: str, request: str) -> httpx.Response:
+    head, _, body = request.partition("\n\n")
+    first, *fields = head.splitlines()
+    method, path = first.split()
+    headers = {"Authorization": f"Bearer {token}"}
+    headers |= dict(field.split(": ", 1) for field in fields)
+    content = body.replace("PASSWORD", PASSWORD).encode() if body else None
+    if content:
+        headers["Content-Type"] = "application/json"
+    return await api.client.request(method, path, headers=headers, content=content)
+
+
+def _shortened(value: Any) -> Any:
+    """Tokens, hashes and request ids differ each time or are long: only their beginning."""
+    if isinstance(value, dict):
+        return {
+            key: "..." if key == "request_id" else _shortened(item) for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_shortened(item) for item in value]
+    if isinstance(value, str) and value.startswith("eyJ"):
+        return "eyJ..."
+    if isinstance(value, str) and value.startswith("$plain"):
+        return "..."
+    return value
+
+
+def _agree(real: Any, shown: Any) -> bool:
+    if isinstance(shown, str) and shown.endswith("..."):
+        return isinstance(real, str) and real.startswith(shown[:-3])
+    if isinstance(shown, dict):
+        return (
+            isinstance(real, dict)
+            and list(real) == list(shown)
+            and all(_agree(real[key], shown[key]) for key in shown)
+        )
+    if isinstance(shown, list):
+        return isinstance(real, list) and len(real) == len(shown) and all(map(_agree, real, shown))
+    return type(real) is type(shown) and bool(real == shown)
