@@ -35,7 +35,8 @@ from phoneprov_core.kems.use_cases import Kems
 from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
-from phoneprov_core.profiles.restart import Restart
+from phoneprov_core.profiles.ports import PhoneDriver
+from phoneprov_core.profiles.restart import CiscoPhones
 from phoneprov_core.profiles.switch import SwitchProfile
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.passwords import PasswordPolicy
@@ -80,7 +81,9 @@ class Container(containers.DeclarativeContainer):
         PhoneWeb, settings.provided.phone_web, settings.provided.phone_networks
     )
     manager = providers.Singleton(_manager, settings)
-    restart = providers.Singleton(Restart, settings.provided.restart, phone_commands, manager)
+    phone_driver: providers.Provider[PhoneDriver] = providers.Singleton(
+        CiscoPhones, settings.provided.restart, phone_commands, manager
+    )
 
     authenticate = providers.Singleton(
         Authenticate, database, tokens, settings.provided.level_rule, clock
@@ -116,8 +119,7 @@ class Container(containers.DeclarativeContainer):
         SwitchProfile,
         database,
         uploader,
-        phone_commands,
-        restart,
+        phone_driver,
         tasks.provided.run,
         clock,
         new_id,

@@ -30,7 +30,7 @@ from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.kernel.times import millis, shown
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
-from phoneprov_core.profiles.restart import Restart, RestartBy
+from phoneprov_core.profiles.restart import CiscoPhones, RestartBy
 from phoneprov_core.profiles.switch import SwitchProfile
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.model import Registration
@@ -85,8 +85,7 @@ class Office:
         self.switch = SwitchProfile(
             database,
             self.uploader,
-            self.phone,
-            Restart(chosen.restart, self.phone, manager),
+            CiscoPhones(chosen.restart, self.phone, manager),
             await_directly,
             clock,
             new_id,

@@ -108,6 +108,35 @@ class ManagerInterface(Protocol):
         ...
 
 
+class PhoneDriver(Protocol):
+    """What is told to phones of one make once their configuration is in place.
+
+    Both methods are given the phone as the inventory has it. They raise ``Refused`` when the
+    phone, or the server that passes the order on, cannot be reached or says no, ``TimedOut``
+    when it does not answer within the deadline of the whole call, and ``Conflict`` when the
+    order cannot be given at all: the phone's address is needed and missing or is not allowed
+    to be called, or nothing is set up that could reach it. Messages are one sentence of our
+    own and never repeat a password or what the other side said. A switch has 30 s for
+    everything; a driver takes at most 8 of them for each call.
+    """
+
+    async def leave_services(self, phone: Phone) -> None:
+        """Have the phone leave its services (menus, directories), which showed the data of
+        whoever used it before; it is not restarted. A make without services returns at
+        once."""
+        ...
+
+    async def restart(self, phone: Phone, software_type: str | None) -> None:
+        """Order one restart, after which the phone reads its configuration anew; returns when
+        the order was accepted, which may be before the phone carries it out.
+
+        ``software_type`` is what the phone's firmware is known to be, of the phone's record or
+        else of the profile, None when neither says. After a failure the phone can be called
+        again.
+        """
+        ...
+
+
 class ProfilesTransaction(Protocol):
     """What profiles are kept in. A profile goes with its user."""
 

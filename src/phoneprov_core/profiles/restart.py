@@ -1,15 +1,13 @@
-"""How a phone is restarted: which of the ways, and in what words it went wrong."""
+"""How phones are restarted, and in what words that goes wrong."""
 
 from __future__ import annotations
 
 from enum import Enum
 
-from phoneprov_core.kernel.errors import Conflict, PhoneprovError
+from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.device import restart_action, restart_keys
-from phoneprov_core.profiles.ports import ManagerInterface, PhoneCommands
-
-OK = "ok"
+from phoneprov_core.profiles.device import CLEAR_SERVICES, restart_action, restart_keys
+from phoneprov_core.profiles.ports import ManagerInterface, PhoneCommands, PhoneDriver
 
 
 class RestartBy(Enum):
@@ -22,8 +20,9 @@ class RestartBy(Enum):
     NONE = "none"
 
 
-class Restart:
-    """Restarts phones in the one way that was chosen."""
+class CiscoPhones(PhoneDriver):
+    """Cisco phones, restarted in the one way that was chosen, told everything else over their
+    own web servers."""
 
     def __init__(
         self, by: RestartBy, commands: PhoneCommands, manager: ManagerInterface | None
@@ -34,26 +33,37 @@ class Restart:
         self._commands = commands
         self._manager = manager
 
-    async def __call__(self, phone: Phone, software_type: str | None) -> str:
-        """``ok`` when the order to restart was accepted, else what kept it from being."""
-        try:
-            await self._order(phone, software_type)
-        except PhoneprovError as error:
-            return error.message
-        return OK
+    async def leave_services(self, phone: Phone) -> None:
+        await self._commands.execute(reachable_ip(phone), CLEAR_SERVICES)
 
-    async def _order(self, phone: Phone, software_type: str | None) -> None:
+    async def restart(self, phone: Phone, software_type: str | None) -> None:
         if self._by is RestartBy.NONE:
-            raise Conflict("The phone was not restarted: restarts are switched off.")
-        if self._by is RestartBy.AMI:
-            if self._manager is None:
-                raise Conflict(
-                    "The phone was not restarted: no manager interface is set up "
-                    "(PHONEPROV_AMI_HOST)."
-                )
-            await self._manager.perform(restart_action(software_type, phone.mac))
+            raise _switched_off()
+        if self._by is RestartBy.HTTP:
+            await self._commands.execute(reachable_ip(phone), restart_keys(phone.model))
             return
-        await self._commands.execute(reachable_ip(phone), restart_keys(phone.model))
+        if self._manager is None:
+            raise Conflict(
+                "The phone was not restarted: no manager interface is set up (PHONEPROV_AMI_HOST)."
+            )
+        await self._manager.perform(restart_action(software_type, phone.mac))
+
+
+class NeverRestarting(PhoneDriver):
+    """Another driver, which is never asked to restart a phone."""
+
+    def __init__(self, driver: PhoneDriver) -> None:
+        self._driver = driver
+
+    async def leave_services(self, phone: Phone) -> None:
+        await self._driver.leave_services(phone)
+
+    async def restart(self, phone: Phone, software_type: str | None) -> None:  # noqa: ARG002
+        raise _switched_off()
+
+
+def _switched_off() -> Conflict:
+    return Conflict("The phone was not restarted: restarts are switched off.")
 
 
 def reachable_ip(phone: Phone) -> str:

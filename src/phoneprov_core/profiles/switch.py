@@ -17,21 +17,19 @@ from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis, shown
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.device import (
-    CLEAR_SERVICES,
-    DEFAULT_FILENAME_TEMPLATE,
-    config_filename,
-)
+from phoneprov_core.profiles.device import DEFAULT_FILENAME_TEMPLATE, config_filename
 from phoneprov_core.profiles.model import Profile, Switched, SwitchRequest
 from phoneprov_core.profiles.ports import (
     ConfigUploader,
-    PhoneCommands,
+    PhoneDriver,
     SwitchTransaction,
     Unbroken,
     Upload,
 )
-from phoneprov_core.profiles.restart import OK, Restart, reachable_ip
 from phoneprov_core.profiles.use_cases import profile_of
+
+RESTARTED = "ok"
+"""What ``Switched.restart`` says when the phone accepted the order."""
 
 LEASE_SECONDS = 60
 """Longer than all deadlines of a switch together (30 s): a lease that runs out belonged to
@@ -51,8 +49,7 @@ class SwitchProfile:
         self,
         open_: ReadAndWrite[SwitchTransaction],
         uploader: ConfigUploader,
-        commands: PhoneCommands,
-        restart: Restart,
+        driver: PhoneDriver,
         unbroken: Unbroken[Switched],
         clock: Clock,
         new_id: NewId,
@@ -62,8 +59,7 @@ class SwitchProfile:
     ) -> None:
         self._open = open_
         self._uploader = uploader
-        self._commands = commands
-        self._restart = restart
+        self._driver = driver
         self._unbroken = unbroken
         self._clock = clock
         self._new_id = new_id
@@ -119,7 +115,7 @@ class SwitchProfile:
             await self._settled(steps, StepName.CLEAR_SESSION, self._clear_session(phone))
             software_type = (phone.software_type or "").strip() or profile.software_type
             restarted = await self._settled(
-                steps, StepName.RESTART, self._ordered_restart(phone, software_type)
+                steps, StepName.RESTART, self._driver.restart(phone, software_type)
             )
         except PhoneprovError:
             outcome = Outcome.FAILED
@@ -137,7 +133,7 @@ class SwitchProfile:
                     await tx.service_sessions.open(
                         phone.mac, profile.user_uuid, shown(self._clock())
                     )
-        return Switched(profile.name, phone.mac, restarted.message or OK)
+        return Switched(profile.name, phone.mac, restarted.message or RESTARTED)
 
     async def _upload(self, phone: Phone, content: bytes, attempt: str) -> str | None:
         filename = config_filename(self._filename_template, phone.mac)
@@ -148,12 +144,7 @@ class SwitchProfile:
         """Drop the session kept here, and tell the phone to leave its services."""
         async with self._open.write() as tx:
             await tx.service_sessions.drop(phone.mac)
-        await self._commands.execute(reachable_ip(phone), CLEAR_SERVICES)
-
-    async def _ordered_restart(self, phone: Phone, software_type: str | None) -> None:
-        result = await self._restart(phone, software_type)
-        if result != OK:
-            raise Conflict(result)
+        await self._driver.leave_services(phone)
 
     async def _step(self, steps: list[Step], name: StepName, work: Awaitable[str | None]) -> None:
         """Do one step and note how it went; its error goes on to the caller."""

@@ -20,7 +20,6 @@ from phoneprov_adapters.memory.phone import MemoryPhone
 from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher, await_directly
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_core.profiles.restart import Restart, RestartBy
 from support.api import PASSWORD, Api, opened_api
 
 PAGES = sorted((Path(__file__).parents[3] / "docs/reference/http").glob("*.md"))
@@ -48,7 +47,6 @@ async def test_a_page_shows_what_happens(page: Path, tmp_path: Path) -> None:
         "hasher": PlainHasher(),
         "uploader": MemoryUploader(networks),
         "phone_commands": phone,
-        "restart": Restart(RestartBy.HTTP, phone, None),
         "tasks": _Directly(),
     }
     async with opened_api(tmp_path, overrides=adapters) as api:
