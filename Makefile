@@ -24,6 +24,9 @@ check: $(VENV)/installed-dev
 unit: $(VENV)/installed-dev  ## the quick tests alone
 	$(BIN)/python -m pytest -q tests/unit
 
+schemathesis-long: $(VENV)/installed-dev  ## 50,000 requests at random, held to the OpenAPI document
+	$(BIN)/python bench/fuzz.py --cases 50000
+
 test-browser: $(VENV)/installed-dev  ## the page at /docs in a real browser; installs Chromium if need be
 	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
 	$(BIN)/python -m pytest -q tests/browser/check_docs.py

@@ -113,7 +113,7 @@ class Unchecked(Generic[C]):
         for name, value in body.items():
             if name in fields:
                 try:
-                    given[name] = msgspec.convert(value, fields[name].type)
+                    given[name] = msgspec.convert(_whole(value), fields[name].type)
                 except msgspec.ValidationError:
                     problems.append(Problem(name, _expected(fields[name].type)))
             elif name not in read_only and name not in same:
@@ -200,10 +200,15 @@ def _broken(rules: Mapping[str, Rule], given: Mapping[str, Any]) -> list[Problem
     return problems
 
 
+def _whole(value: object) -> object:
+    # To JSON, 1.0 is the whole number 1.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _agrees(sent: object, stored: object) -> bool:
     if isinstance(sent, str) and isinstance(stored, str):
         return _flat(sent) == _flat(stored)
-    return type(sent) is type(stored) and sent == stored
+    return type(_whole(sent)) is type(stored) and sent == stored
 
 
 def _flat(identifier: str) -> str:

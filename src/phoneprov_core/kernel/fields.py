@@ -23,11 +23,12 @@ def schema(**keywords: Any) -> Meta:
 _LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 _LINE_NOT_BLANK = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
 
-# No all-zero, broadcast or multicast address.
-_MAC = (
+MAC = (
     r"^(?!0[0:.-]*$)[0-9A-Fa-f][02468ACEace](?:[0-9A-Fa-f]{10}|(?::[0-9A-Fa-f]{2}){5}"
     r"|(?:-[0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{2}(?:\.[0-9A-Fa-f]{4}){2})$"
 )
+"""A MAC in any spelling, as a pattern; neither all-zero nor broadcast nor multicast."""
+
 _MAIL = r"[^@\s\"(),:;<>\[\]\\\x00-\x1f\x7f-\x9f"
 _EMAIL = rf"^{_MAIL}]+@{_MAIL}.]+(?:\.{_MAIL}.]+)*$"
 _LANGUAGE = (
@@ -36,7 +37,11 @@ _LANGUAGE = (
     r"(?:-[0-9A-WYZa-wyz](?:-[A-Za-z0-9]{2,8})+)*(?:-[Xx](?:-[A-Za-z0-9]{1,8})+)?"
     r"|[Xx](?:-[A-Za-z0-9]{1,8})+)$"
 )
-_URL = r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s\x00-\x1f\x7f-\x9f]+$"
+_URL = (
+    r"^[Hh][Tt][Tt][Pp][Ss]?://(?:[^\s/?#\[\]\x00-\x1f\x7f-\x9f]*@)?"
+    r"(?:[^\s/?#@:\[\]\x00-\x1f\x7f-\x9f]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?"
+    r"(?:[/?#][^\s\x00-\x1f\x7f-\x9f]*)?$"
+)
 
 Line = Annotated[
     str, Check(values.required_text), schema(minLength=1, maxLength=255, pattern=_LINE_NOT_BLANK)
@@ -76,7 +81,7 @@ MacAddress = Annotated[
     Check(values.mac),
     schema(
         description="12 hexadecimal digits, separated by : or - or dots or not at all",
-        pattern=_MAC,
+        pattern=MAC,
         examples=["00:1B:D4:12:34:56"],
     ),
 ]

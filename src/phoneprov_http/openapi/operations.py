@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
 
+from phoneprov_core.kernel.fields import MAC
 from phoneprov_http.describe import Endpoint
 from phoneprov_http.openapi.examples import UUID, example
 from phoneprov_http.openapi.replies import failure, success
@@ -119,9 +120,8 @@ def _in_path(path: str) -> list[Json]:
     parameters = []
     for name in re.findall(r"\{(\w+)\}", path):
         description, shown = _PATH_PARAMETERS[name]
-        schema: Json = {"type": "string", "examples": [shown]}
-        if name != "mac":
-            schema["format"] = "uuid"
+        rule = {"pattern": MAC} if name == "mac" else {"format": "uuid"}
+        schema: Json = {"type": "string", "examples": [shown], **rule}
         parameters.append(
             {
                 "name": name,

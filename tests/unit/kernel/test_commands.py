@@ -178,6 +178,20 @@ def test_unknown_fields_are_refused_beside_read_only_ones() -> None:
     }
 
 
+def test_a_whole_number_may_be_written_with_a_point() -> None:
+    body = {"mac": "001bd4123456", "name": "x", "floor": 2.0}
+
+    floor = checked(sent(NewDesk, body)).floor
+
+    assert (floor, type(floor)) == (2, int)
+    for value in (2.5, 1e300, float("inf"), float("nan"), "2.0", -1.0):
+        assert set(problems(sent(NewDesk, {**body, "floor": value}))) == {"floor"}
+    assert set(problems(sent(NewDesk, {**body, "name": 2.0, "is_active": 1.0}))) == {
+        "name",
+        "is_active",
+    }
+
+
 @pytest.mark.parametrize(
     ("sent_value", "same"),
     [
@@ -186,6 +200,7 @@ def test_unknown_fields_are_refused_beside_read_only_ones() -> None:
         ("001bd4123456", "00:1B:D4:12:34:56"),
         ("001B.D412.3456", "00:1B:D4:12:34:56"),
         (5, 5),
+        (5.0, 5),
     ],
 )
 def test_an_identifier_in_the_body_may_agree(sent_value: object, same: object) -> None:
@@ -201,7 +216,7 @@ def test_an_identifier_in_the_body_may_agree(sent_value: object, same: object) -
         (5, UUID),
         ("5", 5),
         (True, 1),
-        (1.0, 1),
+        (1.5, 1),
         ([UUID], UUID),
     ],
 )

@@ -1,0 +1,98 @@
+"""Every operation of the document, asked with everything the document allows and much that it
+does not: no reply is a fault of the service, none is one that the document does not describe.
+
+The same cases come in every run; make schemathesis-long asks for many more.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from schemathesis.core.failures import FailureGroup
+
+from phoneprov_http.main.openapi import describe
+from support.fuzz import Fuzz
+from support.served import Served, served
+
+DOCUMENT: dict[str, Any] = describe()
+FUZZ = Fuzz(DOCUMENT)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    logging.disable(logging.INFO)
+    with served(tmp_path_factory.mktemp("fuzz"), {"PUBLIC_REGISTER": "true"}) as service:
+        FUZZ.begin(service)
+        yield service
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.parametrize("label", FUZZ.labels)
+def test_every_reply_is_one_that_the_document_describes(label: str) -> None:
+    assert FUZZ.at_the_bounds(label) >= 2
+    assert FUZZ.at_random(label, examples=8) >= 1
+
+
+def _without_404(document: dict[str, Any]) -> None:
+    del document["paths"]["/api/v1/phones/{mac}"]["get"]["responses"]["404"]
+
+
+def _another_message(document: dict[str, Any]) -> None:
+    reply = document["paths"]["/api/v1/phones"]["get"]["responses"]["200"]
+    reply["content"]["application/json"]["schema"]["properties"]["message"] = {"const": "phones"}
+
+
+def _a_field_less(document: dict[str, Any]) -> None:
+    schema = document["components"]["schemas"]["Phone"]
+    del schema["properties"]["brand"]
+    schema["required"].remove("brand")
+
+
+def _a_header_more(document: dict[str, Any]) -> None:
+    reply = document["paths"]["/api/v1/phones"]["get"]["responses"]["200"]
+    reply["headers"]["X-Nothing"] = {"required": True, "schema": {"type": "string"}}
+
+
+def _a_larger_limit(document: dict[str, Any]) -> None:
+    limit = document["paths"]["/api/v1/phones"]["get"]["parameters"][0]
+    limit["schema"]["maximum"] = 1001
+
+
+def _a_smaller_limit(document: dict[str, Any]) -> None:
+    limit = document["paths"]["/api/v1/phones"]["get"]["parameters"][0]
+    limit["schema"]["maximum"] = 999
+
+
+def _a_field_that_must_be_sent(document: dict[str, Any]) -> None:
+    document["components"]["schemas"]["NewCompanyContact"]["required"].append("work")
+
+
+def _without_a_token(document: dict[str, Any]) -> None:
+    document["paths"]["/health/live"]["get"]["security"] = [{"bearer": []}]
+
+
+@pytest.mark.parametrize(
+    ("lie", "label"),
+    [
+        (_without_404, "GET /api/v1/phones/{mac}"),
+        (_another_message, "GET /api/v1/phones"),
+        (_a_field_less, "GET /api/v1/phones"),
+        (_a_header_more, "GET /api/v1/phones"),
+        (_a_larger_limit, "GET /api/v1/phones"),
+        (_a_smaller_limit, "GET /api/v1/phones"),
+        (_a_field_that_must_be_sent, "POST /api/v1/company-directory"),
+        (_without_a_token, "GET /health/live"),
+    ],
+)
+def test_a_lie_in_the_document_is_found(service: Served, lie: Any, label: str) -> None:
+    document = copy.deepcopy(DOCUMENT)
+    lie(document)
+    fuzz = Fuzz(document)
+    fuzz.begin(service, fill_it=False)
+
+    with pytest.raises(FailureGroup):
+        fuzz.at_the_bounds(label)

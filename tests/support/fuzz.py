@@ -1,0 +1,183 @@
+"""A service full of records, asked all there is to ask by somebody who holds level 0."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import time
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import hypothesis
+import requests
+import schemathesis
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+
+from phoneprov_core.access.model import Assignment
+from phoneprov_core.auth.model import Claims, TokenKind
+from support.fuzz_records import RECORDS, fill
+from support.served import Served
+from support.stores import a_permission, a_session, a_user, identifier, moment
+
+HOUR = 3600 * 1000
+SEED = 4711
+BOTH = [GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
+
+# What the document can only tell in words, and values that obey those words.
+IN_WORDS = {
+    "timezone": st.sampled_from(["UTC", "Europe/Paris", "America/Argentina/Ushuaia"]),
+    "password": st.sampled_from(["a password of the tests", "\u00e9" * 200, "blue Elephants 9"]),
+    "cnf_xml": st.sampled_from(["<device/>", "<d a='1'>\u00fc<e/>\n</d>", "<x><![CDATA[<]]></x>"]),
+    "url": st.sampled_from(
+        ["http://pbx/menu.xml", "HTTPS://[::1]:8443/?a=b#c", "http://u@h\u00f6"]
+    ),
+}
+
+
+# Several may ask one service.
+_beginnings = itertools.count(0x10_0000, 0x10_0000)
+
+
+class Fuzz:
+    """Cases for each operation of a document, and the service that is asked."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._schema = schemathesis.openapi.from_dict(
+            _with_formats(document),
+            config=schemathesis.Config.from_dict(
+                {
+                    "seed": SEED,
+                    "generation": {"with-security-parameters": False, "database": "none"},
+                    "phases": {"coverage": {"generate-duplicate-query-parameters": True}},
+                    # A refresh token cannot be made up, and one that is not the caller's is 422.
+                    "operations": [
+                        {
+                            "include-path": "/api/v1/auth/logout",
+                            "checks": {"positive_data_acceptance": {"enabled": False}},
+                        }
+                    ],
+                }
+            ),
+        )
+        self._numbers = itertools.count(next(_beginnings))
+        self._turns = itertools.count()
+        self._token = ""
+        self.labels = [
+            f"{method.upper()} {path}"
+            for path, operations in document["paths"].items()
+            for method in operations
+        ]
+
+    def begin(self, service: Served, *, fill_it: bool = True) -> None:
+        """Ask this service from now on; ``fill_it`` puts records into it first."""
+        self._service = service
+        self._http = requests.Session()
+        self._http.trust_env = False
+        if fill_it:
+            service.run(fill(service.container.database()))
+        self._token = service.run(self._superadmin())
+
+    def at_the_bounds(self, label: str) -> int:
+        """Ask for one operation with each of its fields at its bounds, and beyond. Answers how
+        many times; raises for the first reply that should not be."""
+        operation = self._operation(label)
+        cases: Iterator[schemathesis.Case[Any]] = self._schema.iter_coverage_cases(
+            operation,
+            generation_modes=BOTH,
+            generation_config=self._schema.config.generation_for(operation=operation),
+        )
+        asked = 0
+        for case in cases:
+            self._ask(case)
+            asked += 1
+        return asked
+
+    def at_random(self, label: str, *, examples: int, seed: int = SEED) -> int:
+        """Ask for one operation up to ``examples`` times rightly and as often wrongly. Answers
+        and raises like ``at_the_bounds``."""
+        operation = self._operation(label)
+        asked = 0
+        can_be_wrong = bool(operation.body or operation.query or operation.path_parameters)
+        for mode in BOTH if can_be_wrong else BOTH[:1]:
+
+            @hypothesis.seed(zlib.crc32(label.encode()) + seed)
+            @hypothesis.settings(
+                max_examples=examples,
+                deadline=None,
+                database=None,
+                suppress_health_check=list(hypothesis.HealthCheck),
+                phases=[hypothesis.Phase.generate],
+            )
+            @hypothesis.given(operation.as_strategy(generation_mode=mode))
+            def ask(case: schemathesis.Case[Any]) -> None:
+                nonlocal asked
+                self._ask(case)
+                asked += 1
+
+            ask()
+        return asked
+
+    def _operation(self, label: str) -> Any:
+        method, path = label.split()
+        return self._schema[path][method]
+
+    def _ask(self, case: schemathesis.Case[Any]) -> None:
+        if case.meta is None or case.meta.generation.mode.is_positive:
+            self._aim(case)
+        if case.operation.path.endswith("/auth/logout"):
+            self._token = self._service.run(self._superadmin())
+        reply = case.call_and_validate(
+            base_url=self._service.url,
+            session=self._http,
+            headers={"Authorization": f"Bearer {self._token}"},
+        )
+        # Every session may have been ended, every account deleted: that was asked for.
+        if reply.status_code == 401:
+            self._token = self._service.run(self._superadmin())
+
+    def _aim(self, case: schemathesis.Case[Any]) -> None:
+        """Let every other right request be about records that are there."""
+        body = case.body if isinstance(case.body, dict) else {}
+        turn = next(self._turns)
+        for name in case.path_parameters if turn % 2 else ():
+            case.path_parameters[name] = RECORDS.of(case.operation.path, name, turn)
+        for name in body if turn % 2 else ():
+            if name in RECORDS.in_bodies:
+                body[name] = RECORDS.of(RECORDS.in_bodies[name], name, turn)
+        # What must agree with the record that is addressed is not among the rules of a schema.
+        if case.method == "PUT" or "/personal-directory/" in case.operation.path:
+            for name in {"uuid", "user_uuid", "mac", "level"} & set(body):
+                if name != "user_uuid" or "/phone-profiles/" not in case.operation.path:
+                    del body[name]
+
+    async def _superadmin(self) -> str:
+        number = next(self._numbers)
+        now = time.time_ns() // 1_000_000
+        user = a_user(number, created_at=moment(1), updated_at=moment(1))
+        permission = a_permission(
+            0, uuid=identifier(number), name=f"p{number}", created_at=moment(1)
+        )
+        session = a_session(number, user.uuid, expires_at=now + HOUR, ends_at=now + HOUR)
+        async with self._service.container.database().write() as tx:
+            await tx.users.add(user)
+            await tx.permissions.add(permission)
+            await tx.assignments.assign(
+                Assignment(identifier(number), user.uuid, permission.uuid, 0, "", moment(1))
+            )
+            await tx.sessions.start(session)
+        claims = Claims(user.uuid, session.uuid, "t1", now - 2000, now + HOUR)
+        return self._service.container.tokens().issue(TokenKind.ACCESS, claims)
+
+
+def _with_formats(document: dict[str, Any]) -> dict[str, Any]:
+    for name, strategy in IN_WORDS.items():
+        schemathesis.openapi.format(name, strategy)
+    document = copy.deepcopy(document)
+    for schema in document["components"]["schemas"].values():
+        for name, field in schema["properties"].items():
+            if (name in IN_WORDS and "pattern" in field) or name == "cnf_xml":
+                field["format"] = name
+                field.pop("pattern", None)
+    return document

@@ -1,0 +1,90 @@
+"""Records for requests to be about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from phoneprov_adapters.sql.choice import Database
+from phoneprov_core.kems.model import Kem
+from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.vendor_services.model import VendorService
+from support.stores import (
+    a_company_contact,
+    a_link,
+    a_mac,
+    a_permission,
+    a_personal_contact,
+    a_phone,
+    a_pin,
+    a_profile,
+    a_user,
+    an_extension,
+    identifier,
+    moment,
+)
+
+COUNT = 40
+
+
+class Records(NamedTuple):
+    """Where in the numbers each kind of record begins."""
+
+    of_paths: Mapping[str, int]
+    in_bodies: Mapping[str, str]
+
+    def of(self, path: str, name: str, turn: int) -> str:
+        """The identifier of one that a path, or a field of a body, is about."""
+        if name in {"mac", "connected_phone"}:
+            return a_mac(turn % COUNT)
+        kind = {"userUuid": "/users", "extUuid": "/extensions"}.get(name, path)
+        (begin,) = [begin for prefix, begin in self.of_paths.items() if prefix in kind]
+        return identifier(begin + turn % COUNT)
+
+
+RECORDS = Records(
+    {
+        "/users": 1000,
+        "/extensions": 2000,
+        "/permissions": 3000,
+        "/user-extensions/": 4000,
+        "/phone-profiles/": 5000,
+        "/company-directory": 6000,
+        "/personal-directory/contact": 7000,
+        "/vendor-kem": 8000,
+        "/vendor-services": 9000,
+    },
+    {
+        "user_uuid": "/users",
+        "perm_uuid": "/permissions",
+        "extension_uuid": "/extensions",
+        "profile_uuid": "/phone-profiles/",
+        "mac": "",
+        "connected_phone": "",
+    },
+)
+
+
+async def fill(database: Database) -> None:
+    """Put ``COUNT`` records of each kind into an empty database."""
+    now: dict[str, Any] = {"created_at": moment(1)}
+    changed: dict[str, Any] = {**now, "updated_at": moment(1)}
+    for n in range(COUNT):
+        user, extension = identifier(1000 + n), identifier(2000 + n)
+        async with database.write() as tx:
+            await tx.users.add(a_user(1000 + n, **changed))
+            await tx.extensions.add(an_extension(2000 + n, extension=f"1{n:03}", **changed))
+            await tx.permissions.add(a_permission(3000 + n, **now))
+            await tx.links.add(a_link(4000 + n, user, extension, **now))
+            await tx.profiles.add(a_profile(5000 + n, user, **changed))
+            await tx.company_contacts.add(a_company_contact(6000 + n, **now))
+            await tx.personal_contacts.add(a_personal_contact(7000 + n, user, **now))
+            kem = identifier(8000 + n)
+            await tx.kems.add(Kem(kem, None, None, None, a_mac(n), None, "SIP", moment(1)))
+            service = identifier(9000 + n)
+            await tx.vendor_services.add(
+                VendorService(service, "x", None, "", moment(1), moment(1))
+            )
+            await tx.vendor_users.save(a_pin(1000 + n, user, **now))
+            await tx.phones.add(a_phone(n, **changed))
+            await tx.vendor_phones.save(VendorPhoneRecord(a_mac(n), True, moment(1)))

@@ -1,0 +1,89 @@
+"""The application behind its real HTTP server, on a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import uvicorn
+from dependency_injector import providers
+
+from phoneprov_adapters.container import Container
+from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
+from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.security.argon2 import Argon2Hasher
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.settings import read_settings
+from phoneprov_adapters.wiring import migrate_embedded
+from phoneprov_http.main.asgi import app_over
+from phoneprov_http.main.protocol import BoundedProtocol
+from support.keys import NEW_KEY, argon2_parameters
+
+T = TypeVar("T")
+
+
+class Served:
+    """A running service. ``url`` is where; ``container`` made it."""
+
+    def __init__(self, url: str, container: Container, loop: asyncio.AbstractEventLoop) -> None:
+        self.url = url
+        self.container = container
+        self._loop = loop
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do something on the service's own loop, with its own database."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+
+
+@contextmanager
+def served(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[Served]:
+    """The service over SQLite in ``folder``, with phones and servers that only remember."""
+    settings = read_settings({"PHONEPROV_DATA_DIR": str(folder), **(environment or {})})
+    keys = SecretKeys.parse(NEW_KEY)
+    container = Container(settings=settings, keys=keys)
+    for name, adapter in {
+        "hasher": Argon2Hasher(keys, workers=1, parameters=argon2_parameters()),
+        "uploader": MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES)),
+        "phone_commands": MemoryPhone(),
+        "manager": MemoryManager(),
+    }.items():
+        getattr(container, name).override(providers.Object(adapter))
+    asyncio.run(migrate_embedded(settings))
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app_over(container),
+            http=BoundedProtocol,
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+        )
+    )
+    loops: list[asyncio.AbstractEventLoop] = []
+    started = threading.Event()
+
+    async def serve() -> None:
+        loops.append(asyncio.get_running_loop())
+        task = asyncio.ensure_future(server.serve([listener]))
+        while not server.started and not task.done():  # noqa: ASYNC110 - it tells by a flag alone
+            await asyncio.sleep(0.01)
+        started.set()
+        await task
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
+    thread.start()
+    try:
+        assert started.wait(30)
+        assert server.started
+        yield Served(f"http://127.0.0.1:{listener.getsockname()[1]}", container, loops[0])
+    finally:
+        server.should_exit = True
+        thread.join(40)
+        listener.close()
