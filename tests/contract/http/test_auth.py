@@ -1,0 +1,370 @@
+"""Section 4.1 of the interface: logging in, registering, refreshing, logging out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from phoneprov_adapters.memory.system import FixedClock
+from support.api import PASSWORD, Api, Caller, data_of, error_of, opened_api
+
+USER = [
+    "uuid", "first_name", "last_name", "username", "email", "phone", "lang", "location",
+    "nationality", "timezone", "is_active", "last_uuid", "last_login_ip", "last_logout_ip",
+    "last_login_at", "created_at", "updated_at", "created_by", "created_ip", "updated_ip",
+]  # fmt: skip
+
+NEW = {
+    "first_name": "Grace",
+    "last_name": "Hopper",
+    "username": "grace",
+    "email": "grace@example.com",
+    "password": "nanoseconds of wire",
+}
+
+
+async def login(api: Api, username: str = "ada", password: str = PASSWORD) -> dict[str, Any]:
+    reply = await api.nobody.post("/auth/login", {"username": username, "password": password})
+    data: dict[str, Any] = data_of(reply, 200, "Login successful")
+    return data
+
+
+async def works(api: Api, token: str) -> bool:
+    reply = await Caller(api.client, "", token).get("/me")
+    assert reply.status_code in {200, 401}
+    return reply.status_code == 200
+
+
+def refresh(api: Api, token: str) -> Any:
+    return api.nobody.post("/auth/refresh", {"refresh_token": token})
+
+
+@pytest.fixture
+async def timed(tmp_path: Path) -> AsyncIterator[tuple[Api, FixedClock]]:
+    clock = FixedClock()
+    async with opened_api(tmp_path / "timed", overrides={"clock": clock}) as api:
+        yield api, clock
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path) -> None:
+    (tmp_path / "timed").mkdir()
+    (tmp_path / "public").mkdir()
+
+
+# Login
+
+
+async def test_login_answers_the_user_and_a_pair_of_tokens(api: Api, ada: Caller) -> None:
+    reply = await api.nobody.post("/auth/login", {"username": "ada", "password": PASSWORD})
+
+    data = data_of(reply, 200, "Login successful")
+    assert list(data) == ["user", "accessToken", "refreshToken"]
+    assert list(data["user"]) == USER
+    assert data["user"]["uuid"] == ada.uuid
+    assert data["user"]["last_login_ip"] == "127.0.0.1"
+    assert data["user"]["last_login_at"] > data["user"]["created_at"]
+    assert len({data["accessToken"], data["refreshToken"], ada.token}) == 3
+    assert await works(api, data["accessToken"])
+    assert reply.json()["metadata"] == {}
+
+
+async def test_a_username_is_taken_in_any_case(api: Api, ada: Caller) -> None:
+    assert (await login(api, "ADA"))["user"]["uuid"] == ada.uuid
+
+
+async def test_a_new_user_never_logged_in(admin: Caller) -> None:
+    created = data_of(await admin.post("/users", NEW), 201)
+
+    assert created["last_login_ip"] is None
+    assert created["last_login_at"] is None
+    assert created["last_logout_ip"] is None
+
+
+async def test_wrong_unknown_and_inactive_read_the_same(
+    api: Api, admin: Caller, ada: Caller
+) -> None:
+    data_of(await admin.post("/users", {**NEW, "is_active": False}), 201)
+
+    replies = [
+        await api.nobody.post("/auth/login", {"username": name, "password": password})
+        for name, password in (
+            ("ada", "another password"),
+            ("nobody", PASSWORD),
+            ("grace", NEW["password"]),
+            ("ada", ""),
+            ("ada", PASSWORD + " "),
+            ("ada@example.com", PASSWORD),
+            ("ada", "\U0001f600" * 1000),
+        )
+    ]
+
+    for reply in replies:
+        assert error_of(reply, 401, "wrong_credentials") == {}
+        assert reply.json()["message"] == replies[0].json()["message"]
+        assert reply.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({}, {"username", "password"}),
+        ({"username": "ada"}, {"password"}),
+        ({"username": None, "password": None}, {"username", "password"}),
+        ({"username": 7, "password": ["x"]}, {"username", "password"}),
+        ({"username": "ada", "password": "x", "remember": True}, {"remember"}),
+        ([], {"body"}),
+    ],
+)
+async def test_every_bad_field_of_a_login_is_named(api: Api, body: Any, fields: set[str]) -> None:
+    assert set(error_of(await api.nobody.post("/auth/login", body), 422, "invalid")) == fields
+
+
+async def test_five_wrong_guesses_close_an_account_for_a_while(
+    timed: tuple[Api, FixedClock],
+) -> None:
+    api, clock = timed
+    await api.account("ada")
+
+    async def guess(password: str = "wrong", username: str = "ada") -> httpx.Response:
+        return await api.nobody.post("/auth/login", {"username": username, "password": password})
+
+    for _ in range(5):
+        error_of(await guess(), 401, "wrong_credentials")
+    for password in ("wrong", PASSWORD):
+        reply = await guess(password)
+        assert error_of(reply, 429, "too_many_attempts") == {}
+        assert reply.headers["retry-after"] == "30"
+    error_of(await guess(username="ADA"), 429)
+    error_of(await guess(username="nobody"), 401)
+    clock.advance(29)
+    reply = await guess(PASSWORD)
+    error_of(reply, 429)
+    assert reply.headers["retry-after"] == "1"
+    clock.advance(1)
+    error_of(await guess(), 401)
+    reply = await guess(PASSWORD)
+    error_of(reply, 429)
+    assert reply.headers["retry-after"] == "60"
+    clock.advance(60)
+    data_of(await guess(PASSWORD))
+    for _ in range(5):
+        error_of(await guess(), 401)
+    error_of(await guess(), 429)
+
+
+async def test_guesses_side_by_side_are_counted_too(api: Api, ada: Caller) -> None:
+    body = {"username": "ada", "password": "wrong"}
+
+    replies = await asyncio.gather(*(api.nobody.post("/auth/login", body) for _ in range(12)))
+
+    assert sorted(reply.status_code for reply in replies) == [401] * 5 + [429] * 7
+
+
+async def test_passwords_and_tokens_are_in_no_log(
+    api: Api, ada: Caller, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    tokens = await login(api)
+    data_of(await refresh(api, tokens["refreshToken"]))
+    error_of(await refresh(api, tokens["refreshToken"]), 401)
+    await api.nobody.post("/auth/login", {"username": "ada", "password": "a wrong one"})
+
+    logged = "".join(f"{one.__dict__} {one.getMessage()}" for one in caplog.records)
+    assert logged
+    for secret in (PASSWORD, "a wrong one", tokens["accessToken"], tokens["refreshToken"]):
+        assert secret not in logged
+
+
+# Tokens
+
+
+async def test_each_token_is_refused_where_the_other_belongs(api: Api, ada: Caller) -> None:
+    tokens = await login(api)
+
+    assert not await works(api, tokens["refreshToken"])
+    error_of(await refresh(api, tokens["accessToken"]), 401, "unauthenticated")
+    data_of(await refresh(api, tokens["refreshToken"]), 200, "Token refreshed")
+
+
+async def test_an_access_token_lives_a_quarter_of_an_hour(timed: tuple[Api, FixedClock]) -> None:
+    api, clock = timed
+    ada = await api.account("ada")
+
+    clock.advance(15 * 60 - 1)
+    assert await works(api, ada.token)
+    clock.advance(2)
+    assert not await works(api, ada.token)
+
+
+async def test_a_refresh_token_lives_two_weeks_and_all_of_them_ninety_days(
+    timed: tuple[Api, FixedClock],
+) -> None:
+    api, clock = timed
+    await api.account("ada")
+    idle, busy = await login(api), (await login(api))["refreshToken"]
+    day = 24 * 3600
+
+    clock.advance(14 * day + 1)
+    error_of(await refresh(api, idle["refreshToken"]), 401)
+    busy = (await login(api))["refreshToken"]
+    for _ in range(6):
+        clock.advance(14 * day - 1)
+        busy = data_of(await refresh(api, busy))["refreshToken"]
+    clock.advance(6 * day + 7)
+    error_of(await refresh(api, busy), 401)
+
+
+async def test_refresh_answers_a_new_pair_and_revokes_the_token(api: Api, ada: Caller) -> None:
+    old = await login(api)
+
+    reply = await refresh(api, old["refreshToken"])
+
+    new = data_of(reply, 200, "Token refreshed")
+    assert list(new) == ["accessToken", "refreshToken"]
+    assert reply.json()["metadata"] == {}
+    assert new["refreshToken"] != old["refreshToken"]
+    assert await works(api, new["accessToken"])
+
+
+async def test_a_second_use_of_a_refresh_token_ends_the_session(api: Api, ada: Caller) -> None:
+    old = await login(api)
+    new = data_of(await refresh(api, old["refreshToken"]))
+
+    error_of(await refresh(api, old["refreshToken"]), 401, "unauthenticated")
+
+    error_of(await refresh(api, new["refreshToken"]), 401)
+    assert not await works(api, new["accessToken"])
+    assert not await works(api, old["accessToken"])
+    assert await works(api, ada.token)
+
+
+async def test_a_refresh_token_is_exchanged_once_however_many_ask(api: Api, ada: Caller) -> None:
+    token = (await login(api))["refreshToken"]
+
+    replies = await asyncio.gather(*(refresh(api, token) for _ in range(10)))
+
+    assert sorted(reply.status_code for reply in replies) == [200] + [401] * 9
+
+
+@pytest.mark.parametrize("token", ["", "a.b.c", "\u00e9", "x" * 100_000, "e30.e30.", "null"])
+async def test_what_is_no_refresh_token_is_401(api: Api, token: str) -> None:
+    assert error_of(await refresh(api, token), 401, "unauthenticated") == {}
+
+
+@pytest.mark.parametrize("body", [{}, {"refresh_token": None}, {"refresh_token": 7}])
+async def test_a_refresh_needs_a_token(api: Api, body: Any) -> None:
+    assert set(error_of(await api.nobody.post("/auth/refresh", body), 422)) == {"refresh_token"}
+
+
+# Logout
+
+
+async def test_logout_ends_the_session_that_is_named(api: Api, ada: Caller) -> None:
+    named = await login(api)
+
+    reply = await ada.post("/auth/logout", {"refresh_token": named["refreshToken"]})
+
+    assert data_of(reply, 200, "Logout successful") is None
+    assert reply.json()["metadata"] == {}
+    error_of(await refresh(api, named["refreshToken"]), 401)
+    assert not await works(api, named["accessToken"])
+    assert await works(api, ada.token)
+    assert data_of(await ada.get("/me"))["last_logout_ip"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"refresh_token": null}'])
+async def test_logout_without_one_ends_all_of_the_callers(
+    api: Api, ada: Caller, bob: Caller, content: bytes
+) -> None:
+    other = await login(api)
+
+    headers = {"Content-Type": "application/json"} if content else {}
+    reply = await ada.ask("POST", "/auth/logout", content=content, headers=headers)
+
+    data_of(reply, 200, "Logout successful")
+    assert not await works(api, ada.token)
+    assert not await works(api, other["accessToken"])
+    error_of(await refresh(api, other["refreshToken"]), 401)
+    assert await works(api, bob.token)
+
+
+async def test_logout_names_only_the_callers_own_sessions(
+    api: Api, ada: Caller, bob: Caller
+) -> None:
+    bobs = await login(api, "bob")
+    adas = await login(api)
+
+    for token in (bobs["refreshToken"], adas["accessToken"], "nonsense"):
+        reply = await ada.post("/auth/logout", {"refresh_token": token})
+        assert set(error_of(reply, 422)) == {"refresh_token"}
+
+    data_of(await refresh(api, bobs["refreshToken"]))
+    assert await works(api, adas["accessToken"])
+
+
+async def test_logout_needs_a_token(nobody: Caller) -> None:
+    error_of(await nobody.post("/auth/logout", {"nonsense": 1}), 401, "unauthenticated")
+
+
+# Register
+
+
+async def test_registration_is_closed_unless_set_otherwise(
+    api: Api, ada: Caller, admin: Caller
+) -> None:
+    for caller in (api.nobody, ada, Caller(api.client, "", "nonsense")):
+        for body in (NEW, {"nonsense": 1}):
+            reply = await caller.post("/auth/register", body)
+            assert error_of(reply, 403, "forbidden") == {}
+
+    made = data_of(await admin.post("/auth/register", NEW), 201, "Registration successful")
+    assert list(made) == USER
+    assert made["created_by"] == admin.uuid
+    assert (await login(api, "grace", NEW["password"]))["user"]["uuid"] == made["uuid"]
+
+
+async def test_registration_is_open_to_all_where_it_is_set(tmp_path: Path) -> None:
+    async with opened_api(tmp_path / "public", PUBLIC_REGISTER="true") as api:
+        reply = await api.nobody.post("/auth/register", NEW)
+
+        made = data_of(reply, 201, "Registration successful")
+        assert list(made) == USER
+        assert {**made, **{key: NEW[key] for key in NEW if key != "password"}} == made
+        assert (made["lang"], made["timezone"], made["is_active"]) == ("en", "UTC", True)
+        for field in ("phone", "location", "nationality", "created_by", "last_uuid"):
+            assert made[field] is None
+        assert (made["created_ip"], made["updated_ip"]) == ("127.0.0.1", "127.0.0.1")
+        assert made["created_at"] == made["updated_at"]
+        assert "password" not in reply.text
+        registered = await login(api, "grace", NEW["password"])
+        grace = Caller(api.client, made["uuid"], registered["accessToken"])
+        assert data_of(await grace.get("/me"))["permission"] is None
+        error_of(await grace.get("/users"), 403)
+        other = {**NEW, "username": "GRACE", "email": "Grace@Example.com"}
+        assert set(error_of(await api.nobody.post("/auth/register", other), 409)) <= {
+            "username",
+            "email",
+        }
+        full = {
+            **NEW,
+            "username": "full",
+            "email": "full@example.com",
+            "phone": "1",
+            "lang": "de-CH",
+            "location": "x",
+            "nationality": "y",
+            "timezone": "Europe/Zurich",
+        }
+        made = data_of(await api.nobody.post("/auth/register", full), 201)
+        assert {**made, **{key: full[key] for key in full if key != "password"}} == made
+        bad = {**NEW, "is_active": False, "uuid": made["uuid"], "lang": "?", "password": "short"}
+        reply = await api.nobody.post("/auth/register", bad)
+        assert set(error_of(reply, 422)) == {"is_active", "uuid", "lang", "password"}
