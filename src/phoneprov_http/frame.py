@@ -18,14 +18,15 @@ from phoneprov_http.replies import ErrorEnvelope, ErrorInfo
 log = logging.getLogger("phoneprov.requests")
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-_HEADERS: list[tuple[bytes, bytes]] = [
+
+HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
-]
-_STRICT: list[tuple[bytes, bytes]] = [
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-]
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+"""What every reply says, unless it says otherwise itself: keep it nowhere, show it nowhere."""
 
 
 class Frame:
@@ -54,9 +55,7 @@ class Frame:
                 status = message["status"]
                 headers = list(message.get("headers", []))
                 present = {name.lower() for name, _ in headers}
-                headers += [
-                    (name, value) for name, value in (*_HEADERS, *_STRICT) if name not in present
-                ]
+                headers += [field for field in HEADERS if field[0] not in present]
                 headers.append((b"x-request-id", request_id))
                 message["headers"] = headers
             await send(message)

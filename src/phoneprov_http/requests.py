@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from litestar import Request
+from litestar.exceptions import InternalServerException
 from msgspec import Struct
 
 from phoneprov_core.auth.authenticate import Authenticate
@@ -94,10 +95,13 @@ class Requests:
         if _is_number(announced) and int(announced) > self._largest_body:
             raise self._too_large()
         content = bytearray()
-        async for chunk in request.stream():
-            content += chunk
-            if len(content) > self._largest_body:
-                raise self._too_large()
+        try:
+            async for chunk in request.stream():
+                content += chunk
+                if len(content) > self._largest_body:
+                    raise self._too_large()
+        except InternalServerException:
+            raise Malformed("The request broke off before it was complete.") from None
         return bytes(content)
 
     def _too_large(self) -> TooLarge:
