@@ -33,6 +33,7 @@ def fuzz(cases: int, seed: int) -> None:
         while asked < cases:
             # A service of its own for each round: lists that grow make every case slower.
             data = Path(folder) / str(seed)
+            data.mkdir()
             with served(data, {"PUBLIC_REGISTER": "true"}) as service:
                 asker = Fuzz(describe())
                 asker.begin(service)

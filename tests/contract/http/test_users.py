@@ -1,0 +1,335 @@
+"""Section 4.3 of the interface: users."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.api import PASSWORD, STRANGER, Api, Caller, data_of, error_of, opened_api
+from support.stores import (
+    a_link,
+    a_personal_contact,
+    a_pin,
+    a_profile,
+    an_extension,
+    identifier,
+)
+
+FIELDS = [
+    "uuid", "first_name", "last_name", "username", "email", "phone", "lang", "location",
+    "nationality", "timezone", "is_active", "last_uuid", "last_login_ip", "last_logout_ip",
+    "last_login_at", "created_at", "updated_at", "created_by", "created_ip", "updated_ip",
+]  # fmt: skip
+
+NEW = {
+    "first_name": "Grace",
+    "last_name": "Hopper",
+    "username": "grace",
+    "email": "grace@example.com",
+    "password": "nanoseconds of wire",
+}
+FULL = {
+    **NEW,
+    "phone": "+1 202 555 0143",
+    "lang": "en-US",
+    "location": "Arlington",
+    "nationality": "American",
+    "timezone": "America/New_York",
+    "is_active": False,
+}
+SHOWN = {name: value for name, value in FULL.items() if name != "password"}
+
+
+async def user(admin: Caller, **fields: Any) -> dict[str, Any]:
+    created: dict[str, Any] = data_of(await admin.post("/users", {**NEW, **fields}), 201)
+    return created
+
+
+async def logs_in(api: Api, username: str, password: str) -> bool:
+    reply = await api.nobody.post("/auth/login", {"username": username, "password": password})
+    return reply.status_code == 200
+
+
+async def test_a_user_is_created_from_what_it_needs(api: Api, admin: Caller) -> None:
+    reply = await admin.post("/users", NEW)
+
+    created = data_of(reply, 201, "User created")
+    assert list(created) == FIELDS
+    assert re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", created["uuid"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", created["created_at"])
+    assert created == {
+        **{name: value for name, value in NEW.items() if name != "password"},
+        "uuid": created["uuid"],
+        "phone": None,
+        "lang": "en",
+        "location": None,
+        "nationality": None,
+        "timezone": "UTC",
+        "is_active": True,
+        "last_uuid": None,
+        "last_login_ip": None,
+        "last_logout_ip": None,
+        "last_login_at": None,
+        "created_at": created["created_at"],
+        "updated_at": created["created_at"],
+        "created_by": admin.uuid,
+        "created_ip": "127.0.0.1",
+        "updated_ip": "127.0.0.1",
+    }
+    assert reply.json()["metadata"] == {}
+    assert await logs_in(api, "grace", NEW["password"])
+
+
+async def test_a_user_is_read_as_it_was_created(admin: Caller) -> None:
+    created = await user(admin, **FULL)
+
+    reply = await admin.get(f"/users/{created['uuid'].upper()}")
+
+    assert data_of(reply, 200, "User found") == created
+    assert {name: created[name] for name in SHOWN} == SHOWN
+
+
+async def test_a_password_is_in_no_reply(admin: Caller) -> None:
+    replies = [await admin.post("/users", NEW)]
+    path = f"/users/{data_of(replies[0], 201)['uuid']}"
+    replies += [
+        await admin.get("/users"),
+        await admin.get(path),
+        await admin.put(path, {"password": "nanoseconds of wires"}),
+        await admin.post("/users", {**NEW, "lang": "?"}),
+        await admin.post("/users", NEW),
+        await admin.delete(path),
+    ]
+
+    assert [reply.status_code for reply in replies] == [201, 200, 200, 200, 422, 409, 200]
+    for reply in replies:
+        assert "nanoseconds" not in reply.text
+        assert "argon2" not in reply.text
+
+
+async def test_users_are_listed_and_paged_oldest_first(admin: Caller, ada: Caller) -> None:
+    grace = await user(admin)
+
+    everything = await admin.get("/users")
+    page = await admin.get("/users", limit=1, offset=2)
+
+    listed = data_of(everything, 200, "3 user(s) found")
+    assert [one["uuid"] for one in listed] == [admin.uuid, ada.uuid, grace["uuid"]]
+    assert listed[2] == grace
+    assert everything.json()["metadata"] == {}
+    assert data_of(page, 200, "1 user(s) found") == [grace]
+    assert page.json()["metadata"] == {"total": 3, "limit": 1, "offset": 2}
+
+
+async def test_what_is_sent_is_changed_and_nothing_else(api: Api, admin: Caller) -> None:
+    before = await user(admin, **{**FULL, "is_active": True})
+    root = await api.account("root", level=0)
+
+    reply = await root.put(f"/users/{before['uuid']}", {"first_name": "Admiral", "phone": None})
+
+    after = data_of(reply, 200, "User updated")
+    assert list(after) == FIELDS
+    assert after == {
+        **before,
+        "first_name": "Admiral",
+        "phone": None,
+        "last_uuid": root.uuid,
+        "updated_at": after["updated_at"],
+    }
+    assert after["updated_at"] >= before["updated_at"]
+    assert data_of(await admin.get(f"/users/{before['uuid']}")) == after
+    assert await logs_in(api, "grace", NEW["password"])
+
+
+async def test_what_was_read_can_be_sent_back(admin: Caller) -> None:
+    before = await user(admin, **FULL)
+    old = {**before, "created_at": "2001-01-01T00:00:00.000Z", "created_by": None, "last_uuid": 7}
+
+    after = data_of(await admin.put(f"/users/{before['uuid']}", old))
+
+    changed = {"last_uuid": admin.uuid, "updated_at": after["updated_at"]}
+    assert after == {**before, **changed}
+
+
+async def test_an_identifier_in_the_body_must_agree(admin: Caller, ada: Caller) -> None:
+    for uuid in (STRANGER, None, "", 7):
+        reply = await admin.put(f"/users/{ada.uuid}", {"uuid": uuid, "first_name": "x"})
+        assert set(error_of(reply, 422)) == {"uuid"}
+    reply = await admin.put(f"/users/{ada.uuid}", {"uuid": ada.uuid.upper()})
+    assert data_of(reply)["first_name"] == "Ada"
+
+
+async def test_null_clears_what_may_be_null_and_is_refused_elsewhere(admin: Caller) -> None:
+    path = f"/users/{(await user(admin, **FULL))['uuid']}"
+    names = "first_name last_name username email password lang timezone is_active"
+    never = dict.fromkeys(names.split())
+
+    assert set(error_of(await admin.put(path, never), 422)) == set(never)
+
+    cleared = data_of(await admin.put(path, dict.fromkeys(("phone", "location", "nationality"))))
+    assert {cleared["phone"], cleared["location"], cleared["nationality"]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("fields", "bad"),
+    [
+        ({"first_name": ""}, {"first_name"}),
+        ({"first_name": "   "}, {"first_name"}),
+        ({"last_name": "x" * 256}, {"last_name"}),
+        ({"username": "a\nb"}, {"username"}),
+        ({"username": "a\u0000b"}, {"username"}),
+        ({"email": "grace"}, {"email"}),
+        ({"email": "grace@"}, {"email"}),
+        ({"email": "a b@example.com"}, {"email"}),
+        ({"password": "short"}, {"password"}),
+        ({"password": "password123"}, {"password"}),
+        ({"password": "x" * 257}, {"password"}),
+        ({"lang": "English"}, set()),
+        ({"lang": "en_US"}, {"lang"}),
+        ({"lang": ""}, {"lang"}),
+        ({"timezone": "Mars/Olympus"}, {"timezone"}),
+        ({"timezone": "utc"}, {"timezone"}),
+        ({"is_active": "true"}, {"is_active"}),
+        ({"is_active": 1}, {"is_active"}),
+        ({"phone": 7}, {"phone"}),
+        ({"location": ["x"]}, {"location"}),
+        ({"role": "admin"}, {"role"}),
+        ({"uuid": STRANGER}, {"uuid"}),
+        ({"created_at": "2001-01-01T00:00:00.000Z"}, {"created_at"}),
+        ({"email": "x", "lang": "?", "timezone": 1, "a": 1}, {"email", "lang", "timezone", "a"}),
+    ],
+)
+async def test_every_bad_field_is_named(
+    admin: Caller, fields: dict[str, Any], bad: set[str]
+) -> None:
+    reply = await admin.post("/users", {**NEW, **fields})
+
+    if bad:
+        assert set(error_of(reply, 422, "invalid")) == bad
+    else:
+        data_of(reply, 201)
+
+
+async def test_a_user_needs_five_fields(admin: Caller) -> None:
+    assert set(error_of(await admin.post("/users", {}), 422)) == set(NEW)
+    for name in NEW:
+        body = {key: value for key, value in NEW.items() if key != name}
+        assert error_of(await admin.post("/users", body), 422) == {name: "is required"}
+        reply = await admin.post("/users", {**NEW, name: None})
+        assert set(error_of(reply, 422)) == {name}
+
+
+async def test_text_is_kept_in_form_nfc(admin: Caller) -> None:
+    created = await user(admin, first_name="Gre\u0301ta", last_name="\U0001f600")
+
+    assert (created["first_name"], created["last_name"]) == ("Gr\u00e9ta", "\U0001f600")
+
+
+async def test_usernames_and_addresses_are_unique_whatever_their_case(
+    admin: Caller, ada: Caller
+) -> None:
+    grace = await user(admin)
+
+    for fields, field in (
+        ({"username": "GRACE", "email": "other@example.com"}, "username"),
+        ({"username": "other", "email": "Grace@EXAMPLE.com"}, "email"),
+    ):
+        reply = await admin.post("/users", {**NEW, **fields})
+        assert set(error_of(reply, 409, "already_exists")) == {field}
+    for body, field in (({"username": "Ada"}, "username"), ({"email": "ADA@example.com"}, "email")):
+        reply = await admin.put(f"/users/{grace['uuid']}", body)
+        assert set(error_of(reply, 409, "already_exists")) == {field}
+    same = data_of(await admin.put(f"/users/{grace['uuid']}", {"username": "Grace"}))
+    assert same["username"] == "Grace"
+
+
+async def test_one_of_two_that_race_for_a_name_gets_it(admin: Caller) -> None:
+    bodies = [{**NEW, "email": f"g{n}@example.com"} for n in range(4)]
+
+    replies = await asyncio.gather(*(admin.post("/users", body) for body in bodies))
+
+    assert sorted(reply.status_code for reply in replies) == [201, 409, 409, 409]
+
+
+async def test_a_new_password_ends_the_accounts_other_sessions(
+    api: Api, admin: Caller, ada: Caller
+) -> None:
+    for caller in (ada, admin):
+        data_of(await admin.put(f"/users/{caller.uuid}", {"password": "another good one"}))
+
+    error_of(await ada.get("/me"), 401)
+    data_of(await admin.get("/me"))
+    assert not await logs_in(api, "ada", PASSWORD)
+    assert await logs_in(api, "ada", "another good one")
+
+
+async def test_a_deactivated_account_is_out_at_once(api: Api, admin: Caller, ada: Caller) -> None:
+    data_of(await admin.put(f"/users/{ada.uuid}", {"is_active": False}))
+
+    error_of(await ada.get("/me"), 401)
+    assert not await logs_in(api, "ada", PASSWORD)
+    data_of(await admin.put(f"/users/{ada.uuid}", {"is_active": True}))
+    error_of(await ada.get("/me"), 401)
+    assert await logs_in(api, "ada", PASSWORD)
+
+
+async def test_a_user_goes_with_all_that_is_theirs(api: Api, admin: Caller, ada: Caller) -> None:
+    async with api.database.write() as tx:
+        await tx.extensions.add(an_extension(1))
+        await tx.links.add(a_link(1, ada.uuid, identifier(1)))
+        await tx.profiles.add(a_profile(1, ada.uuid))
+        await tx.personal_contacts.add(a_personal_contact(1, ada.uuid))
+        await tx.vendor_users.save(a_pin(1, ada.uuid))
+
+    assert data_of(await admin.delete(f"/users/{ada.uuid}"), 200, "User deleted") is None
+
+    error_of(await admin.delete(f"/users/{ada.uuid}"), 404, "not_found")
+    error_of(await admin.get(f"/users/{ada.uuid}"), 404)
+    error_of(await ada.get("/me"), 401)
+    assert data_of(await admin.get("/user-extensions")) == []
+    assert (await admin.get("/phone-profiles")).json()["data"] == []
+    error_of(await admin.put(f"/personal-directory/contact/{identifier(1)}", {}), 404)
+    assert data_of(await admin.get(f"/extensions/{identifier(1)}"))["extension"] == "1001"
+
+
+async def test_the_last_superadmin_stays(api: Api, admin: Caller, ada: Caller) -> None:
+    path = f"/users/{admin.uuid}"
+
+    for reply in (await admin.delete(path), await admin.put(path, {"is_active": False})):
+        assert error_of(reply, 409, "last_superadmin") == {}
+    data_of(await admin.put(path, {"first_name": "Still here"}))
+
+    root = await api.account("root", level=0)
+    data_of(await root.put(path, {"is_active": False}))
+    error_of(await root.delete(f"/users/{root.uuid}"), 409, "last_superadmin")
+    data_of(await root.delete(path))
+
+
+async def test_of_the_last_two_superadmins_one_stays(api: Api, admin: Caller) -> None:
+    root = await api.account("root", level=0)
+
+    replies = await asyncio.gather(
+        admin.delete(f"/users/{root.uuid}"), root.put(f"/users/{admin.uuid}", {"is_active": False})
+    )
+
+    assert sorted(reply.status_code for reply in replies) in ([200, 401], [200, 409])
+
+
+@pytest.mark.parametrize("uuid", [STRANGER, "7", "%00", "a b", "../users", "\u00e9", "x" * 3000])
+async def test_what_names_no_user_is_not_found(admin: Caller, uuid: str) -> None:
+    for method in ("GET", "PUT", "DELETE"):
+        reply = await admin.ask(method, f"/users/{uuid.replace('/', '%2F')}", content=b"{broken")
+        error_of(reply, 404, "not_found")
+
+
+async def test_under_the_strict_rule_level_0_alone_is_superadmin(tmp_path: Path) -> None:
+    async with opened_api(tmp_path, PHONEPROV_LEVEL_RULE="strict") as api:
+        admin = await api.account("admin", level=0)
+        clerk = await api.account("clerk", level=7)
+
+        error_of(await clerk.get("/users"), 403, "forbidden")
+        error_of(await admin.delete(f"/users/{admin.uuid}"), 409, "last_superadmin")
