@@ -1,0 +1,36 @@
+"""Whether the service lives and can serve, for machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from phoneprov_adapters.wiring import readiness
+from phoneprov_http.app import create_app
+from support.api import Api, data_of, error_of
+
+
+@pytest.mark.parametrize(
+    ("path", "message"), [("/health/live", "Alive"), ("/health/ready", "Ready")]
+)
+async def test_machines_are_told_without_a_token(api: Api, path: str, message: str) -> None:
+    reply = await api.client.get(path)
+
+    assert data_of(reply, 200, message) is None
+    assert reply.json()["metadata"] == {}
+    error_of(await api.client.post(path), 405)
+
+
+async def test_a_database_that_is_away_is_told(api: Api, tmp_path: Path) -> None:
+    app = create_app(api.container.use_cases(), ready=readiness(api.container))
+    transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        data_of(await client.get("/health/ready"), 200, "Ready")
+
+        await api.database.close()
+
+        reply = await client.get("/health/ready")
+        assert error_of(reply, 503, "unavailable") == {}
+        data_of(await client.get("/health/live"), 200, "Alive")

@@ -1,0 +1,220 @@
+"""Section 4.7 of the interface: the inventory of phones."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.api import Api, Caller, data_of, error_of, opened_api
+
+FIELDS = [
+    "mac", "brand", "model", "description", "name", "hostname", "location", "phone_ip",
+    "phone_vlan", "software_version", "software_type", "is_active", "created_at", "updated_at",
+]  # fmt: skip
+
+MAC = "00:1B:D4:12:34:56"
+FULL = {
+    "mac": MAC,
+    "brand": "Cisco",
+    "model": "CP-7945G",
+    "description": "By the door\n\tof the hall",
+    "name": "Front desk",
+    "hostname": "SEP001BD4123456",
+    "location": "Berlin",
+    "phone_ip": "10.20.30.40",
+    "phone_vlan": "120",
+    "software_version": "SCCP45.9-4-2SR3-1S",
+    "software_type": "SCCP",
+    "is_active": False,
+}
+
+
+async def phone(admin: Caller, **fields: Any) -> dict[str, Any]:
+    created: dict[str, Any] = data_of(await admin.post("/phones", {"mac": MAC, **fields}), 201)
+    return created
+
+
+async def test_a_phone_is_recorded_by_its_mac_alone(admin: Caller) -> None:
+    reply = await admin.post("/phones", {"mac": "001bd4123456"})
+
+    created = data_of(reply, 201, "Phone created")
+    assert list(created) == FIELDS
+    assert (created["mac"], created["is_active"]) == (MAC, True)
+    assert created["created_at"] == created["updated_at"]
+    assert {created[field] for field in FIELDS[1:11]} == {None}
+    assert reply.json()["metadata"] == {}
+
+
+async def test_a_phone_is_read_as_it_was_recorded(admin: Caller, ada: Caller) -> None:
+    created = data_of(await admin.post("/phones", FULL), 201)
+
+    assert {name: created[name] for name in FULL} == FULL
+    for spelling in (MAC, MAC.lower(), "001bd4123456", "00-1B-d4-12-34-56", "001b.d412.3456"):
+        reply = await ada.get(f"/phones/{spelling}")
+        assert data_of(reply, 200, "Phone found") == created
+
+
+async def test_phones_are_listed_and_paged_oldest_first(admin: Caller, ada: Caller) -> None:
+    assert data_of(await ada.get("/phones"), 200, "0 phone(s) found") == []
+    made = [await phone(admin, mac=f"00:1B:D4:00:00:0{number}") for number in (3, 1, 2)]
+    made.sort(key=lambda one: (one["created_at"], one["mac"]))
+
+    everything = await ada.get("/phones")
+    page = await ada.get("/phones", limit=2, offset=1)
+
+    assert data_of(everything, 200, "3 phone(s) found") == made
+    assert everything.json()["metadata"] == {}
+    assert data_of(page, 200, "2 phone(s) found") == made[1:]
+    assert page.json()["metadata"] == {"total": 3, "limit": 2, "offset": 1}
+
+
+@pytest.mark.parametrize(
+    "mac",
+    ["", "001bd412345", "001bd41234567", "00:1B:D4:12:34:5G", "00:1B-D4:12:34:56",
+     "001B.D4:12.3456", "00:00:00:00:00:00", "FF:FF:FF:FF:FF:FF", "01:1B:D4:12:34:56",
+     " 001bd4123456", "001bd4123456\n", "\u0660" * 12, 7, None, [MAC]],
+)  # fmt: skip
+async def test_what_is_no_mac_of_a_phone_is_refused(admin: Caller, mac: Any) -> None:
+    assert set(error_of(await admin.post("/phones", {"mac": mac}), 422, "invalid")) == {"mac"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("10.0.0.1", "10.0.0.1"),
+        ("2001:DB8:0:0::1", "2001:db8::1"),
+        ("::FFFF:10.0.0.1", "::ffff:a00:1"),
+    ],
+)
+async def test_an_address_is_kept_in_its_canonical_form(
+    admin: Caller, sent: str, kept: str
+) -> None:
+    kept_as = (await phone(admin, phone_ip=sent))["phone_ip"]
+    assert kept_as in {kept, "::ffff:10.0.0.1"} if "FFFF" in sent else kept_as == kept
+
+
+@pytest.mark.parametrize(
+    ("fields", "bad"),
+    [
+        ({"phone_ip": "010.0.0.1"}, {"phone_ip"}),
+        ({"phone_ip": "10.0.0.1/24"}, {"phone_ip"}),
+        ({"phone_ip": "fe80::1%eth0"}, {"phone_ip"}),
+        ({"phone_ip": ""}, {"phone_ip"}),
+        ({"phone_ip": 7}, {"phone_ip"}),
+        ({"phone_vlan": 120}, {"phone_vlan"}),
+        ({"name": "x" * 256}, {"name"}),
+        ({"description": "x" * 2049}, {"description"}),
+        ({"hostname": "a\u0000b"}, {"hostname"}),
+        ({"location": "a\u0085b"}, {"location"}),
+        ({"is_active": None}, {"is_active"}),
+        ({"is_active": "yes"}, {"is_active"}),
+        ({"is_vendor": True, "created_at": "x"}, {"is_vendor", "created_at"}),
+        ({"mac": "x", "phone_ip": "x", "name": 1, "x": 1}, {"mac", "phone_ip", "name", "x"}),
+    ],
+)
+async def test_every_bad_field_is_named(
+    admin: Caller, fields: dict[str, Any], bad: set[str]
+) -> None:
+    assert set(error_of(await admin.post("/phones", {"mac": MAC, **fields}), 422)) == bad
+
+
+async def test_the_longest_texts_are_taken(admin: Caller) -> None:
+    created = await phone(admin, name="\U0001f600" * 255, description="\u00e9" * 2048)
+
+    assert (len(created["name"]), len(created["description"])) == (255, 2048)
+
+
+async def test_a_mac_is_recorded_once(admin: Caller) -> None:
+    await phone(admin)
+
+    reply = await admin.post("/phones", {"mac": "00-1b-d4-12-34-56"})
+
+    assert set(error_of(reply, 409, "already_exists")) == {"mac"}
+    replies = await asyncio.gather(
+        *(admin.post("/phones", {"mac": "00:1B:D4:AA:AA:AA"}) for _ in range(4))
+    )
+    assert sorted(reply.status_code for reply in replies) == [201, 409, 409, 409]
+
+
+async def test_what_is_sent_is_changed_and_nothing_else(admin: Caller) -> None:
+    before = data_of(await admin.post("/phones", FULL), 201)
+
+    reply = await admin.put("/phones/001BD4123456", {"name": "Hall", "brand": None})
+
+    after = data_of(reply, 200, "Phone updated")
+    assert list(after) == FIELDS
+    assert after == {**before, "name": "Hall", "brand": None, "updated_at": after["updated_at"]}
+    assert after["updated_at"] >= before["updated_at"]
+    assert data_of(await admin.get(f"/phones/{MAC}")) == after
+    assert data_of(await admin.put(f"/phones/{MAC}", {}))["name"] == "Hall"
+
+
+async def test_what_was_read_can_be_sent_back(admin: Caller) -> None:
+    before = data_of(await admin.post("/phones", FULL), 201)
+
+    reply = await admin.put(f"/phones/{MAC}", {**before, "created_at": None, "mac": MAC.lower()})
+
+    after = data_of(reply)
+    assert after == {**before, "updated_at": after["updated_at"]}
+    for mac in ("00:1B:D4:12:34:57", "x", None):
+        assert set(error_of(await admin.put(f"/phones/{MAC}", {"mac": mac}), 422)) == {"mac"}
+
+
+async def test_null_clears_everything_but_is_active(admin: Caller) -> None:
+    data_of(await admin.post("/phones", FULL), 201)
+    everything = dict.fromkeys(FIELDS[1:11])
+
+    cleared = data_of(await admin.put(f"/phones/{MAC}", everything))
+
+    assert {cleared[name] for name in everything} == {None}
+    reply = await admin.put(f"/phones/{MAC}", {"is_active": None, "x": 1})
+    assert set(error_of(reply, 422)) == {"is_active", "x"}
+
+
+async def test_a_phone_is_deleted_with_its_flag_and_leaves_its_kems(admin: Caller) -> None:
+    await phone(admin)
+    data_of(await admin.put(f"/vendor-phones/{MAC}", {"vendor": True}))
+    kem = data_of(await admin.post("/vendor-kem", {"connected_phone": MAC}), 201)
+
+    reply = await admin.delete("/phones/00-1b-d4-12-34-56")
+
+    assert data_of(reply, 200, "Phone deleted") is None
+    error_of(await admin.delete(f"/phones/{MAC}"), 404, "not_found")
+    error_of(await admin.get(f"/vendor-phones/{MAC}"), 404)
+    assert data_of(await admin.get(f"/vendor-kem/{kem['uuid']}"))["connected_phone"] is None
+
+
+@pytest.mark.parametrize("mac", ["00:1B:D4:12:34:57", "7", "%00", "FF:FF:FF:FF:FF:FF", "a b"])
+async def test_what_names_no_phone_is_not_found(admin: Caller, mac: str) -> None:
+    for method in ("GET", "PUT", "DELETE"):
+        reply = await admin.ask(method, f"/phones/{mac}", content=b"{broken")
+        error_of(reply, 404, "not_found")
+
+
+async def test_writing_is_for_superadmins(ada: Caller, admin: Caller) -> None:
+    await phone(admin)
+
+    error_of(await ada.post("/phones", {"nonsense": 1}), 403, "forbidden")
+    for mac in (MAC, "00:1B:D4:12:34:57"):
+        error_of(await ada.put(f"/phones/{mac}", {"nonsense": 1}), 403)
+        error_of(await ada.delete(f"/phones/{mac}"), 403)
+    data_of(await ada.get(f"/phones/{MAC}"))
+
+
+async def test_writing_is_for_all_where_it_is_set(tmp_path: Path) -> None:
+    async with opened_api(tmp_path, PHONEPROV_SHARED_WRITE="bearer") as api:
+        ada = await api.account("ada")
+
+        await phone(ada)
+        data_of(await ada.put(f"/phones/{MAC}", {"name": "Hall"}))
+        data_of(await ada.delete(f"/phones/{MAC}"))
+        error_of(await api.nobody.post("/phones", {"mac": MAC}), 401)
+
+
+async def test_nobody_unknown_learns_anything(api: Api, nobody: Caller) -> None:
+    for method, path in (("GET", ""), ("POST", ""), ("GET", "/7"), ("PUT", "/7"), ("DELETE", "/7")):
+        reply = await nobody.ask(method, f"/phones{path}", content=b"{broken")
+        assert error_of(reply, 401, "unauthenticated") == {}
