@@ -1,0 +1,50 @@
+"""The tutorial's commands are carried out as they stand, with ports that are free."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+TUTORIAL = Path(__file__).parents[3] / "docs/tutorial.md"
+
+
+def test_every_command_of_the_tutorial_works(tmp_path: Path) -> None:
+    script = "\n".join(re.findall(r"```sh\n(.*?)```", TUTORIAL.read_text("utf-8"), re.DOTALL))
+    for port in ("2121", "8081", "8000"):
+        script = script.replace(port, _free_port())
+    script = script.replace(". .venv/bin/activate\n", "")
+    bash = shutil.which("bash")
+    assert bash is not None
+
+    # What is left running in the background must not outlive a step that fails.
+    script = "trap 'kill $(jobs -p) 2>/dev/null' EXIT\n" + script
+    said = tmp_path / "said"
+    with said.open("w") as output:
+        done = subprocess.run(
+            [bash, "-eo", "pipefail", "-m", "-c", script],
+            cwd=tmp_path,
+            env={
+                **{k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")},
+                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            },
+            stdout=output,
+            stderr=output,
+            timeout=120,
+            check=False,
+        )
+
+    replies = said.read_text("utf-8")
+    assert done.returncode == 0, replies + (tmp_path / "server.log").read_text("utf-8")
+    assert '"message":"Profile switched"' in replies
+    assert '"restart":"ok"' in replies
+
+
+def _free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
