@@ -1,0 +1,230 @@
+"""Whatever is asked of them, memory, SQLite and PostgreSQL give the same answers."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from contextlib import AsyncExitStack
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from phoneprov_core.auth.throttle import Attempts
+from phoneprov_core.deployments.model import Outcome, Step, StepName
+from phoneprov_core.kernel.errors import PhoneprovError
+from support import stores
+from support.phone_parts import a_flag, a_kem, a_service
+from support.stores import DATABASES, Database, Stores, a_mac, identifier, moment
+
+
+class Question(NamedTuple):
+    """A method, by its place below the transaction, and its arguments."""
+
+    method: str
+    arguments: tuple[Any, ...]
+    named: dict[str, Any]
+
+    async def ask(self, tx: Stores) -> Any:
+        return await attrgetter(self.method)(tx)(*self.arguments, **self.named)
+
+
+def asked(
+    method: str, *arguments: st.SearchStrategy[Any], **named: st.SearchStrategy[Any]
+) -> st.SearchStrategy[Question]:
+    return st.builds(Question, st.just(method), st.tuples(*arguments), st.fixed_dictionaries(named))
+
+
+numbers = st.integers(1, 3)
+ids = numbers.map(identifier)
+macs = numbers.map(a_mac)
+truths = st.booleans()
+moments = numbers.map(moment)
+texts = st.sampled_from(["a", "A", "\u00e9", "\U0001f4de", "it's 100% $1 :a ?", ""])
+perhaps = st.none() | texts
+pages = {"offset": st.integers(0, 2)}
+
+phones = st.builds(
+    stores.a_phone, numbers, name=perhaps, is_active=truths, phone_ip=perhaps, created_at=moments
+)
+kems = st.builds(a_kem, numbers, model=perhaps, connected_phone=st.none() | macs)
+flags = st.builds(a_flag, numbers, vendor=truths)
+services = st.builds(a_service, numbers, name=perhaps, created_at=moments)
+users = st.builds(lambda number, active: stores.a_user(number, is_active=active), numbers, truths)
+permissions = st.builds(stores.a_permission, numbers, description=perhaps)
+assignments = st.builds(stores.an_assignment, ids, ids, numbers)
+sessions = st.builds(stores.a_session, numbers, ids, created_at=st.sampled_from([1000, 6000]))
+attempts = st.builds(Attempts, numbers, *[st.sampled_from([0, 1, 2**40])] * 3)
+deployments = st.builds(
+    stores.a_deployment,
+    numbers,
+    macs,
+    outcome=st.sampled_from(Outcome),
+    steps=st.lists(
+        st.builds(Step, st.sampled_from(StepName), truths, perhaps, numbers), max_size=2
+    ).map(tuple),
+    ended_at=st.none() | moments,
+)
+pins = st.builds(stores.a_pin, numbers, ids)
+profiles = st.builds(
+    stores.a_profile, numbers, ids, cnf_xml=texts, compatible_models=st.lists(texts).map(tuple)
+)
+company_contacts = st.builds(stores.a_company_contact, numbers, name=texts, is_active=truths)
+personal_contacts = st.builds(stores.a_personal_contact, numbers, ids, created_at=moments)
+extensions = st.builds(
+    stores.an_extension,
+    numbers,
+    extension=st.sampled_from(["1001", "1002"]),
+    password=texts,
+    voicemail_passcode=perhaps,
+)
+links = st.builds(stores.a_link, numbers, ids, ids, created_at=moments)
+tokens = st.sampled_from(["t1", "t2", "t3"])
+times = st.sampled_from([2000, 4999, 5000, 7000])
+
+RECORDS: dict[str, tuple[st.SearchStrategy[Any], st.SearchStrategy[str]]] = {
+    "phones": (phones, macs),
+    "kems": (kems, ids),
+    "vendor_phones": (flags, macs),
+    "vendor_services": (services, ids),
+    "users": (users, ids),
+    "permissions": (permissions, ids),
+    "profiles": (profiles, ids),
+    "company_contacts": (company_contacts, ids),
+    "personal_contacts": (personal_contacts, ids),
+    "extensions": (extensions, ids),
+}
+OWNED = ["profiles", "personal_contacts", "links.full", "links.extensions"]
+
+questions = st.one_of(
+    *(asked(f"{name}.add", record) for name, (record, _) in RECORDS.items()),
+    *(asked(f"{name}.put", record) for name, (record, _) in RECORDS.items()),
+    *(asked(f"{name}.remove", key) for name, (_, key) in RECORDS.items()),
+    *(asked(f"{name}.find", key) for name, (_, key) in RECORDS.items()),
+    *(
+        asked(f"{name}.rows", numbers, after=st.none() | record, **pages)
+        for name, (record, _) in RECORDS.items()
+    ),
+    *(asked(f"{name}.rows", numbers, owner=ids, **pages) for name in OWNED),
+    *(asked(f"{name}.count", ids) for name in OWNED),
+    *(asked(f"{name}.count") for name in RECORDS),
+    asked("enriched_phones.rows", numbers, **pages),
+    asked("kems.disconnect", macs),
+    asked("vendor_phones.save", flags),
+    asked("assignments.assign", assignments),
+    asked("assignments.of_user", ids),
+    asked("assignments.remove", ids),
+    asked("sessions.start", sessions),
+    asked("sessions.principal", ids, times),
+    asked(
+        "sessions.exchange",
+        *(ids, tokens, tokens),
+        now=st.sampled_from([2000, 4999]),  # of an expired session more than one answer is right
+        expires_at=st.sampled_from([5500, 9500]),
+        grace=st.sampled_from([0, 3000]),
+    ),
+    asked("sessions.end", ids),
+    asked("sessions.end_all", ids, besides=st.none() | ids),
+    asked("attempts.of", texts),
+    asked("attempts.keep", texts, attempts),
+    asked("attempts.clear", texts),
+    asked("deployments.add", deployments),
+    asked("deployments.put", deployments),
+    asked("deployments.find", ids),
+    asked("deployments.interrupt_abandoned", moments),
+    asked("leases.take", macs, ids, st.sampled_from([0, 60])),
+    asked("leases.release", macs, ids, numbers),
+    asked("service_sessions.open", macs, ids, moments),
+    asked("service_sessions.user_of", macs),
+    asked("service_sessions.drop", macs),
+    asked("vendor_users.of_user", ids),
+    asked("vendor_users.save", pins),
+    asked("vendor_users.remove", ids),
+    asked("links.add", links),
+    asked("links.remove", ids),
+    asked("links.users.rows", numbers, owner=ids, **pages),
+)
+
+
+class _TakenBack(Exception):
+    pass
+
+
+async def answers_of(database: Database, asked: list[Question], take_back: bool) -> list[Any]:
+    """What one database answers to a transaction of questions; an error ends it."""
+    answers: list[Any] = []
+    try:
+        async with database.write() as tx:
+            for question in asked:
+                answers.append(await question.ask(tx))  # noqa: PERF401 - kept when one fails
+            if take_back:
+                raise _TakenBack
+    except PhoneprovError as error:
+        answers.append((type(error), error.code))
+    except _TakenBack:
+        pass
+    return answers
+
+
+async def everything_in(database: Database) -> list[Any]:
+    """All that can be listed."""
+    async with database.read() as tx:
+        lists = [attrgetter(name)(tx) for name in (*RECORDS, "links.full", "enriched_phones")]
+        return [await listed.rows(1000) for listed in lists]
+
+
+class Three(RuleBasedStateMachine):
+    """Transactions of a few questions, some of which are taken back at their end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.left = AsyncExitStack()
+        self.databases = {name: self._open(name) for name in sorted(DATABASES)}
+        # Something for most questions to find.
+        beginning = [
+            Question("users.add", (stores.a_user(1),), {}),
+            Question("users.add", (stores.a_user(2),), {}),
+            Question("permissions.add", (stores.a_permission(1),), {}),
+            Question("sessions.start", (stores.a_session(1, identifier(1)),), {}),
+            Question("extensions.add", (stores.an_extension(1),), {}),
+            Question("phones.add", (stores.a_phone(1),), {}),
+        ]
+        self._same(lambda database: answers_of(database, beginning, False))
+
+    def _open(self, name: str) -> Database:
+        folder = Path(self.left.enter_context(tempfile.TemporaryDirectory()))
+        return self.runner.run(self.left.enter_async_context(DATABASES[name](folder)))
+
+    def _same(self, ask: Any) -> None:
+        answers = {name: self.runner.run(ask(each)) for name, each in self.databases.items()}
+        expected = answers.pop("memory")
+        for name, given in answers.items():
+            assert given == expected, name
+
+    @rule(asked=st.lists(questions, min_size=1, max_size=8), take_back=st.booleans())
+    def transaction(self, asked: list[Question], take_back: bool) -> None:
+        self._same(lambda database: answers_of(database, asked, take_back))
+
+    @invariant()
+    def the_same_is_there(self) -> None:
+        self._same(everything_in)
+
+    def teardown(self) -> None:
+        self.runner.run(self.left.aclose())
+        self.runner.close()
+
+
+def test_the_same_answers() -> None:
+    run_state_machine_as_test(
+        Three,
+        settings=settings(
+            max_examples=10,
+            stateful_step_count=10,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        ),
+    )
