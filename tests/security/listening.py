@@ -1,0 +1,146 @@
+"""The HTTP protocol of the service on a real socket, over an application of the test's own.
+
+It runs on uvloop, like the service, in a thread, so that tests can speak to it byte by byte
+with blocking sockets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+import uvicorn
+import uvloop
+from uvicorn.server import ServerState
+
+from phoneprov_http.main.protocol import BoundedProtocol
+
+T = TypeVar("T")
+App = Callable[..., Awaitable[None]]
+
+SECONDS = 20
+"""How long anything may take; nothing here is that slow."""
+
+
+class Listening:
+    """A server on ``port``."""
+
+    def __init__(self, port: int, state: ServerState) -> None:
+        self.port = port
+        self._state = state
+        self.accepted = 0
+        self._made = 0
+
+    def until_idle(self) -> float:
+        """Wait until it has neither connections nor anything to do; how many seconds it took."""
+        began = time.monotonic()
+        while self._state.connections or self._state.tasks or self.accepted < self._made:
+            assert time.monotonic() - began < SECONDS
+            time.sleep(0.01)
+        return time.monotonic() - began
+
+    def tell_to_stop(self) -> None:
+        """What the server does, again and again, when it is to stop."""
+        for connection in list(self._state.connections):
+            connection.loop.call_soon_threadsafe(connection.shutdown)
+
+    def connect(self, *, receive_buffer: int = 0) -> socket.socket:
+        """A connection; a small ``receive_buffer`` makes a client that takes little."""
+        client = socket.socket()
+        if receive_buffer:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        client.settimeout(SECONDS)
+        client.connect(("127.0.0.1", self.port))
+        self._made += 1
+        return client
+
+    def ask(self, *parts: bytes) -> bytes:
+        """Everything that is answered to this on one connection, until the server closes it."""
+        with self.connect() as client:
+            with suppress(ConnectionError):  # It may have heard enough before the end.
+                for part in parts:
+                    client.sendall(part)
+            return read_to_end(client)
+
+
+def read_to_end(client: socket.socket) -> bytes:
+    """What comes until the server closes the connection, politely or not."""
+    received = bytearray()
+    with suppress(ConnectionError):
+        while part := client.recv(65536):
+            received += part
+    return bytes(received)
+
+
+def read_reply(client: socket.socket) -> bytes:
+    """One reply with a Content-Length, head and body."""
+    received = bytearray()
+    while b"\r\n\r\n" not in received:
+        received += _some(client)
+    head, _, rest = bytes(received).partition(b"\r\n\r\n")
+    (length,) = (
+        int(line.split(b":")[1])
+        for line in head.lower().split(b"\r\n")
+        if line.startswith(b"content-length:")
+    )
+    while len(rest) < length:
+        rest += _some(client)
+    return head + b"\r\n\r\n" + rest
+
+
+def _some(client: socket.socket) -> bytes:
+    part = client.recv(65536)
+    assert part, "the server closed the connection"
+    return part
+
+
+@contextmanager
+def listening(app: App) -> Iterator[Listening]:
+    """A server of this application."""
+    config = uvicorn.Config(
+        app, http=BoundedProtocol, log_config=None, lifespan="off", proxy_headers=False
+    )
+    config.load()
+    state = ServerState()
+    started = threading.Event()
+    made: list[Listening] = []
+    stop: list[Callable[[], Any]] = []
+
+    async def serve() -> None:
+        loop = asyncio.get_running_loop()
+        over = asyncio.Event()
+        stop.append(lambda: loop.call_soon_threadsafe(over.set))
+
+        def accept() -> BoundedProtocol:
+            made[0].accepted += 1
+            return BoundedProtocol(config, state, {}, loop)
+
+        server = await loop.create_server(accept, "127.0.0.1", 0)
+        made.append(Listening(server.sockets[0].getsockname()[1], state))
+        started.set()
+        await over.wait()
+        server.close()
+        for connection in list(state.connections):
+            connection.transport.abort()
+        for task in state.tasks:
+            task.cancel()
+        await asyncio.sleep(0)
+
+    def run() -> None:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(serve())
+
+    thread = threading.Thread(target=run, name="listening")
+    thread.start()
+    try:
+        assert started.wait(SECONDS)
+        yield made[0]
+    finally:
+        stop[0]()
+        thread.join(SECONDS)
+        assert not thread.is_alive()
