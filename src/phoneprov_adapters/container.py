@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from dependency_injector import containers, providers
 
-from phoneprov_adapters.asterisk.manager import Manager
-from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.chosen import (
+    database_of,
+    manager_of,
+    phone_driver_of,
+    rotation_of,
+    uploader_of,
+)
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.common import is_common
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.rotation import KeyRotation
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.settings import Settings
-from phoneprov_adapters.sql.choice import Database, database_at
 from phoneprov_adapters.system import random_id, system_clock
 from phoneprov_adapters.tasks import OwnedTasks
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
@@ -35,19 +38,15 @@ from phoneprov_core.kems.use_cases import Kems
 from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
-from phoneprov_core.profiles.ports import PhoneDriver
-from phoneprov_core.profiles.restart import CiscoPhones
+from phoneprov_core.profiles.ports import ConfigUploader, ManagerInterface, PhoneDriver
 from phoneprov_core.profiles.switch import SwitchProfile
 from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.stores import Database
 from phoneprov_core.users.passwords import PasswordPolicy
 from phoneprov_core.users.use_cases import Users
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
 from phoneprov_core.vendor_services.use_cases import VendorServices
 from phoneprov_core.vendor_users.use_cases import VendorUsers
-
-
-def _manager(settings: Settings) -> Manager | None:
-    return Manager(settings.manager) if settings.manager else None
 
 
 class Container(containers.DeclarativeContainer):
@@ -61,10 +60,8 @@ class Container(containers.DeclarativeContainer):
     tasks = providers.Singleton(OwnedTasks)
 
     box = providers.Singleton(SecretBox, keys)
-    database: providers.Provider[Database] = providers.Singleton(
-        database_at, settings.provided.database_url, box
-    )
-    rotation = providers.Singleton(KeyRotation, database, keys, box)
+    database: providers.Provider[Database] = providers.Singleton(database_of, settings, box)
+    rotation = providers.Singleton(rotation_of, settings, database, keys, box)
     hasher = providers.Singleton(Argon2Hasher, keys)
     tokens = providers.Singleton(JwtTokens, keys)
     policy = providers.Singleton(
@@ -74,15 +71,13 @@ class Container(containers.DeclarativeContainer):
         longest=settings.provided.longest_password,
     )
 
-    uploader = providers.Singleton(
-        FtpUploader, settings.provided.ftp, settings.provided.phone_networks
-    )
+    uploader: providers.Provider[ConfigUploader] = providers.Singleton(uploader_of, settings)
     phone_commands = providers.Singleton(
         PhoneWeb, settings.provided.phone_web, settings.provided.phone_networks
     )
-    manager = providers.Singleton(_manager, settings)
+    manager: providers.Provider[ManagerInterface | None] = providers.Singleton(manager_of, settings)
     phone_driver: providers.Provider[PhoneDriver] = providers.Singleton(
-        CiscoPhones, settings.provided.restart, phone_commands, manager
+        phone_driver_of, settings, phone_commands, manager
     )
 
     authenticate = providers.Singleton(
@@ -140,6 +135,8 @@ class Container(containers.DeclarativeContainer):
 
     use_cases = providers.Singleton(
         UseCases,
+        level_rule=settings.provided.level_rule,
+        create_admin=create_admin,
         authenticate=authenticate,
         login=login,
         logout=logout,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Mapping
-from enum import Enum
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 from msgspec import Struct
 
@@ -14,7 +13,10 @@ from phoneprov_adapters.asterisk.manager import ManagerSettings
 from phoneprov_adapters.ftp.settings import FtpSettings, Tls
 from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.phone.http import PhoneWebSettings
+from phoneprov_adapters.plugins import DATABASES, PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.sql.choice import check_address
+from phoneprov_adapters.variables import SettingsError as SettingsError  # noqa: PLC0414
+from phoneprov_adapters.variables import Variables
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.auth.model import Lifetimes
 from phoneprov_core.configuration.well_formed import LARGEST
@@ -22,22 +24,19 @@ from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.profiles.device import DEFAULT_FILENAME_TEMPLATE, check_filename_template
 from phoneprov_core.profiles.restart import RestartBy
 
-T = TypeVar("T")
-N = TypeVar("N", bound=Enum)
-
 _SCHEMES: Mapping[str, Literal["http", "https"]] = {"http": "http", "https": "https"}
 _TLS: Mapping[str, Tls] = {"off": "off", "explicit": "explicit", "implicit": "implicit"}
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-class SettingsError(Exception):
-    """A setting has a value it cannot have; the message names the variable."""
-
-
 class Settings(Struct, frozen=True, kw_only=True):
     """Everything that can be set. ``secret_keys`` is None where a key is to be made in the
-    data folder; ``manager`` is None where no manager interface is set up."""
+    data folder; ``manager`` is None where no manager interface is set up.
+
+    ``uploader`` and ``phone_driver`` are names of adapters (see ``phoneprov_adapters.plugins``);
+    ``variables`` is what all of it was read from, for adapters with settings of their own.
+    """
 
     data_dir: Path
     database_url: str
@@ -57,6 +56,14 @@ class Settings(Struct, frozen=True, kw_only=True):
     restart: RestartBy
     manager: ManagerSettings | None
     trusted_proxies: tuple[Network, ...]
+    uploader: str
+    phone_driver: str
+    variables: Variables
+
+    @property
+    def database_scheme(self) -> str:
+        """What stands before ``://`` in the database's address."""
+        return self.database_url.partition("://")[0]
 
     def __repr__(self) -> str:
         return f"Settings(data_dir={str(self.data_dir)!r}, ...)"
@@ -68,7 +75,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     A secret may come from a file instead: ``PHONEPROV_X_FILE`` names it. Raises
     ``SettingsError``.
     """
-    read = _Reader(environment)
+    read = Variables(environment)
     data_dir = Path(read.text("PHONEPROV_DATA_DIR", "./phoneprov-data"))
     embedded = f"sqlite+aiosqlite:///{data_dir / 'phoneprov.db'}"
     settings = Settings(
@@ -102,6 +109,9 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         restart=read.choice("PHONEPROV_RESTART", RestartBy.AUTO),
         manager=_manager(read),
         trusted_proxies=read.one("PHONEPROV_TRUSTED_PROXIES", "", _networks),
+        uploader=read.one("PHONEPROV_UPLOADER", "ftp", UPLOADERS.known),
+        phone_driver=read.one("PHONEPROV_PHONE_DRIVER", "cisco", PHONE_DRIVERS.known),
+        variables=read,
     )
     if settings.restart is RestartBy.AMI and settings.manager is None:
         raise SettingsError("PHONEPROV_RESTART is ami, but PHONEPROV_AMI_HOST is not set.")
@@ -113,7 +123,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     return settings
 
 
-def _ftp(read: _Reader) -> FtpSettings:
+def _ftp(read: Variables) -> FtpSettings:
     return FtpSettings(
         host=read.one("PHONEPROV_FTP_HOST", "", _host) or None,
         port=read.port("PHONEPROV_FTP_PORT", 21),
@@ -122,7 +132,7 @@ def _ftp(read: _Reader) -> FtpSettings:
         tls=read.literal("PHONEPROV_FTP_TLS", _TLS),
         tls_ca=read.text("PHONEPROV_FTP_TLS_CA", "") or None,
         directory=read.text("PHONEPROV_FTP_DIRECTORY", ""),
-        timeout=read.seconds("PHONEPROV_FTP_TIMEOUT", 5.0),
+        timeout=read.seconds("PHONEPROV_FTP_TIMEOUT", 5.0, most=FTP_TOTAL),
         total=FTP_TOTAL,
     )
 
@@ -132,7 +142,7 @@ FTP_TOTAL = 16.0
 switch ends within 30."""
 
 
-def _manager(read: _Reader) -> ManagerSettings | None:
+def _manager(read: Variables) -> ManagerSettings | None:
     host = read.one("PHONEPROV_AMI_HOST", "", _host)
     manager = ManagerSettings(
         host=host or "localhost",
@@ -144,79 +154,10 @@ def _manager(read: _Reader) -> ManagerSettings | None:
     return manager if host else None
 
 
-class _Reader:
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
-
-    def text(self, name: str, default: str) -> str:
-        value = self._environment.get(name) or default
-        if any(ord(character) < 32 for character in value):
-            raise SettingsError(f"{name} must not contain control characters.")
-        return value
-
-    def secret(self, name: str) -> str | None:
-        """From the variable, or from the file that ``<name>_FILE`` names."""
-        file = self._environment.get(f"{name}_FILE")
-        if not file:
-            return self._environment.get(name) or None
-        if self._environment.get(name):
-            raise SettingsError(f"{name} and {name}_FILE are both set; unset one of them.")
-        try:
-            return Path(file).read_text(encoding="utf-8").rstrip("\r\n") or None
-        except (OSError, UnicodeDecodeError):
-            raise SettingsError(f"{name}_FILE names a file that cannot be read.") from None
-
-    def one(self, name: str, default: str, parse: Callable[[str], T], *, secret: bool = False) -> T:
-        text = (self.secret(name) if secret else None) or self.text(name, default)
-        try:
-            return parse(text)
-        except ValueError as error:
-            raise SettingsError(f"{name} is not valid: {error}.") from None
-
-    def truth(self, name: str, *, default: bool) -> bool:
-        text = self.text(name, "true" if default else "false").lower()
-        if text not in {"true", "false"}:
-            raise SettingsError(f"{name} must be true or false.")
-        return text == "true"
-
-    def number(self, name: str, default: int, *, least: int = 0) -> int:
-        text = self.text(name, str(default))
-        if not text.isascii() or not text.isdigit() or not least <= int(text) < 2**31:
-            raise SettingsError(f"{name} must be a whole number of at least {least}.")
-        return int(text)
-
-    def port(self, name: str, default: int) -> int:
-        number = self.number(name, default, least=1)
-        if number > 65535:
-            raise SettingsError(f"{name} must be a port from 1 to 65535.")
-        return number
-
-    def seconds(self, name: str, default: float) -> float:
-        try:
-            value = float(self.text(name, str(default)))
-        except ValueError:
-            value = -1.0
-        if not 0 < value <= FTP_TOTAL:
-            raise SettingsError(f"{name} must be a number of seconds up to {FTP_TOTAL:g}.")
-        return value
-
-    def choice(self, name: str, default: N) -> N:
-        choices = {member.value: member for member in type(default)}
-        text = self.text(name, default.value)
-        if text not in choices:
-            raise SettingsError(f"{name} must be one of {', '.join(choices)}.")
-        return choices[text]
-
-    def literal(self, name: str, choices: Mapping[str, T]) -> T:
-        """One of the choices, the first of them by default."""
-        text = self.text(name, next(iter(choices)))
-        if text not in choices:
-            raise SettingsError(f"{name} must be one of {', '.join(choices)}.")
-        return choices[text]
-
-
 def _database_url(text: str) -> str:
-    check_address(text)
+    scheme = text.partition("://")[0]
+    if scheme in DATABASES.built_in or scheme not in DATABASES.names():
+        check_address(text)
     return text
 
 

@@ -12,12 +12,14 @@ from phoneprov_adapters.security.keys import SecretKeys, key_file, load_or_creat
 from phoneprov_adapters.security.rotation import MissingKeys
 from phoneprov_adapters.settings import Settings, SettingsError
 from phoneprov_adapters.sql import migrate
-from phoneprov_adapters.sql.choice import Database, is_embedded, presence_at
+from phoneprov_adapters.sql.choice import Database as OwnDatabase
+from phoneprov_adapters.sql.choice import is_embedded, presence_at
 from phoneprov_adapters.system import system_clock
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.times import shown
 from phoneprov_core.profiles.switch import LEASE_SECONDS
+from phoneprov_core.stores import Database
 
 DRAIN_SECONDS = 32.0
 """How long a switch may go on at a shutdown: each ends within 30 of its beginning."""
@@ -64,8 +66,11 @@ async def require_keys(container: Container) -> None:
     """Make sure, while the database is open, that every key its secrets need is there.
 
     Raises ``SettingsError`` with what to do. A key that was only made just now, in the place
-    of one that got lost, is taken away again.
+    of one that got lost, is taken away again. A database of another package looks after its
+    keys itself.
     """
+    if not isinstance(container.database(), OwnDatabase):
+        return
     try:
         await container.rotation().require_all()
     except MissingKeys as missing:
@@ -170,8 +175,13 @@ def readiness(container: Container) -> Callable[[], Awaitable[str | None]]:
     """A question that answers why the service cannot serve, or None when it can."""
 
     async def ready() -> str | None:
+        database = container.database()
         try:
-            stands_at = await container.database().schema_version()
+            if not isinstance(database, OwnDatabase):
+                async with database.read() as tx:
+                    await tx.users.find("")
+                return None
+            stands_at = await database.schema_version()
         except Unavailable as error:
             return error.message
         if stands_at != migrate.newest():

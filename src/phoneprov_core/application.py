@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.auth.authenticate import Authenticate
+from phoneprov_core.auth.create_admin import CreateAdmin
 from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.refresh import Refresh
@@ -13,6 +14,8 @@ from phoneprov_core.auth.register import Register
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kems.use_cases import Kems
+from phoneprov_core.kernel.actor import Actor, system_actor
+from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
@@ -26,8 +29,13 @@ from phoneprov_core.vendor_users.use_cases import VendorUsers
 
 @dataclass(frozen=True, kw_only=True)
 class UseCases:
-    """The use cases, built once; each takes the actor as an argument."""
+    """The use cases, built once; each takes the actor as an argument.
 
+    ``level_rule`` is the rule that the levels of actors are read by.
+    """
+
+    level_rule: LevelRule
+    create_admin: CreateAdmin
     authenticate: Authenticate
     login: Login
     logout: Logout
@@ -48,3 +56,7 @@ class UseCases:
     personal_directory: PersonalDirectory
     vendor_phones: VendorPhones
     vendor_users: VendorUsers
+
+    def system_actor(self) -> Actor:
+        """The person at the machine; see ``phoneprov_core.kernel.actor.system_actor``."""
+        return system_actor(self.level_rule)

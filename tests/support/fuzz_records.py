@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from phoneprov_adapters.sql.choice import Database
 from phoneprov_core.kems.model import Kem
+from phoneprov_core.stores import Database
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
 from phoneprov_core.vendor_services.model import VendorService
 from support.stores import (

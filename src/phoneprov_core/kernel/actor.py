@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.levels import SUPERADMIN, LevelRule
+
+SYSTEM = "00000000-0000-0000-0000-000000000000"
+"""The ``user_uuid`` of whoever acts without an account; no account ever has it."""
 
 
 class Actor(Struct, frozen=True):
@@ -24,3 +27,13 @@ class Actor(Struct, frozen=True):
     def holds(self, level: int) -> bool:
         """Whether the account's assignment carries this level."""
         return self.level_rule.holds(self.level, level)
+
+
+def system_actor(level_rule: LevelRule) -> Actor:
+    """The person at the machine, who holds level 0 and has no account: for scripts and for the
+    command line. What they do is recorded as done by ``SYSTEM``, from 127.0.0.1.
+
+    ``level_rule`` must be the one that the service is set up with, for it decides whether
+    somebody who holds level 0 is left.
+    """
+    return Actor(SYSTEM, SUPERADMIN, level_rule=level_rule)

@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from phoneprov_adapters.chosen import require_own_database
 from phoneprov_adapters.settings import Settings
 from phoneprov_adapters.sql import migrate
 from phoneprov_adapters.wiring import make_folder, migrate_embedded, prepare, running
@@ -71,6 +72,7 @@ def db() -> None:
 def upgrade() -> None:
     """Bring the schema up to date."""
     settings = settings_of_environment()
+    require_own_database(settings)
     make_folder(settings)
     asyncio.run(migrate.upgrade(settings.database_url))
     click.echo(f"The schema stands at {migrate.newest()}, the newest step.")
@@ -80,6 +82,7 @@ def upgrade() -> None:
 def current() -> None:
     """Say at which step the schema stands; exit with 1 when it is not the newest."""
     settings = settings_of_environment()
+    require_own_database(settings)
     make_folder(settings)
     step = asyncio.run(migrate.current(settings.database_url))
     newest = migrate.newest()

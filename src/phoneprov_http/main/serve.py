@@ -11,6 +11,7 @@ from collections.abc import Callable
 import click
 import uvicorn
 
+from phoneprov_adapters.chosen import require_own_database
 from phoneprov_adapters.settings import Settings
 from phoneprov_adapters.sql import migrate
 from phoneprov_adapters.sql.choice import is_embedded
@@ -87,6 +88,9 @@ async def _make_ready(settings: Settings, *, migrate_shared: bool) -> None:
     """Make the key and the schema before the workers start, so that none races another; and
     see that the keys are the right ones, which is told once here instead of by each worker."""
     container = prepare(settings)
+    if migrate_shared:
+        require_own_database(settings)
+    container.use_cases()  # an adapter that cannot be made is told here, once
     if migrate_shared or is_embedded(settings.database_url):
         await migrate.upgrade(settings.database_url)
     async with opened(container):
