@@ -117,11 +117,14 @@ async def opened_api(
         hasher.close()
 
 
-def data_of(reply: httpx.Response, status: int = 200, message: str | None = None) -> Any:
+def data_of(
+    reply: httpx.Response, status: int = 200, message: str | None = None, *, metadata: bool = True
+) -> Any:
     """The ``data`` of a reply that is a success through and through."""
     envelope = reply.json()
     assert reply.status_code == status, envelope
-    assert set(envelope) == {"success", "message", "data", "metadata"}
+    attached = {"metadata"} if metadata else set()
+    assert set(envelope) == {"success", "message", "data", *attached}
     assert envelope["success"] is True
     if message is not None:
         assert envelope["message"] == message

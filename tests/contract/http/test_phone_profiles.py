@@ -1,0 +1,293 @@
+"""Section 4.8 of the interface: phone profiles. Its replies carry no ``metadata``."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import api as support
+from support.api import STRANGER, Api, Caller, error_of, opened_api
+
+data_of = partial(support.data_of, metadata=False)
+
+FIELDS = [
+    "uuid", "user_uuid", "name", "description", "cnf_xml", "compatible_models", "software_type",
+    "created_at", "updated_at",
+]  # fmt: skip
+
+XML = (
+    '<?xml version="1.0" encoding="UTF-8"?>\r\n'
+    "<device>\n\t<name>\u00c5sa \U0001f4de</name>\n</device>\n"
+)
+
+
+def body(owner: Caller, **fields: Any) -> dict[str, Any]:
+    return {"user_uuid": owner.uuid, "name": "Ada's", "cnf_xml": XML, **fields}
+
+
+async def profile(owner: Caller, **fields: Any) -> dict[str, Any]:
+    reply = await owner.post("/phone-profiles", body(owner, **fields))
+    created: dict[str, Any] = data_of(reply, 201, "Profile created")
+    return created
+
+
+async def test_a_profile_is_created_from_what_it_needs(ada: Caller) -> None:
+    created = await profile(ada)
+
+    assert list(created) == FIELDS
+    assert created == {
+        "uuid": created["uuid"],
+        "user_uuid": ada.uuid,
+        "name": "Ada's",
+        "description": None,
+        "cnf_xml": XML,
+        "compatible_models": [],
+        "software_type": None,
+        "created_at": created["created_at"],
+        "updated_at": created["created_at"],
+    }
+    found = await ada.get(f"/phone-profiles/{created['uuid'].upper()}")
+    assert data_of(found, 200, "Profile found") == created
+
+
+async def test_a_profile_holds_all_of_it(ada: Caller) -> None:
+    created = await profile(
+        ada, description="a\n\tb", compatible_models=["CP-7945G", "8845"], software_type="SIPE"
+    )
+
+    assert created["description"] == "a\n\tb"
+    assert created["compatible_models"] == ["CP-7945G", "8845"]
+    assert created["software_type"] == "SIPE"
+    for software_type in ("", None):
+        assert (await profile(ada, software_type=software_type))["software_type"] is None
+
+
+@pytest.mark.parametrize(
+    "xml",
+    [
+        "<device/>",
+        "\ufeff<device/>",
+        "<a>e\u0301 \u00e9</a>",
+        "<a>\r\n\r\n</a>\r\n",
+        "<a><!-- x --><?pi y?><![CDATA[<&]]>&#65;&amp;</a>",
+        "<a>" * 64 + "</a>" * 64,
+        f"<a>{'x' * (512 * 1024 - 7)}</a>",
+    ],
+)
+async def test_the_configuration_is_kept_exactly_as_it_was_sent(ada: Caller, xml: str) -> None:
+    created = await profile(ada, cnf_xml=xml)
+
+    assert created["cnf_xml"] == xml
+    read = data_of(await ada.get(f"/phone-profiles/{created['uuid']}"))
+    assert read["cnf_xml"] == xml
+
+
+@pytest.mark.parametrize(
+    ("xml", "where"),
+    [
+        ("", "line 1, column 1"),
+        ("text", "line 1, column 1"),
+        ("<a>\n<b></a>", "line 2, column "),
+        ("<a/><b/>", "line 1, column 5"),
+        ("<!DOCTYPE a><a/>", "line 1, column "),
+        ('<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', "line 1, column "),
+        ("<a>&unknown;</a>", "line 1, column 4"),
+        ('<?xml version="1.0" encoding="UTF-16"?><a/>', "line 1, column 1"),
+        ('<?xml version="1.0" encoding="ISO-8859-1"?><a/>', "line 1, column 1"),
+        ("<a>" * 65 + "</a>" * 65, "line 1, column "),
+        ("<a>\u0000</a>", "line 1, column 4"),
+        ("<a>\u0007</a>", "line 1, column 4"),
+        (f"<a>{'x' * (512 * 1024 - 6)}</a>", ""),
+        ("<a>" + "\u00e9" * (256 * 1024) + "</a>", ""),
+    ],
+)
+async def test_what_is_no_configuration_is_refused_with_its_place(
+    ada: Caller, xml: str, where: str
+) -> None:
+    reply = await ada.post("/phone-profiles", body(ada, cnf_xml=xml))
+
+    problems = error_of(reply, 422, "invalid")
+    assert set(problems) == {"cnf_xml"}
+    assert where in problems["cnf_xml"]
+    assert len(reply.text) < 500
+
+
+@pytest.mark.parametrize(
+    ("fields", "bad"),
+    [
+        ({"user_uuid": None}, {"user_uuid"}),
+        ({"user_uuid": "ada"}, {"user_uuid"}),
+        ({"name": " "}, {"name"}),
+        ({"name": None}, {"name"}),
+        ({"cnf_xml": None}, {"cnf_xml"}),
+        ({"cnf_xml": {"device": 1}}, {"cnf_xml"}),
+        ({"compatible_models": None}, {"compatible_models"}),
+        ({"compatible_models": "7945"}, {"compatible_models"}),
+        ({"compatible_models": ["7945", 7]}, {"compatible_models"}),
+        ({"compatible_models": ["7945", ""]}, {"compatible_models"}),
+        ({"compatible_models": ["x"] * 201}, {"compatible_models"}),
+        ({"software_type": "sccp"}, {"software_type"}),
+        ({"software_type": 7}, {"software_type"}),
+        ({"uuid": STRANGER, "created_at": "x"}, {"uuid", "created_at"}),
+        ({"name": "", "cnf_xml": "<", "software_type": "x", "y": 1},
+         {"name", "cnf_xml", "software_type", "y"}),
+    ],
+)  # fmt: skip
+async def test_every_bad_field_is_named(ada: Caller, fields: dict[str, Any], bad: set[str]) -> None:
+    reply = await ada.post("/phone-profiles", body(ada, **fields))
+
+    assert set(error_of(reply, 422, "invalid")) == bad
+
+
+async def test_a_profile_needs_three_fields(ada: Caller) -> None:
+    reply = await ada.post("/phone-profiles", {})
+
+    assert set(error_of(reply, 422)) == {"user_uuid", "name", "cnf_xml"}
+
+
+async def test_everybody_lists_their_own_and_superadmins_all(
+    admin: Caller, ada: Caller, bob: Caller
+) -> None:
+    adas = [await profile(ada, name=f"n{number}") for number in range(3)]
+    adas.sort(key=lambda one: (one["created_at"], one["uuid"]))
+    bobs = await profile(bob)
+
+    assert data_of(await ada.get("/phone-profiles"), 200, "3 profile(s) found") == adas
+    assert data_of(await bob.get("/phone-profiles"), 200, "1 profile(s) found") == [bobs]
+    of_all = data_of(await admin.get("/phone-profiles"), 200, "4 profile(s) found")
+    assert sorted(one["uuid"] for one in of_all) == sorted(one["uuid"] for one in (*adas, bobs))
+    page = await ada.get("/phone-profiles", limit=1, offset=1)
+    assert data_of(page, 200, "1 profile(s) found") == adas[1:2]
+    assert set(error_of(await ada.get("/phone-profiles", limit=0, offset="x"), 422)) == {
+        "limit",
+        "offset",
+    }
+
+
+async def test_a_users_profiles_are_listed_to_them_and_superadmins(
+    admin: Caller, ada: Caller, bob: Caller
+) -> None:
+    adas = await profile(ada)
+    await profile(bob)
+    path = f"/phone-profiles/user/{ada.uuid}"
+
+    for caller in (ada, admin):
+        assert data_of(await caller.get(path), 200, "1 profile(s) found") == [adas]
+        assert data_of(await caller.get(path, offset=1), 200, "0 profile(s) found") == []
+    assert data_of(await admin.get(f"/phone-profiles/user/{admin.uuid}")) == []
+    for uuid in (ada.uuid, STRANGER, "7"):
+        error_of(await bob.get(f"/phone-profiles/user/{uuid}", limit=0), 403, "forbidden")
+    for uuid in (STRANGER, "7"):
+        error_of(await admin.get(f"/phone-profiles/user/{uuid}", limit=0), 404, "not_found")
+
+
+async def test_what_is_sent_is_changed_and_nothing_else(ada: Caller) -> None:
+    before = await profile(ada, compatible_models=["7945"], software_type="SIP", description="x")
+    path = f"/phone-profiles/{before['uuid']}"
+
+    after = data_of(await ada.put(path, {"cnf_xml": "<other/>"}), 200, "Profile updated")
+
+    assert list(after) == FIELDS
+    assert after == {**before, "cnf_xml": "<other/>", "updated_at": after["updated_at"]}
+    cleared = data_of(
+        await ada.put(path, {"description": None, "software_type": "", "compatible_models": []})
+    )
+    assert cleared["description"] is cleared["software_type"] is None
+    assert cleared["compatible_models"] == []
+    never = dict.fromkeys(("user_uuid", "name", "cnf_xml", "compatible_models"))
+    assert set(error_of(await ada.put(path, never), 422)) == set(never)
+    assert data_of(await ada.get(path)) == cleared
+
+
+async def test_what_was_read_can_be_sent_back(ada: Caller) -> None:
+    before = await profile(ada, software_type="SCCP")
+    path = f"/phone-profiles/{before['uuid']}"
+
+    after = data_of(await ada.put(path, {**before, "created_at": 7}))
+
+    assert after == {**before, "updated_at": after["updated_at"]}
+    assert set(error_of(await ada.put(path, {**before, "uuid": STRANGER}), 422)) == {"uuid"}
+
+
+async def test_superadmins_keep_everybodys_profiles(admin: Caller, ada: Caller) -> None:
+    reply = await admin.post("/phone-profiles", body(ada))
+    path = f"/phone-profiles/{data_of(reply, 201)['uuid']}"
+
+    data_of(await admin.put(path, {"name": "x"}))
+    assert data_of(await ada.get(path))["name"] == "x"
+    given = data_of(await admin.put(path, {"user_uuid": admin.uuid}))
+    assert given["user_uuid"] == admin.uuid
+    error_of(await ada.get(path), 404)
+    data_of(await admin.delete(path), 200, "Profile deleted")
+
+
+async def test_anothers_profile_reads_like_none(admin: Caller, ada: Caller, bob: Caller) -> None:
+    path = f"/phone-profiles/{(await profile(ada))['uuid']}"
+    bobs = f"/phone-profiles/{(await profile(bob))['uuid']}"
+
+    def told(reply: Any) -> Any:
+        return {**reply.json(), "error": {**reply.json()["error"], "request_id": ""}}
+
+    for method in ("GET", "PUT", "DELETE"):
+        hidden = await bob.ask(method, path, content=b"{broken")
+        missing = await bob.ask(method, f"/phone-profiles/{STRANGER}", content=b"{broken")
+        error_of(hidden, 404, "not_found")
+        assert told(hidden) == told(missing)
+    for owner in (ada.uuid, STRANGER):
+        error_of(await bob.post("/phone-profiles", {"user_uuid": owner, "x": 1}), 403)
+        error_of(await bob.put(bobs, {"user_uuid": owner}), 403)
+    for reply in (
+        await admin.post("/phone-profiles", {"user_uuid": STRANGER, "x": 1}),
+        await admin.put(bobs, {"user_uuid": STRANGER}),
+    ):
+        error_of(reply, 404, "not_found")
+    data_of(await ada.get(path))
+
+
+async def test_a_profile_is_deleted_once(ada: Caller) -> None:
+    path = f"/phone-profiles/{(await profile(ada))['uuid']}"
+
+    assert data_of(await ada.delete(path), 200, "Profile deleted") is None
+    error_of(await ada.delete(path), 404, "not_found")
+
+
+async def test_a_configuration_is_in_no_log_and_not_readable_in_the_database(
+    api: Api, ada: Caller, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    await profile(ada, cnf_xml="<device><secret>Sesame-4711</secret></device>")
+    error_of(await ada.post("/phone-profiles", body(ada, cnf_xml="<Sesame-4711>")), 422)
+
+    assert "Sesame-4711" not in "".join(f"{one.__dict__} {one}" for one in caplog.records)
+    stored = b"".join(path.read_bytes() for path in tmp_path.glob("phoneprov.db*"))
+    assert stored
+    assert b"Sesame" not in stored
+
+
+async def test_the_largest_configuration_can_be_set(tmp_path: Path) -> None:
+    (tmp_path / "small").mkdir()
+    async with opened_api(tmp_path / "small", PHONEPROV_CNF_XML_MAX="1024") as api:
+        ada = await api.account("ada")
+
+        await profile(ada, cnf_xml=f"<a>{'x' * 1017}</a>")
+        reply = await ada.post("/phone-profiles", body(ada, cnf_xml=f"<a>{'x' * 1018}</a>"))
+        assert set(error_of(reply, 422)) == {"cnf_xml"}
+
+
+async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
+    for method, path in (
+        ("GET", ""),
+        ("POST", ""),
+        ("GET", "/7"),
+        ("PUT", "/7"),
+        ("DELETE", "/7"),
+        ("GET", "/user/7"),
+        ("POST", "/switch"),
+    ):
+        reply = await nobody.ask(method, f"/phone-profiles{path}", content=b"{broken")
+        assert error_of(reply, 401, "unauthenticated") == {}
