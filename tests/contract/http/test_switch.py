@@ -1,0 +1,370 @@
+"""Section 4.8 of the interface: the switch, through everything but the network."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.memory.system import CountingIds
+from phoneprov_core.deployments.model import Deployment, Outcome, StepName
+from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
+from support import api as support
+from support.api import STRANGER, Api, Caller, error_of, opened_api
+from support.stores import identifier
+from support.switch_rig import FILE, MAC, STARS, XML, World, a_desk_phone, a_profile_of, switch
+
+data_of = partial(support.data_of, metadata=False)
+
+UPLOAD = ("upload", "10.0.0.5", FILE, XML.encode())
+CLEAR = ("phone", "10.0.0.5", ["Init:Services"])
+RESTART = ("phone", "10.0.0.5", STARS)
+DONE = {"profile": "Ada's", "mac": MAC, "restart": "ok"}
+
+
+@asynccontextmanager
+async def office(
+    folder: Path, world: World, *, ami: bool = False, **environment: str
+) -> AsyncIterator[Office]:
+    adapters = {**world.adapters(ami=ami), "new_id": CountingIds()}
+    async with opened_api(folder, database_kind="memory", overrides=adapters, **environment) as api:
+        admin, ada = await api.account("admin", level=0), await api.account("ada")
+        yield Office(api, world, admin, ada)
+
+
+class Office:
+    def __init__(self, api: Api, world: World, admin: Caller, ada: Caller) -> None:
+        self.api, self.world, self.admin, self.ada = api, world, admin, ada
+
+    async def deployments(self) -> list[Deployment]:
+        async with self.api.database.read() as tx:
+            found = [await tx.deployments.find(identifier(number)) for number in range(1, 60)]
+        return [one for one in found if one is not None]
+
+    async def session_of(self, mac: str = MAC) -> str | None:
+        async with self.api.database.read() as tx:
+            return await tx.service_sessions.user_of(mac)
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Office]:
+    async with office(tmp_path, World()) as opened:
+        yield opened
+
+
+async def test_deployed_then_cleared_then_restarted(desk: Office) -> None:
+    await a_desk_phone(desk.admin)
+    uuid = await a_profile_of(desk.ada)
+
+    reply = await switch(desk.ada, uuid)
+
+    assert data_of(reply, 200, "Profile switched") == DONE
+    assert list(reply.json()["data"]) == ["profile", "mac", "restart"]
+    assert desk.world.happened == [UPLOAD, CLEAR, RESTART]
+    assert desk.world.files == {"10.0.0.5:21": {FILE: XML.encode()}}
+    assert await desk.session_of() == desk.ada.uuid
+    (recorded,) = await desk.deployments()
+    assert (recorded.outcome, recorded.mac, recorded.profile_uuid) == (Outcome.DEPLOYED, MAC, uuid)
+    assert [(step.name, step.ok) for step in recorded.steps] == [
+        (StepName.UPLOAD, True),
+        (StepName.CLEAR_SESSION, True),
+        (StepName.RESTART, True),
+    ]
+    assert recorded.user_uuid == desk.ada.uuid
+    assert recorded.ended_at is not None
+
+
+@pytest.mark.parametrize("mac", ["001bd4123456", "00-1B-D4-12-34-56", "001b.d412.3456"])
+async def test_the_mac_is_taken_in_any_spelling(desk: Office, mac: str) -> None:
+    await a_desk_phone(desk.admin)
+
+    assert data_of(await switch(desk.ada, await a_profile_of(desk.ada), mac)) == DONE
+
+
+async def test_through_asterisk_where_it_is_set_up(tmp_path: Path) -> None:
+    async with office(tmp_path, World(), ami=True) as desk:
+        await a_desk_phone(desk.admin, software_type="SIP")
+        sccp = await a_desk_phone(desk.admin, mac="00:1B:D4:00:00:01", phone_ip="10.0.0.6")
+        uuid = await a_profile_of(desk.ada)
+
+        assert data_of(await switch(desk.ada, uuid)) == DONE
+        assert data_of(await switch(desk.ada, uuid, sccp))["restart"] == "ok"
+
+        assert [one[:2] for one in desk.world.happened] == [
+            ("upload", "10.0.0.5"),
+            ("phone", "10.0.0.5"),
+            ("manager", "PJSIPNotify"),
+            ("upload", "10.0.0.6"),
+            ("phone", "10.0.0.6"),
+            ("manager", "SCCPDeviceRestart"),
+        ]
+        assert desk.world.happened[5][2] == {"DeviceName": "SEP001BD4000001", "Type": "restart"}
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [(Refused("The server said no."), 502, "refused"), (TimedOut("Too slow."), 504, "timed_out")],
+)
+async def test_a_deployment_that_fails_restarts_nothing(
+    desk: Office, error: PhoneprovError, status: int, code: str
+) -> None:
+    await a_desk_phone(desk.admin)
+    first, second = await a_profile_of(desk.ada), await a_profile_of(desk.ada, cnf_xml="<other/>")
+    data_of(await switch(desk.ada, first))
+    desk.world.happened.clear()
+    desk.world.fail_next(error)
+
+    reply = await switch(desk.ada, second)
+
+    assert error_of(reply, status, code) == {}
+    assert reply.json()["message"] == error.message
+    assert [one[0] for one in desk.world.happened] == ["upload"]
+    assert desk.world.files == {"10.0.0.5:21": {FILE: XML.encode()}}
+    assert await desk.session_of() == desk.ada.uuid
+    failed = (await desk.deployments())[-1]
+    assert failed.outcome is Outcome.FAILED
+    assert [(step.name, step.ok, step.message) for step in failed.steps] == [
+        (StepName.UPLOAD, False, error.message)
+    ]
+    data_of(await switch(desk.ada, second))
+
+
+async def test_a_session_that_cannot_be_cleared_stops_nothing(desk: Office) -> None:
+    await a_desk_phone(desk.admin)
+    desk.world.phones.fail_at("Init:Services", TimedOut("The phone did not answer."))
+
+    assert data_of(await switch(desk.ada, await a_profile_of(desk.ada))) == DONE
+
+    assert desk.world.happened == [UPLOAD, CLEAR, RESTART]
+    (recorded,) = await desk.deployments()
+    assert [(step.ok, step.message) for step in recorded.steps] == [
+        (True, None),
+        (False, "The phone did not answer."),
+        (True, None),
+    ]
+    assert recorded.outcome is Outcome.DEPLOYED
+
+
+@pytest.mark.parametrize("error", [TimedOut("The phone is silent."), Refused("It said 4.")])
+async def test_a_restart_that_fails_is_told_in_the_answer(
+    desk: Office, error: PhoneprovError
+) -> None:
+    await a_desk_phone(desk.admin)
+    desk.world.phones.fail_at("Key:Settings", error)
+
+    reply = await switch(desk.ada, await a_profile_of(desk.ada))
+
+    assert data_of(reply, 200, "Profile switched") == {**DONE, "restart": error.message}
+    assert desk.world.happened == [UPLOAD, CLEAR, RESTART]
+    (recorded,) = await desk.deployments()
+    assert (recorded.outcome, recorded.steps[2].ok) == (Outcome.DEPLOYED, False)
+
+
+async def test_restarts_may_be_switched_off(tmp_path: Path) -> None:
+    async with office(tmp_path, World(), PHONEPROV_RESTART="none") as desk:
+        await a_desk_phone(desk.admin)
+
+        reply = await switch(desk.ada, await a_profile_of(desk.ada))
+
+        told = "The phone was not restarted: restarts are switched off."
+        assert data_of(reply)["restart"] == told
+        assert desk.world.happened == [UPLOAD, CLEAR]
+
+
+async def test_without_an_address_there_is_nowhere_to_go(desk: Office, tmp_path: Path) -> None:
+    await a_desk_phone(desk.admin, phone_ip=None)
+    far = await a_desk_phone(desk.admin, mac="00:1B:D4:00:00:01", phone_ip="93.184.216.34")
+    uuid = await a_profile_of(desk.ada)
+
+    error_of(await switch(desk.ada, uuid), 409, "no_address")
+    error_of(await switch(desk.ada, uuid, far), 409, "address_not_allowed")
+
+    assert {one[0] for one in desk.world.happened} == {"upload"}
+    assert desk.world.files == {}
+
+
+async def test_with_a_server_of_its_own_the_file_gets_there_all_the_same(tmp_path: Path) -> None:
+    async with office(tmp_path, World(host="10.9.9.9")) as desk:
+        await a_desk_phone(desk.admin, phone_ip=None)
+
+        reply = await switch(desk.ada, await a_profile_of(desk.ada))
+
+        told = data_of(reply, 200, "Profile switched")["restart"]
+        assert told == "The phone's address (phone_ip) is not recorded."
+        assert desk.world.files == {"10.9.9.9:21": {FILE: XML.encode()}}
+
+
+@pytest.mark.parametrize(
+    ("phone", "profile", "fits"),
+    [
+        ({}, {"compatible_models": ["7945"]}, True),
+        ({"model": "Cisco 7945"}, {"compatible_models": ["8845", "CP-7945G"]}, True),
+        ({"model": "cp-7945g"}, {"compatible_models": ["7945"]}, True),
+        ({"model": None}, {"compatible_models": ["8845"], "software_type": "SIP"}, True),
+        ({"model": ""}, {"compatible_models": ["8845"]}, True),
+        ({"software_type": "sip"}, {"software_type": "SIP"}, True),
+        ({"software_type": "SCCP"}, {"software_type": None}, True),
+        ({}, {"compatible_models": ["7941"]}, False),
+        ({"model": "7945G-GE"}, {"compatible_models": ["7945"]}, False),
+        ({"software_type": "SCCP"}, {"software_type": "SIP"}, False),
+        ({"software_type": "SIP"}, {"software_type": "SIPE"}, False),
+        ({"software_type": "custom"}, {"software_type": "SIP"}, False),
+    ],
+)
+async def test_a_known_mismatch_is_refused(
+    desk: Office, phone: dict[str, Any], profile: dict[str, Any], *, fits: bool
+) -> None:
+    await a_desk_phone(desk.admin, **phone)
+
+    reply = await switch(desk.ada, await a_profile_of(desk.ada, **profile))
+
+    if fits:
+        assert data_of(reply) == DONE
+    else:
+        assert error_of(reply, 409, "profile_does_not_fit") == {}
+        assert desk.world.happened == []
+        assert await desk.deployments() == []
+
+
+async def test_a_phone_that_is_not_active_is_left_alone(desk: Office) -> None:
+    await a_desk_phone(desk.admin, is_active=False)
+
+    error_of(await switch(desk.ada, await a_profile_of(desk.ada)), 409, "phone_inactive")
+
+    assert desk.world.happened == []
+
+
+async def test_owners_and_superadmins_switch(desk: Office) -> None:
+    await a_desk_phone(desk.admin)
+    bob = await desk.api.account("bob")
+    uuid = await a_profile_of(desk.ada)
+
+    for mac in (MAC, "00:1B:D4:00:00:99", "x"):
+        error_of(await switch(bob, uuid, mac), 404, "not_found")
+    error_of(await switch(desk.api.nobody, uuid), 401)
+    assert desk.world.happened == []
+    assert data_of(await switch(desk.admin, uuid)) == DONE
+    assert await desk.session_of() == desk.ada.uuid
+
+
+async def test_what_is_named_must_be_there_before_it_must_be_right(desk: Office) -> None:
+    await a_desk_phone(desk.admin)
+    uuid = await a_profile_of(desk.ada)
+    path = "/phone-profiles/switch"
+
+    for body in (
+        {"profile_uuid": STRANGER, "mac": MAC},
+        {"profile_uuid": uuid, "mac": "00:1B:D4:00:00:99"},
+        {"profile_uuid": STRANGER, "mac": 7},
+        {"profile_uuid": 7, "mac": "00:1B:D4:00:00:99", "x": 1},
+    ):
+        error_of(await desk.ada.post(path, body), 404, "not_found")
+    bad: list[tuple[Any, set[str]]] = [
+        ({}, {"profile_uuid", "mac"}),
+        ({"profile_uuid": None, "mac": None}, {"profile_uuid", "mac"}),
+        ({"profile_uuid": uuid}, {"mac"}),
+        ({"profile_uuid": uuid, "mac": "nonsense"}, {"mac"}),
+        ({"profile_uuid": "7", "mac": MAC}, {"profile_uuid"}),
+        ({"profile_uuid": uuid, "mac": MAC, "force": True}, {"force"}),
+    ]
+    for body, fields in bad:
+        assert set(error_of(await desk.ada.post(path, body), 422, "invalid")) == fields
+    assert desk.world.happened == []
+
+
+async def test_a_busy_phone_is_409_at_once_and_another_is_not(desk: Office) -> None:
+    await a_desk_phone(desk.admin)
+    other = await a_desk_phone(desk.admin, mac="00:1B:D4:00:00:01", phone_ip="10.0.0.6")
+    uuid = await a_profile_of(desk.ada)
+    desk.world.gate.clear()
+    under_way = asyncio.ensure_future(switch(desk.ada, uuid))
+    await desk.world.begun.wait()
+
+    async with asyncio.timeout(5):
+        for _ in range(3):
+            error_of(await switch(desk.admin, uuid), 409, "phone_busy")
+    elsewhere = asyncio.ensure_future(switch(desk.ada, uuid, other))
+    await asyncio.sleep(0.05)
+    desk.world.gate.set()
+
+    assert data_of(await under_way) == DONE
+    assert data_of(await elsewhere)["mac"] == other
+    assert data_of(await switch(desk.admin, uuid)) == DONE
+    assert len(desk.world.uploads) == 3
+
+
+async def test_of_many_at_once_one_switches(desk: Office) -> None:
+    await a_desk_phone(desk.admin)
+    uuid = await a_profile_of(desk.ada)
+
+    replies = await asyncio.gather(*(switch(desk.ada, uuid) for _ in range(8)))
+
+    done = sum(reply.status_code == 200 for reply in replies)
+    assert done >= 1
+    assert {reply.status_code for reply in replies} <= {200, 409}
+    assert len(desk.world.uploads) == done
+    assert [one[0] for one in desk.world.happened] == ["upload", "phone", "phone"] * done
+
+
+async def test_a_client_that_goes_away_does_not_stop_it(desk: Office) -> None:
+    await a_desk_phone(desk.admin)
+    uuid = await a_profile_of(desk.ada)
+    desk.world.gate.clear()
+    under_way = asyncio.ensure_future(switch(desk.ada, uuid))
+    await desk.world.begun.wait()
+
+    under_way.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await under_way
+    error_of(await switch(desk.ada, uuid), 409, "phone_busy")
+    desk.world.gate.set()
+    await desk.api.container.tasks().drain(10)
+
+    assert desk.world.happened == [UPLOAD, CLEAR, RESTART]
+    (recorded,) = await desk.deployments()
+    assert recorded.outcome is Outcome.DEPLOYED
+    data_of(await switch(desk.ada, uuid))
+
+
+async def test_a_profile_deleted_meanwhile_is_still_put_in_place(desk: Office) -> None:
+    await a_desk_phone(desk.admin)
+    uuid = await a_profile_of(desk.ada)
+    desk.world.gate.clear()
+    under_way = asyncio.ensure_future(switch(desk.ada, uuid))
+    await desk.world.begun.wait()
+
+    data_of(await desk.ada.delete(f"/phone-profiles/{uuid}"))
+    desk.world.gate.set()
+
+    assert data_of(await under_way) == DONE
+    assert desk.world.happened == [UPLOAD, CLEAR, RESTART]
+
+
+async def test_a_user_deleted_meanwhile_does_not_break_it(desk: Office) -> None:
+    await a_desk_phone(desk.admin)
+    uuid = await a_profile_of(desk.ada)
+    desk.world.gate.clear()
+    under_way = asyncio.ensure_future(switch(desk.admin, uuid))
+    await desk.world.begun.wait()
+
+    support.data_of(await desk.admin.delete(f"/users/{desk.ada.uuid}"))
+    desk.world.gate.set()
+
+    assert data_of(await under_way) == DONE
+    assert await desk.session_of() is None
+
+
+async def test_what_a_phone_says_is_told_in_our_own_words_and_no_secret_is(desk: Office) -> None:
+    await a_desk_phone(desk.admin)
+    secret = "<device><password>Sesame-4711</password></device>"
+
+    reply = await switch(desk.ada, await a_profile_of(desk.ada, cnf_xml=secret))
+
+    assert data_of(reply) == DONE
+    (recorded,) = await desk.deployments()
+    assert "Sesame" not in repr(recorded) + reply.text
