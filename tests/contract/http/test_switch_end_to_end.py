@@ -29,7 +29,7 @@ async def office(
     """A simulated phone that stands in the inventory, and somebody to switch it."""
     async with SimulatedPhone(ftp_password=PASSWORD) as phone:
         settings = reaching(phone, "phoneprov", password)
-        async with opened_api(folder, database_kind="memory", **settings) as api:
+        async with opened_api(folder, database_kind="memory", overrides=None, **settings) as api:
             admin = await api.account("admin", level=0)
             await a_desk_phone(admin, phone_ip=phone.host)
             yield phone, admin
@@ -77,7 +77,7 @@ async def test_a_phone_whose_web_server_is_gone_is_told_of(tmp_path: Path) -> No
     async with SimulatedPhone(ftp_password=PASSWORD) as phone:
         settings = reaching(phone, "phoneprov", PASSWORD)
         settings["PHONEPROV_PHONE_HTTP_PORT"] = "9"
-        async with opened_api(tmp_path, database_kind="memory", **settings) as api:
+        async with opened_api(tmp_path, database_kind="memory", overrides=None, **settings) as api:
             admin = await api.account("admin", level=0)
             await a_desk_phone(admin, phone_ip=phone.host)
 
