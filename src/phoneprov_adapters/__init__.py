@@ -1,1 +1,49 @@
-"""The adapters behind the core's ports: databases, servers, phones, secrets, and the wiring."""
+"""The adapters behind the core's ports: databases, servers, phones, secrets, and the wiring.
+
+The names in ``__all__`` are what others build on: ways to open the whole service without HTTP
+(``open_phoneprov``, ``open_in_memory``, ``blocking``), its settings, and the adapters. A name is
+loaded when it is first asked for, so that nobody pays for an adapter they do not use.
+"""
+
+from __future__ import annotations
+
+from phoneprov_core.kernel.lazy import LazyNames
+
+_names = LazyNames(
+    __name__,
+    {
+        "phoneprov_adapters.asterisk.manager": ("Manager", "ManagerSettings"),
+        "phoneprov_adapters.chosen": ("cisco_phones",),
+        "phoneprov_adapters.container": ("Container",),
+        "phoneprov_adapters.embed": ("InMemory", "Run", "blocking", "open_in_memory"),
+        "phoneprov_adapters.ftp.settings": ("FtpSettings",),
+        "phoneprov_adapters.ftp.uploader": ("FtpUploader",),
+        "phoneprov_adapters.memory.database": ("MemoryDatabase",),
+        "phoneprov_adapters.memory.phone": ("MemoryManager", "MemoryPhone"),
+        "phoneprov_adapters.memory.system": (
+            "CountingIds",
+            "FixedClock",
+            "PlainHasher",
+            "PlainTokens",
+        ),
+        "phoneprov_adapters.memory.uploader": ("MemoryUploader",),
+        "phoneprov_adapters.networks": ("PhoneNetworks",),
+        "phoneprov_adapters.phone.http": ("PhoneWeb", "PhoneWebSettings"),
+        "phoneprov_adapters.plugins": ("DATABASES", "PHONE_DRIVERS", "UPLOADERS", "Plugins"),
+        "phoneprov_adapters.security.argon2": ("Argon2Hasher",),
+        "phoneprov_adapters.security.box": ("SecretBox",),
+        "phoneprov_adapters.security.keys": ("SecretKeys",),
+        "phoneprov_adapters.security.tokens": ("JwtTokens",),
+        "phoneprov_adapters.settings": ("Settings", "read_settings"),
+        "phoneprov_adapters.simulator.phone": ("SimulatedPhone",),
+        "phoneprov_adapters.sql.postgres": ("PostgresDatabase",),
+        "phoneprov_adapters.sql.sqlite": ("SqliteDatabase",),
+        "phoneprov_adapters.system": ("random_id", "system_clock"),
+        "phoneprov_adapters.variables": ("SettingsError", "Variables"),
+        "phoneprov_adapters.wiring": ("open_phoneprov",),
+    },
+)
+
+__all__ = list(_names.all)
+__getattr__ = _names.load
+__dir__ = _names.dir

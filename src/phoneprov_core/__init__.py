@@ -2,4 +2,127 @@
 
 It imports the standard library and msgspec, nothing else; everything it needs from the
 world comes in through the ports that stand beside the features.
+
+The names in ``__all__`` are what others build on: the use cases, what goes into them and comes
+out of them, the errors, and the ports that an adapter answers. A store's port stands beside its
+feature (``phoneprov_core.users.ports``). A name is loaded when it is first asked for.
 """
+
+from __future__ import annotations
+
+from phoneprov_core.kernel.lazy import LazyNames
+
+_names = LazyNames(
+    __name__,
+    {
+        "phoneprov_core.access.model": (
+            "Assignment",
+            "NewAssignment",
+            "NewPermission",
+            "Permission",
+            "PermissionPatch",
+        ),
+        "phoneprov_core.access.rules": ("SharedWrite",),
+        "phoneprov_core.application": ("UseCases",),
+        "phoneprov_core.auth.create_admin": ("AdminCreated",),
+        "phoneprov_core.auth.model": (
+            "Claims",
+            "Credentials",
+            "Exchange",
+            "Lifetimes",
+            "LoggedIn",
+            "LogoutRequest",
+            "Principal",
+            "RefreshRequest",
+            "Session",
+            "TokenKind",
+            "TokenPair",
+        ),
+        "phoneprov_core.auth.ports": ("Tokens",),
+        "phoneprov_core.configuration.difference": ("unified_diff",),
+        "phoneprov_core.configuration.lint": ("Finding", "Severity", "lint"),
+        "phoneprov_core.configuration.secrets": ("masked",),
+        "phoneprov_core.deployments.model": ("Deployment", "Outcome", "Step", "StepName"),
+        "phoneprov_core.directory.model": (
+            "CompanyContact",
+            "CompanyContactPatch",
+            "NewCompanyContact",
+            "NewPersonalContact",
+            "PersonalContact",
+            "PersonalContactPatch",
+        ),
+        "phoneprov_core.extensions.model": ("Extension", "ExtensionPatch", "NewExtension"),
+        "phoneprov_core.kems.model": ("Kem", "KemPatch", "NewKem"),
+        "phoneprov_core.kernel.actor": ("Actor", "system_actor"),
+        "phoneprov_core.kernel.errors": (
+            "Conflict",
+            "Forbidden",
+            "Invalid",
+            "NotFound",
+            "PhoneprovError",
+            "Problem",
+            "Refused",
+            "TimedOut",
+            "TooManyAttempts",
+            "Unauthenticated",
+            "Unavailable",
+        ),
+        "phoneprov_core.kernel.ids": ("NewId",),
+        "phoneprov_core.kernel.levels": ("LevelRule",),
+        "phoneprov_core.kernel.store": ("Listing", "Page", "ReadAndWrite", "Store", "Window"),
+        "phoneprov_core.kernel.times": ("Clock", "Timestamp", "millis", "shown"),
+        "phoneprov_core.links.model": (
+            "FullLink",
+            "Link",
+            "LinkedExtension",
+            "LinkedUser",
+            "NewLink",
+        ),
+        "phoneprov_core.me.model": ("EnrichedPhone", "MeProfile", "OwnPermission"),
+        "phoneprov_core.phones.model": ("NewPhone", "Phone", "PhonePatch"),
+        "phoneprov_core.profiles.device": ("config_filename", "device_name"),
+        "phoneprov_core.profiles.model": (
+            "NewProfile",
+            "Profile",
+            "ProfilePatch",
+            "SwitchRequest",
+            "Switched",
+        ),
+        "phoneprov_core.profiles.ports": (
+            "ConfigUploader",
+            "KeyPress",
+            "ManagerAction",
+            "ManagerInterface",
+            "PhoneCommands",
+            "PhoneDriver",
+            "Unbroken",
+            "Upload",
+            "Uploaded",
+        ),
+        "phoneprov_core.profiles.restart": (
+            "CiscoPhones",
+            "NeverRestarting",
+            "RestartBy",
+            "reachable_ip",
+        ),
+        "phoneprov_core.stores": ("Database", "Stores"),
+        "phoneprov_core.users.model": ("NewUser", "Registration", "User", "UserPatch"),
+        "phoneprov_core.users.passwords": ("PasswordHasher", "PasswordPolicy"),
+        "phoneprov_core.vendor_phones.model": (
+            "VendorPhone",
+            "VendorPhoneFlag",
+            "VendorPhoneRecord",
+        ),
+        "phoneprov_core.vendor_services.model": (
+            "NewVendorService",
+            "VendorService",
+            "VendorServicePatch",
+        ),
+        "phoneprov_core.vendor_users.model": ("NewPin", "VendorUser"),
+        "phoneprov_core.vendor_users.ports": ("PinHasher",),
+    },
+)
+
+__all__ = list(_names.all)
+__getattr__ = _names.load
+__dir__ = _names.dir

@@ -75,6 +75,7 @@ class Kind(Generic[E]):
         }
 
     def position(self, entity: E) -> Position:
+        """Where it stands in lists: by creation, then by key."""
         return self.created_of(entity), self.key_of(entity)
 
 

@@ -10,13 +10,17 @@ from phoneprov_core.deployments.model import Deployment
 class Deployments(Protocol):
     """The record of deployments, by uuid."""
 
-    async def add(self, deployment: Deployment) -> None: ...
+    async def add(self, deployment: Deployment) -> None:
+        """Keep a new record. What it names need not exist, now or later."""
+        ...
 
     async def find(self, key: str) -> Deployment | None:
         """The deployment, or None."""
         ...
 
-    async def put(self, deployment: Deployment) -> None: ...
+    async def put(self, deployment: Deployment) -> None:
+        """Write a record that was added."""
+        ...
 
     async def interrupt_abandoned(self, now: str) -> int:
         """Mark as interrupted, at ``now``, every running deployment that does not hold its

@@ -66,9 +66,13 @@ class ReadAndWrite(Protocol[T_co]):
     away or full. Never hold either across the network.
     """
 
-    def read(self) -> AbstractAsyncContextManager[T_co]: ...
+    def read(self) -> AbstractAsyncContextManager[T_co]:
+        """Stores to look into; nothing may be written to them."""
+        ...
 
-    def write(self) -> AbstractAsyncContextManager[T_co]: ...
+    def write(self) -> AbstractAsyncContextManager[T_co]:
+        """Stores of one transaction, to read and to write."""
+        ...
 
 
 def _limit(value: int) -> int:

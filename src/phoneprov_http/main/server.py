@@ -18,6 +18,7 @@ import asyncio
 import contextlib
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable, Iterator
 
@@ -51,10 +52,12 @@ class Server(uvicorn.Server):
         self._listener = listener
         self._alone = alone
         self._on_started = on_started
+        self._has_begun = False
         self._told_at: float | None = None
 
     async def startup(self, sockets: object = None) -> None:  # noqa: ARG002 - it has its own
         """Open the application, then listen."""
+        self._has_begun = True
         await super().startup([self._listener])
         if self._on_started is not None:
             self._on_started()
@@ -103,6 +106,8 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, _frame: object) -> None:
         """Stop; at once, at Ctrl-C for a second time. A Ctrl-C in a terminal reaches every
         process, and a worker is told by its supervisor as well: that is not impatience."""
+        if not self._has_begun:
+            sys.exit(0)
         now = time.monotonic()
         if self._told_at is None:
             self._told_at = now

@@ -1,0 +1,205 @@
+"""The whole service without HTTP: over memory, over a real database, and without ``await``."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from phoneprov_adapters import Settings, blocking, open_in_memory, open_phoneprov, read_settings
+from phoneprov_core import (
+    Actor,
+    Conflict,
+    Credentials,
+    Forbidden,
+    LevelRule,
+    NewPermission,
+    NewPhone,
+    NewProfile,
+    NewUser,
+    NotFound,
+    Refused,
+    Registration,
+    SwitchRequest,
+    Unavailable,
+    UseCases,
+    User,
+)
+from phoneprov_core.access.model import NewAssignment
+from phoneprov_core.kernel.actor import SYSTEM
+
+MAC = "00:1B:D4:12:34:56"
+IP = "10.20.30.40"
+FILE = "SEP001BD4123456.cnf.xml"
+PASSWORD = "a long one for the tests"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return read_settings({"PHONEPROV_DATA_DIR": str(tmp_path / "data")})
+
+
+async def a_user(phoneprov: UseCases, name: str = "ada") -> User:
+    new = NewUser(
+        first_name=name.title(),
+        last_name="Lovelace",
+        username=name,
+        email=f"{name}@example.com",
+        password=PASSWORD,
+    )
+    return await phoneprov.users.create(phoneprov.system_actor(), new)
+
+
+async def a_request(phoneprov: UseCases, user: User) -> SwitchRequest:
+    """A phone and a profile, to be brought together."""
+    actor = phoneprov.system_actor()
+    await phoneprov.phones.create(
+        actor, NewPhone(mac=MAC, model="CP-7945G", phone_ip=IP, software_type="SCCP")
+    )
+    profile = await phoneprov.profiles.create(
+        actor, NewProfile(user_uuid=user.uuid, name="Ada", cnf_xml="<device/>")
+    )
+    return SwitchRequest(profile_uuid=profile.uuid, mac=MAC)
+
+
+async def test_the_whole_job_in_memory() -> None:
+    async with open_in_memory() as phoneprov:
+        user = await a_user(phoneprov)
+        request = await a_request(phoneprov, user)
+
+        switched = await phoneprov.switch_profile(phoneprov.system_actor(), request)
+
+        assert (switched.mac, switched.restart) == (MAC, "ok")
+        assert phoneprov.uploader.files == {f"{IP}:21": {FILE: b"<device/>"}}
+        assert phoneprov.phone.sent[IP][:2] == ["Init:Services", "Key:Settings"]
+        assert phoneprov.manager.performed == []
+
+
+async def test_an_asterisk_and_a_server_of_the_settings_stand_in_memory_too() -> None:
+    settings = read_settings({"PHONEPROV_AMI_HOST": "pbx", "PHONEPROV_FTP_HOST": "tftp"})
+    async with open_in_memory(settings) as phoneprov:
+        request = await a_request(phoneprov, await a_user(phoneprov))
+        await phoneprov.switch_profile(phoneprov.system_actor(), request)
+
+        assert set(phoneprov.uploader.files) == {"tftp:21"}
+        assert [action.name for action in phoneprov.manager.performed] == ["SCCPDeviceRestart"]
+
+
+async def test_failures_can_be_planned() -> None:
+    async with open_in_memory() as phoneprov:
+        request = await a_request(phoneprov, await a_user(phoneprov))
+        phoneprov.uploader.fail_next(Refused("No room."))
+
+        with pytest.raises(Refused, match="No room"):
+            await phoneprov.switch_profile(phoneprov.system_actor(), request)
+
+        assert phoneprov.phone.sent == {}
+
+
+async def test_time_and_identifiers_can_be_foreseen() -> None:
+    async with open_in_memory() as phoneprov:
+        first = await a_user(phoneprov)
+        phoneprov.clock.advance(1.5)
+        second = await a_user(phoneprov, "bob")
+
+    assert (first.uuid[-1], second.uuid[-1]) == ("1", "2")
+    assert first.created_at == "2026-01-31T08:15:30.250Z"
+    assert second.created_at == "2026-01-31T08:15:31.750Z"
+
+
+async def test_nothing_is_shared_between_two_and_nothing_is_left_of_one() -> None:
+    async with open_in_memory() as one, open_in_memory() as other:
+        await a_user(one)
+        assert (await other.users.all(other.system_actor())).first == []
+
+    async with open_in_memory() as again:
+        assert (await again.users.all(again.system_actor())).first == []
+
+
+async def test_login_works_in_memory() -> None:
+    async with open_in_memory() as phoneprov:
+        user = await a_user(phoneprov)
+        logged_in = await phoneprov.login(Credentials(username="ada", password=PASSWORD), "::1")
+        actor = await phoneprov.authenticate(logged_in.tokens.access_token, "::1")
+
+    assert (actor.user_uuid, actor.level) == (user.uuid, None)
+
+
+@pytest.mark.parametrize("rule", LevelRule)
+async def test_the_system_actor_may_do_everything_but_leave_nobody_in_charge(
+    rule: LevelRule,
+) -> None:
+    settings = read_settings({"PHONEPROV_LEVEL_RULE": rule.value})
+    async with open_in_memory(settings) as phoneprov:
+        actor = phoneprov.system_actor()
+        user = await a_user(phoneprov)
+        permission = await phoneprov.permissions.create(actor, NewPermission(level=0, name="all"))
+        await phoneprov.user_permissions.assign(
+            actor, NewAssignment(user_uuid=user.uuid, perm_uuid=permission.uuid)
+        )
+
+        with pytest.raises(Conflict) as caught:
+            await phoneprov.users.delete(actor, user.uuid)
+
+    assert caught.value.code == "last_superadmin"
+    assert actor.level_rule is rule
+    assert user.created_by == SYSTEM
+    assert user.created_ip == "127.0.0.1"
+
+
+async def test_acting_as_somebody_is_explicit() -> None:
+    async with open_in_memory() as phoneprov:
+        ada = Actor((await a_user(phoneprov)).uuid, level=None)
+        me = await phoneprov.me.profile(ada)
+
+        assert me.username == "ada"
+        with pytest.raises(Forbidden):
+            await phoneprov.phones.create(ada, NewPhone(mac=MAC))
+        with pytest.raises(NotFound):
+            await phoneprov.me.profile(phoneprov.system_actor())
+
+
+async def test_the_real_thing_without_http(settings: Settings) -> None:
+    account = Registration(
+        first_name="Ada", last_name="L", username="ada", email="a@example.com", password=PASSWORD
+    )
+    async with open_phoneprov(settings) as phoneprov:
+        made = await phoneprov.create_admin(account)
+        logged_in = await phoneprov.login(Credentials(username="ada", password=PASSWORD), "::1")
+    async with open_phoneprov(settings) as phoneprov:
+        actor = await phoneprov.authenticate(logged_in.tokens.access_token, "::1")
+
+    assert made.is_new
+    assert (actor.user_uuid, actor.level) == (made.user.uuid, 0)
+
+
+# Without await
+
+
+def test_a_program_without_a_loop_uses_it_too(settings: Settings) -> None:
+    with blocking(open_phoneprov(settings)) as (phoneprov, run):
+        actor = phoneprov.system_actor()
+        run(phoneprov.phones.create(actor, NewPhone(mac=MAC)))
+
+    with blocking(open_phoneprov(settings)) as (phoneprov, run):
+        listing = run(phoneprov.phones.all(phoneprov.system_actor()))
+        assert [phone.mac for phone in run(listing.everything())] == [MAC]
+
+
+def test_errors_come_out_and_everything_is_closed() -> None:
+    with blocking(open_in_memory()) as (phoneprov, run):
+        actor = phoneprov.system_actor()
+        run(phoneprov.phones.create(actor, NewPhone(mac=MAC)))
+        with pytest.raises(Conflict):
+            run(phoneprov.phones.create(actor, NewPhone(mac=MAC)))
+
+    with pytest.raises(ZeroDivisionError), blocking(open_in_memory()) as (phoneprov, run):
+        raise ZeroDivisionError
+    with pytest.raises(Unavailable):
+        asyncio.run(phoneprov.phones.get(actor, MAC))
+
+
+async def test_where_a_loop_runs_one_awaits() -> None:
+    with pytest.raises(RuntimeError, match="await"), blocking(open_in_memory()):
+        pass

@@ -1,0 +1,205 @@
+"""What others build on: names that can be imported, told to type checkers, and documented."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import phoneprov_adapters
+import phoneprov_core
+import phoneprov_http
+
+PACKAGES = [phoneprov_core, phoneprov_adapters, phoneprov_http]
+BY_NAME = pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+
+# alembic runs these; importing them does work.
+NOT_IMPORTED = "phoneprov_adapters.sql.migrations."
+LOADED = """
+import sys
+import {package}
+print(*{{name.partition(".")[0] for name in sys.modules}})
+"""
+TIMED = """
+import time
+began = time.process_time()
+import phoneprov_core
+print(time.process_time() - began)
+"""
+
+
+def modules_of(package: ModuleType) -> list[str]:
+    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    names = [module.name for module in found if not module.name.startswith(NOT_IMPORTED)]
+    return [package.__name__, *(name for name in names if not name.endswith(".__main__"))]
+
+
+def printed(program: str) -> str:
+    """What a Python of its own prints when it runs this."""
+    return subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    ).stdout
+
+
+def loaded_by(package: str) -> set[str]:
+    """The packages that are loaded after one was imported."""
+    return set(printed(LOADED.format(package=package)).split())
+
+
+@BY_NAME
+def test_every_public_name_can_be_imported(package: ModuleType) -> None:
+    names = package.__all__
+
+    assert names == sorted(set(names))
+    assert [name for name in names if getattr(package, name) is None] == []
+    assert set(names) <= set(dir(package))
+    with pytest.raises(AttributeError, match="Nonsense"):
+        _ = package.Nonsense
+
+
+@BY_NAME
+def test_type_checkers_are_told_the_same_names(package: ModuleType) -> None:
+    stub = Path(package.__path__[0]) / "__init__.pyi"
+    told = {
+        (node.module, alias.name, alias.asname)
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+    homes: dict[str, str] = package._names._homes
+    assert told == {(module, name, name) for name, module in homes.items()}
+
+
+@BY_NAME
+def test_a_public_name_comes_from_where_it_is_made(package: ModuleType) -> None:
+    homes: dict[str, str] = package._names._homes
+
+    elsewhere = {
+        name
+        for name, module in homes.items()
+        if inspect.isclass(thing := getattr(package, name)) and thing.__module__ != module
+    }
+
+    # A nickname for text with a format; it has no home of its own.
+    assert elsewhere - {"Timestamp"} == set()
+
+
+def test_the_core_brings_in_the_standard_library_and_msgspec_alone() -> None:
+    allowed = loaded_by("msgspec") | sys.stdlib_module_names | {"phoneprov_core"}
+
+    for program in ("phoneprov_core", "phoneprov_core\nfrom phoneprov_core import *"):
+        # How Python was built is told by a module of the standard library, too.
+        assert {root for root in loaded_by(program) - allowed if "sysconfig" not in root} == set()
+
+
+def test_importing_the_core_takes_no_time_to_speak_of() -> None:
+    assert float(printed(TIMED)) < 0.1
+
+
+def test_an_adapter_is_loaded_when_it_is_asked_for() -> None:
+    assert not loaded_by("phoneprov_adapters") & {
+        "sqlalchemy",
+        "httpx",
+        "aioftp",
+        "argon2",
+        "dependency_injector",
+    }
+
+
+# Docstrings
+
+
+def undocumented(module: ModuleType) -> Iterator[str]:
+    """Public classes, functions and methods made in a module that say nothing of themselves.
+
+    A method that answers a port, or a library's class, is documented there. Properties are told
+    of with their class, as attributes are. What is named ``test_...`` is a sentence.
+    """
+    if not module.__doc__:
+        yield module.__name__
+    for name, thing in vars(module).items():
+        if name.startswith("_") or getattr(thing, "__module__", None) != module.__name__:
+            continue
+        if inspect.isclass(thing):
+            if not thing.__doc__:
+                yield f"{module.__name__}.{name}"
+            yield from (f"{module.__name__}.{name}.{method}" for method in _silent_methods(thing))
+        elif inspect.isfunction(thing) and not thing.__doc__:
+            yield f"{module.__name__}.{name}"
+
+
+def _silent_methods(thing: type[Any]) -> Iterator[str]:
+    for name, member in vars(thing).items():
+        if name.startswith(("_", "test_")) or isinstance(member, property | cached_property):
+            continue
+        callable_ = inspect.isfunction(member) or isinstance(member, classmethod | staticmethod)
+        if callable_ and not _is_told(thing, name):
+            yield name
+        elif inspect.isclass(member) and member.__qualname__.startswith(f"{thing.__qualname__}."):
+            yield from (f"{name}.{method}" for method in _silent_methods(member))
+
+
+def _is_told(thing: type[Any], method: str) -> bool:
+    if inspect.getdoc(getattr(thing, method)):
+        return True
+    return any(
+        method in vars(base) and not base.__module__.startswith("phoneprov_")
+        for base in thing.__mro__[1:]
+    )
+
+
+@BY_NAME
+def test_every_public_name_is_documented(package: ModuleType) -> None:
+    silent = [
+        name
+        for module in modules_of(package)
+        for name in undocumented(importlib.import_module(module))
+    ]
+
+    assert silent == []
+
+
+def test_a_name_without_a_docstring_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("sample", "A module.")
+    monkeypatch.setitem(sys.modules, "sample", module)
+    source = '''
+class Silent:
+    def method(self): ...
+    @classmethod
+    def made(cls): ...
+    @property
+    def attribute(self): ...
+    def _private(self): ...
+
+class Port:
+    """A port."""
+    def told(self):
+        """Told."""
+
+class Adapter(Port):
+    """An adapter."""
+    def told(self): ...
+    def more(self): ...
+
+def function(): ...
+'''
+    exec(compile(source, "sample", "exec"), vars(module))  # noqa: S102
+
+    assert list(undocumented(module)) == [
+        "sample.Silent",
+        "sample.Silent.method",
+        "sample.Silent.made",
+        "sample.Adapter.more",
+        "sample.function",
+    ]
