@@ -138,7 +138,7 @@ async def running(container: Container, *, patient: bool = False) -> AsyncIterat
                 await container.tasks().drain(DRAIN_SECONDS)
         finally:
             await database.close()
-            await asyncio.to_thread(container.hasher().close)
+            container.hasher().close()
 
 
 async def _mark_interrupted(database: Database, *, first: bool = False) -> None:
