@@ -13,7 +13,8 @@ class KnownUsers(Protocol):
     """Whether a user exists; more is not asked here."""
 
     async def find(self, key: str) -> object | None:
-        """The user, or None."""
+        """The user, or None. In a writing transaction nobody else changes the user or their
+        assignment by way of ``find`` until it ends."""
         ...
 
 

@@ -122,6 +122,8 @@ class UserPermissions:
         """Raises ``NotFound``; ``Conflict`` for the last account that holds level 0."""
         require_superadmin(actor)
         async with self._open.write() as tx:
+            # Held, so that nobody gives them level 0 between the look and the removal.
+            await tx.users.find(known_id(user_uuid))
             assignment = await _assignment(tx, user_uuid)
             await self._keep_a_superadmin(tx, actor, assignment.user_uuid)
             await tx.assignments.remove(assignment.user_uuid)
