@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import logging
 import re
+import secrets
 import time
-import uuid
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -27,6 +28,12 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 """What every reply says, unless it says otherwise itself: keep it nowhere, show it nowhere."""
+_NAMES = frozenset(name for name, _ in HEADERS)
+
+# An identifier is random for its process and counted within it. To ask the system for random
+# bytes would hand the interpreter to another thread each time.
+_PROCESS = secrets.token_hex(10).encode()
+_numbers = count(secrets.randbits(40))
 
 
 class Frame:
@@ -45,8 +52,7 @@ class Frame:
             return
         began = time.perf_counter()
         request_id = _request_id(scope)
-        state: dict[str, Any] = {"request_id": request_id.decode()}
-        scope["state"] = {**(scope.get("state") or {}), **state}
+        scope["state"] = {**(scope.get("state") or {}), "request_id": request_id.decode()}
         status = 0
 
         async def send_framed(message: Message) -> None:
@@ -55,7 +61,11 @@ class Frame:
                 status = message["status"]
                 headers = list(message.get("headers", []))
                 present = {name.lower() for name, _ in headers}
-                headers += [field for field in HEADERS if field[0] not in present]
+                headers += (
+                    HEADERS
+                    if present.isdisjoint(_NAMES)
+                    else [field for field in HEADERS if field[0] not in present]
+                )
                 headers.append((b"x-request-id", request_id))
                 message["headers"] = headers
             await send(message)
@@ -75,25 +85,24 @@ def _request_id(scope: Scope) -> bytes:
     for name, value in scope["headers"]:
         if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
             return bytes(value)
-    return uuid.uuid4().hex.encode()
+    return b"%s%012x" % (_PROCESS, next(_numbers))
 
 
 def _log(scope: HTTPScope, status: int, seconds: float) -> None:
     if not log.isEnabledFor(logging.INFO):
         return
     state: Any = scope.get("state") or {}
-    log.info(
-        "request",
-        extra={
-            "fields": {
-                "request_id": state.get("request_id"),
-                "method": scope["method"],
-                "route": scope.get("path_template") or "-",
-                "status": status,
-                "duration_ms": round(seconds * 1000, 1),
-                "account": state.get("account"),
-            }
-        },
+    fields = {
+        "request_id": state.get("request_id"),
+        "method": scope["method"],
+        "route": scope.get("path_template") or "-",
+        "status": status,
+        "duration_ms": round(seconds * 1000, 1),
+        "account": state.get("account"),
+    }
+    # Not ``log.info``, which would look through the callers for a place that nobody shows.
+    log.handle(
+        log.makeRecord(log.name, logging.INFO, "", 0, "request", (), None, extra={"fields": fields})
     )
 
 

@@ -9,6 +9,7 @@ import msgspec
 from litestar import Response
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
+from litestar.types import Receive, Scope, Send
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.errors import Problem
@@ -87,7 +88,9 @@ async def listed(
             }
     if listing.complete:
         message = f"{len(listing.first)} {one}(s) {outcome}"
-        rows = [view(record) for record in listing.first]
+        rows: Any = listing.first
+        if view is not _as_it_is:
+            rows = [view(record) for record in rows]
         return _json(_encode(Envelope(True, message, rows, attached)), 200)
     return ASGIStreamingResponse(
         iterator=_streamed(listing, view, f"{one}(s) {outcome}", attached),
@@ -101,10 +104,9 @@ async def _streamed(
     listing: Listing[T], view: Callable[[T], object], told: str, metadata: Any | UnsetType
 ) -> AsyncIterator[bytes]:
     count = 0
-    yield b'{"success":true,"data":['
     async for piece in listing:
-        rows = _encode([view(record) for record in piece])[1:-1]
-        yield b"," + rows if count else rows
+        rows = _encode(piece if view is _as_it_is else [view(record) for record in piece])[1:-1]
+        yield (b"," if count else b'{"success":true,"data":[') + rows
         count += len(piece)
     tail: dict[str, Any] = {"message": f"{count} {told}"}
     if metadata is not UNSET:
@@ -131,5 +133,24 @@ def failed(
     )
 
 
+class _JsonReply(ASGIResponse):
+    """A whole reply. The framework's own prepares for cookies, encodings and background tasks,
+    which takes longer than to encode a record."""
+
+    __slots__ = ("_body", "_status")
+
+    def __init__(self, body: bytes, status: int) -> None:
+        self._body = body
+        self._status = status
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % len(self._body)),
+        ]
+        await send({"type": "http.response.start", "status": self._status, "headers": headers})
+        await send({"type": "http.response.body", "body": self._body, "more_body": False})
+
+
 def _json(body: bytes, status: int) -> ASGIResponse:
-    return ASGIResponse(body=body, status_code=status, media_type="application/json")
+    return _JsonReply(body, status)

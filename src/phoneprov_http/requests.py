@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -19,6 +20,7 @@ from phoneprov_core.kernel.store import Page, Window
 from phoneprov_http.errors import Malformed, TooLarge, UnsupportedMediaType
 
 C = TypeVar("C", bound=Struct)
+D = TypeVar("D", str, None)
 AnyRequest = Request[Any, Any, Any]
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -42,7 +44,7 @@ class Requests:
 
     async def caller(self, request: AnyRequest) -> Actor:
         """The account behind the bearer token. Raises ``Unauthenticated``."""
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        scheme, _, token = _header(request, b"authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise Unauthenticated("A bearer token is needed; log in first.")
         actor = await self._authenticate(token.strip(), self.ip(request))
@@ -59,10 +61,10 @@ class Requests:
     def ip(self, request: AnyRequest) -> str:
         """The address the request came from. A trusted proxy's word is taken for the
         address before it."""
-        peer = request.client.host if request.client else ""
-        address = _address(peer)
+        client = request.scope.get("client")
+        shown, address = _peer(client[0] if client else "")
         if not self._trusted or address is None or not self._trusts(address):
-            return str(address) if address else "127.0.0.1"
+            return shown
         forwarded = ",".join(request.headers.getall("x-forwarded-for", []))
         for hop in reversed(forwarded.split(",")):
             before = _address(hop.strip())
@@ -85,13 +87,13 @@ class Requests:
             content = await self._content(request)
         except PhoneprovError as error:
             return Unchecked(command, _raising(error))
-        headers = request.headers
         if optional and not content:
             return Unchecked(command, dict)
-        return Unchecked(command, lambda: _json(headers.get("content-type"), content))
+        content_type = _header(request, b"content-type", None)
+        return Unchecked(command, lambda: _json(content_type, content))
 
     async def _content(self, request: AnyRequest) -> bytes:
-        announced = request.headers.get("content-length", "0")
+        announced = _header(request, b"content-length", "0")
         if _is_number(announced) and int(announced) > self._largest_body:
             raise self._too_large()
         content = bytearray()
@@ -110,6 +112,8 @@ class Requests:
 
 def page(request: AnyRequest) -> Page:
     """The page of a list that the query asks for, if it asks for one."""
+    if not request.scope["query_string"]:
+        return None
     query = request.query_params
     asked = {name: query.getall(name) for name in ("limit", "offset") if name in query}
     if not asked:
@@ -153,6 +157,21 @@ def _json(content_type: str | None, content: bytes) -> object:
         raise Malformed("The body is not UTF-8.") from None
     except RecursionError:
         raise Malformed("The body is nested too deeply.") from None
+
+
+def _header(request: AnyRequest, name: bytes, default: D) -> str | D:
+    """The first field of this name. The server has put names into lower case."""
+    for field, value in request.scope["headers"]:
+        if field == name:
+            return value.decode("latin-1")
+    return default
+
+
+@lru_cache(1024)
+def _peer(text: str) -> tuple[str, ipaddress.IPv4Address | ipaddress.IPv6Address | None]:
+    """An address as it is kept, and what it is; one that nobody knows is our own."""
+    address = _address(text)
+    return str(address or "127.0.0.1"), address
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

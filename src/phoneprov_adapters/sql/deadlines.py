@@ -10,9 +10,9 @@ class Deadlines(Struct, frozen=True):
 
     ``statement`` is the server's for each statement, waiting for others' locks included; the
     server then says so. ``answer`` is ours for its answer: when not even that comes, the
-    network or the server is gone. ``total`` is for reading or writing as a whole, save for the
-    answer whether a change was kept. ``wait`` is for a connection to become free, ``connect``
-    for a new one, ``rollback`` for taking back.
+    network or the server is gone. ``total`` is for one question that is read, or for writing
+    as a whole, save for the answer whether a change was kept. ``wait`` is for a connection to
+    become free, ``connect`` for a new one, ``rollback`` for taking back.
     """
 
     connect: float = 3.0

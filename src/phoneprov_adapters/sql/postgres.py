@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import asyncpg
@@ -20,7 +21,7 @@ from phoneprov_adapters.sql.deadlines import Deadlines
 from phoneprov_adapters.sql.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.postgres_pool import PostgresPool
 from phoneprov_adapters.sql.statements import Compiler, Statement
-from phoneprov_adapters.sql.transaction import SqlTransaction
+from phoneprov_adapters.sql.transaction import Shared, SqlTransaction
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 
@@ -36,7 +37,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
     """A PostgreSQL database, shared by every process that serves. ``box`` encrypts the
     secrets that are kept in it.
 
-    Reading goes statement by statement, without a transaction. Writing is one transaction at
+    Reading goes question by question, without a transaction. Writing is one transaction at
     READ COMMITTED: what must not be lost to a race rests on single statements, unique
     constraints, and the locks that ``find`` and ``one_at_a_time`` take.
 
@@ -60,6 +61,8 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             settings = (f"SET LOCAL {name} = {v}" for name, v in deadlines.settings().items())
             self._begin = ";".join([_BEGIN, *settings])
         self._pool: PostgresPool | None = None
+        # What is read holds nothing: all who read share it.
+        self._reading = Shared(SqlTransaction(_ReadConnection(self), box))
 
     async def open(self) -> None:
         """Connect, to see that it works. The schema must be there already. Raises
@@ -91,31 +94,51 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
     async def schema_version(self) -> str | None:
         """The step of the schema's history that it stands at, or None. Raises
         ``Unavailable``."""
-        async with self._lent(writing=False) as connection:
-            return await version_at(connection)
+        return await version_at(_ReadConnection(self))
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[SqlTransaction]:
-        async with self._lent(writing=False) as connection:
-            yield SqlTransaction(connection, self._box)
+    def read(self) -> AbstractAsyncContextManager[SqlTransaction]:
+        return self._reading
+
+    async def answered(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
+        """The rows of one question, asked outside of any transaction on whichever connection
+        is free."""
+        pool, began = self._require_pool(), time.monotonic()
+        driver = await pool.borrow()
+        left = self._deadlines.total - (time.monotonic() - began)
+        timeout = left if left < self._deadlines.answer else None
+        usable = lost = False
+        try:
+            rows: list[Row] = await driver.fetch(sql, *parameters, timeout=timeout)
+            usable = True
+        except FAILURES as error:
+            usable, lost = _usable_and_lost(error)
+            raise translated(error) from error
+        finally:
+            pool.give_back(driver, usable=usable)
+            if lost:
+                pool.forget_idle()
+        return rows
+
+    def _require_pool(self) -> PostgresPool:
+        if self._pool is None:
+            raise Unavailable("The database is not open.")
+        return self._pool
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[SqlTransaction]:
-        async with self._lent(writing=True) as connection:
+        async with self._lent() as connection:
             await connection.begin(self._begin)
             yield SqlTransaction(connection, self._box)
             await connection.commit()
 
     @asynccontextmanager
-    async def _lent(self, *, writing: bool) -> AsyncIterator[_PostgresConnection]:
-        pool = self._pool
-        if pool is None:
-            raise Unavailable("The database is not open.")
+    async def _lent(self) -> AsyncIterator[_WriteConnection]:
+        pool = self._require_pool()
         deadline = asyncio.timeout(self._deadlines.total)
         try:
             async with deadline:
                 driver = await pool.borrow()
-                connection = _PostgresConnection(driver, deadline, writing=writing)
+                connection = _WriteConnection(driver, deadline)
                 try:
                     yield connection
                 finally:
@@ -131,18 +154,35 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             raise translated(error) from error
 
 
-class _PostgresConnection(Connection):
+class _ReadConnection(Connection):
+    writing = False
+    insert = staticmethod(postgresql.insert)
+
+    def __init__(self, database: PostgresDatabase) -> None:
+        self._database = database
+
+    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
+        compiled = _compiled(statement)
+        return await self._database.answered(compiled.sql, compiled.parameters(values))
+
+    async def row(self, statement: Statement, **values: Any) -> Row | None:
+        rows = await self.rows(statement, **values)
+        return rows[0] if rows else None
+
+    async def one_at_a_time(self, what: str) -> None:
+        """Nothing to do: reading holds nothing."""
+
+
+class _WriteConnection(Connection):
     """``usable`` says whether another may have the connection next, ``lost`` that the others
     are not to be trusted either."""
 
+    writing = True
     insert = staticmethod(postgresql.insert)
 
-    def __init__(
-        self, driver: asyncpg.Connection, deadline: asyncio.Timeout, *, writing: bool
-    ) -> None:
+    def __init__(self, driver: asyncpg.Connection, deadline: asyncio.Timeout) -> None:
         self._driver = driver
         self._deadline = deadline
-        self.writing = writing
         self.usable = True
         self.lost = False
         self._begun = False
@@ -161,10 +201,6 @@ class _PostgresConnection(Connection):
     async def _run(self, sql: str, parameters: list[Any]) -> Sequence[Row]:
         try:
             rows: list[Row] = await self._driver.fetch(sql, *parameters)
-        except asyncio.CancelledError:
-            # Of a writing transaction the rollback will tell.
-            self.usable = self.writing
-            raise
         except FAILURES as error:
             self._doubt(error)
             raise translated(error) from error
@@ -212,13 +248,16 @@ class _PostgresConnection(Connection):
             self._doubt(error)
 
     def _doubt(self, error: Exception) -> None:
-        """An error that the server reports of a statement ends no connection; all others may."""
-        if isinstance(error, asyncpg.PostgresError) and error.severity_en == "ERROR":
-            # A standby that was the primary: a new connection finds the new one.
-            self.lost = isinstance(error, asyncpg.ReadOnlySQLTransactionError)
-            return
-        self.usable = False
-        self.lost = True
+        usable, self.lost = _usable_and_lost(error)
+        self.usable &= usable
+
+
+def _usable_and_lost(error: Exception) -> tuple[bool, bool]:
+    """An error that the server reports of a statement ends no connection; all others may."""
+    if isinstance(error, asyncpg.PostgresError) and error.severity_en == "ERROR":
+        # A standby that was the primary: a new connection finds the new one.
+        return True, isinstance(error, asyncpg.ReadOnlySQLTransactionError)
+    return False, True
 
 
 def lock_number(what: str) -> int:

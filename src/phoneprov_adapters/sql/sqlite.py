@@ -14,11 +14,10 @@ import asyncio
 import sqlite3
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import aiosqlite
 from sqlalchemy.dialects import sqlite as dialect
 
 from phoneprov_adapters.security.box import SecretBox
@@ -29,9 +28,9 @@ from phoneprov_adapters.sql.connection import (
     UniqueViolation,
     version_at,
 )
-from phoneprov_adapters.sql.sqlite_reader import QuickReader
-from phoneprov_adapters.sql.statements import Compiler, Statement
-from phoneprov_adapters.sql.transaction import SqlTransaction
+from phoneprov_adapters.sql.sqlite_thread import SqliteThread, Step
+from phoneprov_adapters.sql.statements import Compiled, Compiler, Statement
+from phoneprov_adapters.sql.transaction import Shared, SqlTransaction
 from phoneprov_adapters.sql.waiting import to_its_end
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -42,16 +41,14 @@ BUSY_SECONDS = 10
 _OPTIONS: Any = {
     "timeout": BUSY_SECONDS,
     "isolation_level": None,
-    "detect_types": sqlite3.PARSE_DECLTYPES,
     "cached_statements": 256,
     # The connection is made and used in one thread, and closed there.
     "check_same_thread": True,
 }
 
-Ask = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
+_BEGIN: Step = ("BEGIN IMMEDIATE", ())
 
-# Booleans come back as booleans, as from any other database.
-sqlite3.register_converter("BOOLEAN", lambda stored: stored != b"0")
+Ask = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
 
 _compiled = Compiler(dialect.dialect(paramstyle="qmark"))
 
@@ -62,35 +59,47 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     def __init__(self, path: Path, box: SecretBox) -> None:
         self._path = path
         self._box = box
-        self._quick = QuickReader(lambda: _set_up(sqlite3.connect(path, **_OPTIONS)))
-        self._readers: deque[aiosqlite.Connection] = deque()
-        self._reader_free = asyncio.Semaphore(READERS)
-        self._writer: aiosqlite.Connection | None = None
+        self._is_open = False
+        self._quick = SqliteThread(self._connect)
+        self._writer = SqliteThread(self._connect)
         self._one_writer = asyncio.Lock()
+        self._readers: deque[SqliteThread] = deque()
+        self._reader_free = asyncio.Semaphore(READERS)
+        # What is read holds nothing: all who read share it.
+        self._reading = Shared(SqlTransaction(_ReadConnection(self), box))
 
     @property
     def url(self) -> str:
         """The address by which SQLAlchemy knows it, for migrations."""
         return f"sqlite+aiosqlite:///{self._path}"
 
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, **_OPTIONS)
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        if connection.execute("PRAGMA foreign_keys").fetchone() != (1,):
+            raise sqlite3.OperationalError("foreign keys are not supported by this SQLite")
+        return connection
+
     async def open(self) -> None:
         """Open the connections. The schema must be there already."""
         try:
-            self._writer = await _connect(self._path)
+            await self._writer.open()
             await self._quick.open()
             for _ in range(READERS):
-                self._readers.append(await _connect(self._path))
+                reader = SqliteThread(self._connect)
+                await reader.open()
+                self._readers.append(reader)
+            self._is_open = True
         except sqlite3.Error as error:
             await self.close()
             raise _unavailable(error) from error
 
     async def close(self) -> None:
         """Close the connections; to be called when nothing uses them any more."""
-        writer, self._writer = self._writer, None
-        await self._quick.close()
-        for connection in (writer, *self._readers):
-            if connection is not None:
-                await connection.close()
+        self._is_open = False
+        for connection in (self._writer, self._quick, *self._readers):
+            await connection.close()
         self._readers.clear()
 
     async def schema_version(self) -> str | None:
@@ -98,44 +107,40 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         ``Unavailable``."""
         return await version_at(_ReadConnection(self))
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[SqlTransaction]:
-        yield SqlTransaction(_ReadConnection(self), self._box)
+    def read(self) -> AbstractAsyncContextManager[SqlTransaction]:
+        return self._reading
 
     async def quick_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
         """The rows of a question for few of them."""
         self._require_open()
-        return await self._quick.ask(sql, parameters)
+        return await self._quick.ask((sql, parameters))
 
     async def long_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
         """The rows of a question that may take its time."""
         self._require_open()
         async with self._reader_free:
-            connection = self._readers.pop()
+            reader = self._readers.pop()
             try:
-                return list(await connection.execute_fetchall(sql, parameters))
+                return await reader.ask((sql, parameters))
             finally:
-                # A query that was cancelled may still run in the connection's thread;
-                # whatever comes next waits behind it there.
-                self._readers.append(connection)
+                # A question that was given up may still be under way in the thread; whatever
+                # comes next waits behind it there.
+                self._readers.append(reader)
 
-    def _require_open(self) -> aiosqlite.Connection:
-        if self._writer is None:
+    def _require_open(self) -> None:
+        if not self._is_open:
             raise Unavailable("The database is not open.")
-        return self._writer
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[SqlTransaction]:
-        writer = self._require_open()
+        self._require_open()
         async with self._one_writer:
-            connection = _WriteConnection(writer)
+            connection = _WriteConnection(self._writer)
             try:
-                await connection.command("BEGIN IMMEDIATE")
                 yield SqlTransaction(connection, self._box)
-                await connection.command("COMMIT")
+                await connection.commit()
             finally:
-                if writer.in_transaction:
-                    await connection.command("ROLLBACK")
+                await connection.settle()
 
 
 class _ReadConnection(Connection):
@@ -158,21 +163,31 @@ class _ReadConnection(Connection):
     async def _asked(self, ask: Ask, statement: Statement, values: dict[str, Any]) -> Sequence[Row]:
         compiled = _compiled(statement)
         try:
-            return await ask(compiled.sql, compiled.parameters(values))
+            rows = await ask(compiled.sql, compiled.parameters(values))
         except (sqlite3.Error, ValueError) as error:
             raise _unavailable(error) from error
+        return _typed(rows, compiled)
 
 
 class _WriteConnection(Connection):
+    """The transaction begins with its first statement, in the same turn of the thread."""
+
     writing = True
     insert = staticmethod(dialect.insert)
 
-    def __init__(self, connection: aiosqlite.Connection) -> None:
-        self._connection = connection
+    def __init__(self, writer: SqliteThread) -> None:
+        self._writer = writer
+        self._begun = False
 
     async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
         compiled = _compiled(statement)
-        return await self._run(compiled.sql, compiled.parameters(values))
+        step = (compiled.sql, compiled.parameters(values))
+        if self._begun:
+            rows = await self._run(step)
+        else:
+            self._begun = True
+            rows = await self._run(_BEGIN, step)
+        return _typed(rows, compiled)
 
     async def row(self, statement: Statement, **values: Any) -> Row | None:
         rows = await self.rows(statement, **values)
@@ -181,32 +196,36 @@ class _WriteConnection(Connection):
     async def one_at_a_time(self, what: str) -> None:
         """Nothing to do: there is one writing transaction at a time."""
 
-    async def command(self, sql: str) -> None:
-        """Run a command without parameters."""
-        await self._run(sql, ())
+    async def commit(self) -> None:
+        """Make it durable."""
+        if self._begun:
+            await self._run(("COMMIT", ()))
 
-    async def _run(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
+    async def settle(self) -> None:
+        """Take back what was begun and not committed."""
+        if self._writer.in_transaction:
+            await self._run(("ROLLBACK", ()))
+
+    async def _run(self, *steps: Step) -> Sequence[Row]:
         try:
-            rows = await to_its_end(self._connection.execute_fetchall(sql, parameters))
+            return await to_its_end(self._writer.ask(*steps))
         except sqlite3.IntegrityError as error:
             raise _violation(error) from error
         except (sqlite3.Error, ValueError) as error:
             raise _unavailable(error) from error
-        return list(rows)
 
 
-async def _connect(path: Path) -> aiosqlite.Connection:
-    return await aiosqlite.Connection(
-        lambda: _set_up(sqlite3.connect(path, **_OPTIONS)), iter_chunk_size=64
-    )
-
-
-def _set_up(connection: sqlite3.Connection) -> sqlite3.Connection:
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        connection.execute(f"PRAGMA {pragma}")
-    if connection.execute("PRAGMA foreign_keys").fetchone() != (1,):
-        raise sqlite3.OperationalError("foreign keys are not supported by this SQLite")
-    return connection
+def _typed(rows: Sequence[Row], compiled: Compiled) -> Sequence[Row]:
+    """SQLite keeps truth values as numbers. Its driver could turn them back, but would look
+    up the type of each column with each question, which takes longer than to answer it."""
+    if not compiled.booleans:
+        return rows
+    typed = [list(row) for row in rows]
+    for row in typed:
+        for place in compiled.booleans:
+            if row[place] is not None:
+                row[place] = row[place] != 0
+    return typed
 
 
 def _violation(error: sqlite3.IntegrityError) -> Exception:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import BigInteger, ClauseElement
+from sqlalchemy import BigInteger, Boolean, ClauseElement
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import Delete, Insert, Select, Update
@@ -17,11 +17,12 @@ Statement: TypeAlias = "Select[Any] | Insert | Update | Delete"
 
 class Compiled(NamedTuple):
     """SQL text with positional parameters, their names in order, and values the statement
-    itself brings along."""
+    itself brings along. ``booleans`` are the places of truth values in the rows it answers."""
 
     sql: str
     names: tuple[str, ...]
     fixed: Mapping[str, Any]
+    booleans: tuple[int, ...]
 
     def parameters(self, values: Mapping[str, Any]) -> list[Any]:
         """The values in the order of their places."""
@@ -56,7 +57,9 @@ class Compiler:
             for name, value in compiled.construct_params(_check=False).items()
             if value is not None and name in names
         }
-        return Compiled(compiled.string, names, fixed)
+        answered = enumerate(statement.exported_columns)
+        booleans = tuple(place for place, column in answered if isinstance(column.type, Boolean))
+        return Compiled(compiled.string, names, fixed, booleans)
 
 
 class now_ms(FunctionElement[int]):  # noqa: N801 - reads like the SQL function it is

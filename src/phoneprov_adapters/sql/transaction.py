@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from functools import cached_property
 
 from phoneprov_adapters.security.box import SecretBox
@@ -109,3 +110,16 @@ class SqlTransaction:
     @cached_property
     def secrets(self) -> SqlSecrets:
         return SqlSecrets(self._connection)
+
+
+class Shared(AbstractAsyncContextManager[SqlTransaction]):
+    """Stores that anybody may read from at any time: nothing begins and nothing ends."""
+
+    def __init__(self, stores: SqlTransaction) -> None:
+        self._stores = stores
+
+    async def __aenter__(self) -> SqlTransaction:
+        return self._stores
+
+    async def __aexit__(self, *_: object) -> None:
+        pass

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import uuid
+import re
 from collections.abc import Callable
 
 NewId = Callable[[], str]
 """Port: a fresh identifier, UUID text in lower case, never given twice."""
 
 
+_UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
 def known_id(text: str | None) -> str:
     """The canonical form of a UUID; empty text, which names no record, for anything else."""
-    try:
-        parsed = str(uuid.UUID(text))
-    except (ValueError, TypeError, AttributeError):
-        return ""
-    return parsed if text is not None and parsed == text.lower() else ""
+    canonical = text.lower() if isinstance(text, str) else ""
+    return canonical if _UUID.fullmatch(canonical) else ""

@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
-import sys
-from datetime import UTC, datetime
+import os
+import select
+import threading
+import time
+from collections import deque
 
 import msgspec
 
-from phoneprov_core.kernel.times import shown
+_encode = msgspec.json.Encoder().encode
+
+_GATHER_SECONDS = 0.1
+_MOST_WAITING = 20_000
+"""Lines, some megabytes."""
+_LAST_SECONDS = 2.0
+_WHOLE = getattr(select, "PIPE_BUF", 512)
+"""So many bytes reach a pipe in one piece, whoever else writes to it."""
 
 
 class JsonLines(logging.Formatter):
     """One event, one line. JSON escapes line ends, so that no text can pose as an event."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._second = -1
+        self._second_shown = ""
+
     def format(self, record: logging.LogRecord) -> str:
+        return self.line(record).decode()
+
+    def line(self, record: logging.LogRecord) -> bytes:
+        """The line as bytes, without its end."""
         event: dict[str, object] = {
-            "at": shown(datetime.fromtimestamp(record.created, UTC)),
+            "at": self._shown(record.created),
             "level": record.levelname.lower(),
             "logger": record.name,
             "event": record.getMessage(),
@@ -24,14 +44,115 @@ class JsonLines(logging.Formatter):
         event |= getattr(record, "fields", {})
         if record.exc_info:
             event["trace"] = self.formatException(record.exc_info)
-        return msgspec.json.encode(event).decode()
+        return _encode(event)
+
+    def _shown(self, moment: float) -> str:
+        # Hundreds of events share a second, of which all but the last digits are the same.
+        second = int(moment)
+        if second != self._second:
+            self._second_shown = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+            self._second = second
+        return f"{self._second_shown}.{int((moment - second) * 1000):03d}Z"
+
+
+class LinesBesideTheLoop(logging.Handler):
+    """Writes lines to a file descriptor from a thread of its own, many at a time.
+
+    Whoever logs never waits, neither for a pipe that nobody reads nor for the interpreter,
+    which each write would hand to another thread. Lines wait for a tenth of a second; warnings
+    and errors send off themselves and what waits before them. What is more than a stuck reader
+    leaves room for is dropped and counted, and the log says so when it can.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._lines = JsonLines()
+        self._waiting: deque[bytes] = deque()
+        self._dropped = 0
+        self._some = threading.Event()
+        self._now = threading.Event()
+        self._closing = False
+        # A daemon: a reader that is stuck must not keep the process from ending.
+        self._thread = threading.Thread(target=self._run, name="log", daemon=True)
+        self._thread.start()
+        atexit.register(self.close)
+
+    def createLock(self) -> None:  # noqa: N802 - the library's name
+        """None is needed: to append is one step."""
+        self.lock = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            line = self._lines.line(record)
+        except Exception:  # noqa: BLE001 - the library's rule: logging never fails
+            self.handleError(record)
+            return
+        if len(self._waiting) >= _MOST_WAITING:
+            self._dropped += 1
+            return
+        self._waiting.append(line)
+        if not self._some.is_set():
+            self._some.set()
+        if record.levelno >= logging.WARNING:
+            self._now.set()
+
+    def flush(self) -> None:
+        """Have what waits written soon."""
+        self._some.set()
+        self._now.set()
+
+    def close(self) -> None:
+        """Write what waits, for two seconds at most."""
+        self._closing = True
+        self.flush()
+        self._thread.join(_LAST_SECONDS)
+        atexit.unregister(self.close)
+        super().close()
+
+    def _run(self) -> None:
+        while not (self._closing and not self._waiting):
+            self._some.wait()
+            if not self._closing:
+                self._now.wait(_GATHER_SECONDS)
+            self._some.clear()
+            self._now.clear()
+            try:
+                self._write_all()
+            except OSError:  # standard error is gone, and nobody can be told
+                self._waiting.clear()
+
+    def _write_all(self) -> None:
+        piece = b""
+        while self._waiting:
+            line = self._waiting.popleft() + b"\n"
+            if len(piece) + len(line) > _WHOLE:
+                self._write(piece)
+                piece = b""
+            piece += line
+        dropped, self._dropped = self._dropped, 0
+        if dropped:
+            told = logging.LogRecord(
+                "phoneprov.log", logging.ERROR, "", 0, "%d events were dropped.", (dropped,), None
+            )
+            piece += self._lines.line(told) + b"\n"
+        self._write(piece)
+
+    def _write(self, content: bytes) -> None:
+        while content:
+            try:
+                content = content[os.write(self._descriptor, content) :]
+            except BlockingIOError:  # somebody who has it too made it so
+                select.select([], [self._descriptor], [])
 
 
 def set_up_logs() -> None:
     """Send the events of this service to standard error."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
     logger = logging.getLogger("phoneprov")
-    logger.handlers = [handler]
+    for handler in logger.handlers:
+        handler.close()
+    logger.handlers = [LinesBesideTheLoop(2)]
     logger.setLevel(logging.INFO)
     logger.propagate = False
+    # Nobody shows them, and each event would look them up.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
