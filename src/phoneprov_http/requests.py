@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
-import msgspec
 from litestar import Request
 from litestar.exceptions import InternalServerException
 from msgspec import Struct
@@ -17,14 +17,21 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import PhoneprovError, Unauthenticated
 from phoneprov_core.kernel.store import Page, Window
-from phoneprov_http.errors import Malformed, TooLarge, UnsupportedMediaType
+from phoneprov_http.bodies import decoded
+from phoneprov_http.errors import Malformed, TooLarge
 
 C = TypeVar("C", bound=Struct)
 D = TypeVar("D", str, None)
 AnyRequest = Request[Any, Any, Any]
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-_decode = msgspec.json.Decoder().decode
+# The query of a page is short; to take a long one apart takes quadratic time.
+_LONGEST_QUERY = 2048
+_MOST_HOPS = 32
+_LONGEST_ADDRESS = 45
+_IN_BRACKETS = re.compile(r"\[([^\]]*)\](?::[0-9]{1,5})?")
+_WITH_PORT = re.compile(r"([0-9.]+):[0-9]{1,5}")
 
 
 class Requests:
@@ -66,8 +73,8 @@ class Requests:
         if not self._trusted or address is None or not self._trusts(address):
             return shown
         forwarded = ",".join(request.headers.getall("x-forwarded-for", []))
-        for hop in reversed(forwarded.split(",")):
-            before = _address(hop.strip())
+        for hop in reversed(forwarded.split(",")[-_MOST_HOPS:]):
+            before = _hop(hop.strip())
             if before is None:
                 break
             address = before
@@ -75,7 +82,7 @@ class Requests:
                 break
         return str(address)
 
-    def _trusts(self, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    def _trusts(self, address: Address) -> bool:
         return any(address in network for network in self._trusted)
 
     async def sent(
@@ -90,7 +97,7 @@ class Requests:
         if optional and not content:
             return Unchecked(command, dict)
         content_type = _header(request, b"content-type", None)
-        return Unchecked(command, lambda: _json(content_type, content))
+        return Unchecked(command, lambda: decoded(content_type, content))
 
     async def _content(self, request: AnyRequest) -> bytes:
         announced = _header(request, b"content-length", "0")
@@ -112,8 +119,11 @@ class Requests:
 
 def page(request: AnyRequest) -> Page:
     """The page of a list that the query asks for, if it asks for one."""
-    if not request.scope["query_string"]:
+    sent = request.scope["query_string"]
+    if not sent:
         return None
+    if len(sent) > _LONGEST_QUERY:
+        return Unchecked(Window, _raising(Malformed("The query is too long.")))
     query = request.query_params
     asked = {name: query.getall(name) for name in ("limit", "offset") if name in query}
     if not asked:
@@ -141,22 +151,10 @@ def _raising(error: PhoneprovError) -> Any:
     return load
 
 
-def _json(content_type: str | None, content: bytes) -> object:
-    if content_type is not None:
-        media_type, *parameters = (part.strip().lower() for part in content_type.split(";"))
-        charsets = [p.removeprefix("charset=").strip('"') for p in parameters if "charset=" in p]
-        if media_type != "application/json" or any(c not in {"utf-8", "utf8"} for c in charsets):
-            raise UnsupportedMediaType("The body must be of the type application/json.")
-    if not content:
-        raise Malformed("The body is empty; a JSON object is expected.")
-    try:
-        return _decode(content)
-    except msgspec.DecodeError as error:
-        raise Malformed(f"The body is not JSON: {error}.") from None
-    except UnicodeDecodeError:
-        raise Malformed("The body is not UTF-8.") from None
-    except RecursionError:
-        raise Malformed("The body is nested too deeply.") from None
+def _hop(text: str) -> Address | None:
+    """An address as proxies write it: some in brackets, some with a port."""
+    written = _IN_BRACKETS.fullmatch(text) or _WITH_PORT.fullmatch(text)
+    return _address(written[1] if written else text)
 
 
 def _header(request: AnyRequest, name: bytes, default: D) -> str | D:
@@ -168,13 +166,17 @@ def _header(request: AnyRequest, name: bytes, default: D) -> str | D:
 
 
 @lru_cache(1024)
-def _peer(text: str) -> tuple[str, ipaddress.IPv4Address | ipaddress.IPv6Address | None]:
+def _peer(text: str) -> tuple[str, Address | None]:
     """An address as it is kept, and what it is; one that nobody knows is our own."""
     address = _address(text)
     return str(address or "127.0.0.1"), address
 
 
-def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _address(text: str) -> Address | None:
+    # Whose link it is says nothing elsewhere, and the name of a link can be anything.
+    text = text.partition("%")[0]
+    if len(text) > _LONGEST_ADDRESS:
+        return None
     try:
         parsed = ipaddress.ip_address(text)
     except ValueError:

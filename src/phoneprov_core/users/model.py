@@ -110,7 +110,17 @@ class UserPatch(Struct, frozen=True, kw_only=True):
         return redacted(self, "password")
 
 
+# No character is more than four when its accents are typed one by one.
+_LONGEST_TYPED = 4 * 255
+
+
 def folded(name: str) -> str:
     """What makes usernames and e-mail addresses the same in spite of their case, and of how
-    their accents are typed: Unicode's canonical caseless matching (D145)."""
+    their accents are typed: Unicode's canonical caseless matching (D145).
+
+    A name that is too long to be anybody's, however it is typed, is answered as it is: to
+    normalise it could take minutes.
+    """
+    if len(name) > _LONGEST_TYPED:
+        return name
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())

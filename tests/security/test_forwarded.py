@@ -1,0 +1,124 @@
+"""Who asks: the address of the connection, or what a trusted proxy says of it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from security.asking import answer
+from support.api import PASSWORD, Api, opened_api
+
+PROXIES = "10.0.0.0/8,fd00::/8"
+
+
+@pytest.fixture
+async def api(tmp_path: Path) -> AsyncIterator[Api]:
+    async with opened_api(tmp_path, PHONEPROV_TRUSTED_PROXIES=PROXIES) as opened:
+        yield opened
+
+
+async def seen(api: Api, client: str, *forwarded: str) -> str:
+    """The address that a login from ``client`` is recorded with."""
+    if not hasattr(api, "root"):
+        api.root = await api.account("root", level=0)  # type: ignore[attr-defined]
+    body = json.dumps({"username": "root", "password": PASSWORD}).encode()
+    headers = [(b"x-forwarded-for", value.encode("latin-1")) for value in forwarded]
+    told = await answer(api, "POST", "/api/v1/auth/login", body, headers=headers, client=client)
+    assert told.status == 200, told.body
+    address: str = told.envelope["data"]["user"]["last_login_ip"]
+    return address
+
+
+async def test_only_a_trusted_proxy_is_believed(api: Api) -> None:
+    assert await seen(api, "192.0.2.7", "203.0.113.9") == "192.0.2.7"
+    assert await seen(api, "11.0.0.1", "203.0.113.9") == "11.0.0.1"
+    assert await seen(api, "10.0.0.1", "203.0.113.9") == "203.0.113.9"
+    assert await seen(api, "::ffff:10.0.0.1", "203.0.113.9") == "203.0.113.9"
+    assert await seen(api, "fd00::1", "203.0.113.9") == "203.0.113.9"
+
+
+async def test_without_trusted_proxies_nobody_is(tmp_path: Path) -> None:
+    async with opened_api(tmp_path) as api:
+        for client in ("127.0.0.1", "10.0.0.1", "::1"):
+            assert await seen(api, client, "203.0.113.9") == client
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "address"),
+    [
+        # What a client adds itself stands to the left of what proxies add.
+        (("6.6.6.6, 203.0.113.9",), "203.0.113.9"),
+        (("6.6.6.6", "203.0.113.9"), "203.0.113.9"),
+        (("6.6.6.6, 203.0.113.9, 10.0.0.2",), "203.0.113.9"),
+        (("6.6.6.6, 203.0.113.9", "10.0.0.3 , 10.0.0.2"), "203.0.113.9"),
+        (("10.0.0.9, 10.0.0.2",), "10.0.0.9"),
+        (("2001:db8::7",), "2001:db8::7"),
+        (("2001:0DB8:0::0007",), "2001:db8::7"),
+        (("::ffff:203.0.113.9",), "203.0.113.9"),
+        # How some proxies write an address.
+        (("203.0.113.9:52044",), "203.0.113.9"),
+        (("[2001:db8::7]",), "2001:db8::7"),
+        (("[2001:db8::7]:52044",), "2001:db8::7"),
+        (("6.6.6.6, 203.0.113.9:1, [fd00::2]:2",), "203.0.113.9"),
+        # What is no address ends the chain: the last proxy that could be followed asks.
+        (("",), "10.0.0.1"),
+        ((",,,",), "10.0.0.1"),
+        (("6.6.6.6,",), "10.0.0.1"),
+        (("6.6.6.6, unknown",), "10.0.0.1"),
+        (("6.6.6.6, unknown, 10.0.0.2",), "10.0.0.2"),
+        (("203.0.113.9:x",), "10.0.0.1"),
+        (("203.0.113.9:123456",), "10.0.0.1"),
+        (("[203.0.113.9",), "10.0.0.1"),
+        (("203.0.113.9]:1",), "10.0.0.1"),
+        (("2130706433",), "10.0.0.1"),
+        (("0x7f000001",), "10.0.0.1"),
+        (("127.1",), "10.0.0.1"),
+        (("203.0.113.009",), "10.0.0.1"),
+        (("\xb2.0.0.1",), "10.0.0.1"),
+        (("for=203.0.113.9",), "10.0.0.1"),
+        (("203.0.113.9\n",), "203.0.113.9"),
+        (("a" * 5000,), "10.0.0.1"),
+        (("<script>",), "10.0.0.1"),
+        # The name of a link can be anything.
+        (("fe80::1%eth0",), "fe80::1"),
+        (("fe80::1%" + "x" * 5000,), "fe80::1"),
+        (("fe80::1%\x07\n",), "fe80::1"),
+    ],
+)
+async def test_the_chain_is_followed_as_far_as_it_is_trusted(
+    api: Api, forwarded: tuple[str, ...], address: str
+) -> None:
+    assert await seen(api, "10.0.0.1", *forwarded) == address
+
+
+async def test_a_chain_without_end_is_not_followed_to_its_end(api: Api) -> None:
+    assert await seen(api, "10.0.0.1", "203.0.113.9, " + "10.0.0.2, " * 4000 + "10.0.0.3") == (
+        "10.0.0.2"
+    )
+
+
+async def test_whose_link_a_client_is_on_is_not_recorded(api: Api) -> None:
+    assert await seen(api, "fe80::aaaa:bbbb:cccc:dddd%a-very-long-link") == (
+        "fe80::aaaa:bbbb:cccc:dddd"
+    )
+    assert await seen(api, "") == "127.0.0.1"
+    assert await seen(api, "/run/a.socket") == "127.0.0.1"
+
+
+async def test_nothing_of_a_request_forges_a_line_of_the_log(
+    api: Api, caplog: pytest.LogCaptureFixture
+) -> None:
+    forged = '\r\n{"event":"forged"}'
+    with caplog.at_level(logging.DEBUG):
+        for target in (f"/api/v1/users/{forged}", f"/{forged}", f"/api/v1/users?limit={forged}"):
+            for header in (b"x-request-id", b"user-agent", b"authorization", b"x-forwarded-for"):
+                await answer(api, "GET", target, headers=[(header, forged.encode())])
+
+    lines = [record for record in caplog.records if record.name == "phoneprov.requests"]
+    assert len(lines) == 12
+    for record in lines:
+        assert "forged" not in repr(vars(record))
