@@ -15,7 +15,9 @@ from phoneprov_adapters.chosen import (
     rotation_of,
     uploader_of,
 )
+from phoneprov_adapters.journal import log_deployment
 from phoneprov_adapters.phone.http import PhoneWeb
+from phoneprov_adapters.reach import RealReachability
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.common import is_common
@@ -23,7 +25,8 @@ from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.settings import Settings
 from phoneprov_adapters.system import random_id, system_clock
-from phoneprov_adapters.tasks import OwnedTasks
+from phoneprov_adapters.tasks import OwnedTasks, aside
+from phoneprov_adapters.watching import watch_of
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
 from phoneprov_core.auth.authenticate import Authenticate
@@ -32,6 +35,12 @@ from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
+from phoneprov_core.deployments.confirm import Confirm
+from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.preview import PreviewSwitch
+from phoneprov_core.deployments.rollback import Rollback
+from phoneprov_core.deployments.switch import SwitchProfile
+from phoneprov_core.deployments.use_cases import Deployments
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kems.use_cases import Kems
@@ -39,7 +48,6 @@ from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.ports import ConfigUploader, ManagerInterface, PhoneDriver
-from phoneprov_core.profiles.switch import SwitchProfile
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.stores import Database
 from phoneprov_core.users.passwords import PasswordPolicy
@@ -110,16 +118,38 @@ class Container(containers.DeclarativeContainer):
     profiles = providers.Singleton(
         Profiles, database, clock, new_id, largest_xml=settings.provided.largest_xml
     )
-    switch_profile = providers.Singleton(
-        SwitchProfile,
+    journal = providers.Object(log_deployment)
+    confirm = providers.Singleton(
+        Confirm,
+        database,
+        providers.Singleton(watch_of, settings, phone_commands),
+        tasks.provided.start,
+        journal,
+        clock,
+    )
+    deploy = providers.Singleton(
+        Deploy,
         database,
         uploader,
         phone_driver,
+        confirm,
         tasks.provided.run,
+        journal,
         clock,
         new_id,
         filename_template=settings.provided.filename_template,
     )
+    switch_profile = providers.Singleton(SwitchProfile, database, deploy)
+    rollback = providers.Singleton(Rollback, database, deploy)
+    preview_switch = providers.Singleton(
+        PreviewSwitch,
+        database,
+        deploy,
+        providers.Singleton(RealReachability, uploader, phone_commands),
+        providers.Object(aside),
+        clock,
+    )
+    deployments = providers.Singleton(Deployments, database, clock)
     company_directory = providers.Singleton(
         CompanyDirectory, database, settings.provided.shared_write, clock, new_id
     )
@@ -151,6 +181,9 @@ class Container(containers.DeclarativeContainer):
         phones=phones,
         profiles=profiles,
         switch_profile=switch_profile,
+        preview_switch=preview_switch,
+        rollback=rollback,
+        deployments=deployments,
         company_directory=company_directory,
         kems=kems,
         vendor_services=vendor_services,

@@ -55,6 +55,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     phone_web: PhoneWebSettings
     restart: RestartBy
     manager: ManagerSettings | None
+    confirm_seconds: int
     trusted_proxies: tuple[Network, ...]
     uploader: str
     phone_driver: str
@@ -108,6 +109,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         ),
         restart=read.choice("PHONEPROV_RESTART", RestartBy.AUTO),
         manager=_manager(read),
+        confirm_seconds=read.number("PHONEPROV_CONFIRM_TIMEOUT", 120),
         trusted_proxies=read.one("PHONEPROV_TRUSTED_PROXIES", "", _networks),
         uploader=read.one("PHONEPROV_UPLOADER", "ftp", UPLOADERS.known),
         phone_driver=read.one("PHONEPROV_PHONE_DRIVER", "cisco", PHONE_DRIVERS.known),

@@ -16,9 +16,9 @@ from phoneprov_adapters.sql.choice import Database as OwnDatabase
 from phoneprov_adapters.sql.choice import is_embedded, presence_at
 from phoneprov_adapters.system import system_clock
 from phoneprov_core.application import UseCases
+from phoneprov_core.deployments.deploy import LEASE_SECONDS
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.times import shown
-from phoneprov_core.profiles.switch import LEASE_SECONDS
 from phoneprov_core.stores import Database
 
 DRAIN_SECONDS = 32.0

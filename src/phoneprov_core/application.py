@@ -11,6 +11,10 @@ from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
+from phoneprov_core.deployments.preview import PreviewSwitch
+from phoneprov_core.deployments.rollback import Rollback
+from phoneprov_core.deployments.switch import SwitchProfile
+from phoneprov_core.deployments.use_cases import Deployments
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kems.use_cases import Kems
@@ -19,7 +23,6 @@ from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
-from phoneprov_core.profiles.switch import SwitchProfile
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.use_cases import Users
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
@@ -50,6 +53,9 @@ class UseCases:
     phones: Phones
     profiles: Profiles
     switch_profile: SwitchProfile
+    preview_switch: PreviewSwitch
+    rollback: Rollback
+    deployments: Deployments
     company_directory: CompanyDirectory
     kems: Kems
     vendor_services: VendorServices

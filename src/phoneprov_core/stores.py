@@ -16,6 +16,7 @@ from phoneprov_core.links.ports import Links
 from phoneprov_core.me.ports import EnrichedPhones
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import Profile
+from phoneprov_core.profiles.ports import Revisions
 from phoneprov_core.users.ports import Users
 from phoneprov_core.vendor_phones.ports import VendorPhones
 from phoneprov_core.vendor_services.model import VendorService
@@ -47,6 +48,8 @@ class Stores(Protocol):
     def vendor_services(self) -> Store[VendorService]: ...
     @property
     def profiles(self) -> Store[Profile]: ...
+    @property
+    def revisions(self) -> Revisions: ...
     @property
     def deployments(self) -> Deployments: ...
     @property

@@ -10,11 +10,14 @@ from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.system import (
     CountingIds,
     FixedClock,
+    MemoryBackground,
     PlainHasher,
     PlainTokens,
     await_directly,
+    compute_directly,
 )
 from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.access.rules import SharedWrite
@@ -25,13 +28,20 @@ from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.model import Credentials, Lifetimes, LoggedIn
 from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
+from phoneprov_core.deployments.confirm import Confirm
+from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.model import Deployment
+from phoneprov_core.deployments.preview import PreviewSwitch
+from phoneprov_core.deployments.rollback import Rollback
+from phoneprov_core.deployments.switch import SwitchProfile
+from phoneprov_core.deployments.use_cases import Deployments
+from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.kernel.times import millis, shown
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.restart import CiscoPhones, RestartBy
-from phoneprov_core.profiles.switch import SwitchProfile
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.model import Registration
 from phoneprov_core.users.passwords import PasswordPolicy
@@ -50,6 +60,7 @@ class Settings(Struct, frozen=True):
     lifetimes: Lifetimes = Lifetimes()
     restart: RestartBy = RestartBy.AUTO
     with_manager: bool = True
+    with_watch: bool = False
     largest_xml: int = 512 * 1024
 
 
@@ -66,6 +77,10 @@ class Office:
         self.uploader = MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES))
         self.phone = MemoryPhone()
         self.manager = MemoryManager()
+        self.watch = MemoryWatch()
+        self.reachability = MemoryReachability()
+        self.background = MemoryBackground()
+        self.journal: list[Deployment] = []
         policy = PasswordPolicy(lambda password: password == COMMON)
 
         self.login = self.another_login()
@@ -82,14 +97,23 @@ class Office:
         self.phones = Phones(database, chosen.shared_write, clock)
         self.profiles = Profiles(database, clock, new_id, largest_xml=chosen.largest_xml)
         manager = self.manager if chosen.with_manager else None
-        self.switch = SwitchProfile(
+        watch = Watch(None, self.watch if chosen.with_watch else None, seconds=120)
+        self.deploy = Deploy(
             database,
             self.uploader,
             CiscoPhones(chosen.restart, self.phone, manager),
+            Confirm(database, watch, self.background, self.journal.append, clock),
             await_directly,
+            self.journal.append,
             clock,
             new_id,
         )
+        self.switch = SwitchProfile(database, self.deploy)
+        self.rollback = Rollback(database, self.deploy)
+        self.preview = PreviewSwitch(
+            database, self.deploy, self.reachability, compute_directly, clock
+        )
+        self.deployments = Deployments(database, clock)
 
     def another_login(self) -> Login:
         """Logging in as another process of the same service does it."""

@@ -20,7 +20,7 @@ from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.access.ports import Assignments
 from phoneprov_core.auth.model import Session
 from phoneprov_core.auth.ports import LoginAttempts, Sessions
-from phoneprov_core.deployments.model import Deployment, Outcome
+from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import Deployments, Leases, ServiceSessions
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.extensions.model import Extension
@@ -31,6 +31,7 @@ from phoneprov_core.links.ports import Links
 from phoneprov_core.me.ports import EnrichedPhones
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import Profile
+from phoneprov_core.profiles.ports import Revisions
 from phoneprov_core.users.model import User
 from phoneprov_core.users.ports import Users
 from phoneprov_core.vendor_phones.ports import VendorPhones
@@ -67,6 +68,8 @@ class Stores(Protocol):
     def vendor_services(self) -> Store[VendorService]: ...
     @property
     def profiles(self) -> Store[Profile]: ...
+    @property
+    def revisions(self) -> Revisions: ...
     @property
     def deployments(self) -> Deployments: ...
     @property
@@ -290,13 +293,26 @@ def a_deployment(number: int, mac: str, **changes: Any) -> Deployment:
     deployment = Deployment(
         uuid=identifier(number),
         mac=mac,
+        number=number,
+        action=Action.SWITCH,
         profile_uuid=identifier(800),
         profile_name="Ada at the front desk",
-        user_uuid=identifier(900),
+        revision=1,
         sha256="0" * 64,
         size=1,
+        owner_uuid=identifier(901),
+        user_uuid=identifier(900),
+        filename="SEP001BD4000001.cnf.xml",
+        place=None,
         outcome=Outcome.RUNNING,
+        failed_step=None,
+        message=None,
         steps=(),
+        restart=None,
+        confirmation=Confirmation.NONE,
+        confirmation_message=None,
+        confirmation_by=None,
+        confirmation_at=None,
         created_at=moment(number),
         ended_at=None,
     )

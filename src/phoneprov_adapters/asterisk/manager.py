@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Literal
 
 from msgspec import Struct
 
@@ -64,55 +66,71 @@ class Manager(ManagerInterface):
 
     def __init__(self, settings: ManagerSettings) -> None:
         self._settings = settings
-        self._tls = _tls(settings.tls_ca) if settings.tls else None
+        self._tls = tls_of(settings)
 
     async def perform(self, action: ManagerAction) -> None:
         require_single_lines(action)
-        try:
-            async with asyncio.timeout(self._settings.timeout):
-                await self._converse(action)
-        except TimeoutError:
-            raise TimedOut("Asterisk's manager interface did not answer in time.") from None
-        except ssl.SSLError:
-            raise Refused(
-                "No trusted TLS connection to Asterisk's manager interface; check its "
-                "certificate, PHONEPROV_AMI_TLS and PHONEPROV_AMI_PORT."
-            ) from None
-        except OSError:
-            raise Refused(
-                "Asterisk's manager interface cannot be reached or broke off; check "
-                "PHONEPROV_AMI_HOST and PHONEPROV_AMI_PORT."
-            ) from None
-        except Broken:
-            raise Refused(
-                "What answers at PHONEPROV_AMI_HOST broke off or does not speak Asterisk's "
-                "manager protocol; check PHONEPROV_AMI_PORT and PHONEPROV_AMI_TLS."
-            ) from None
+        async with in_our_words(self._settings.timeout):
+            reader, writer = await logged_in(self._settings, self._tls, events="off")
+            try:
+                writer.write(written(action.name, "phoneprov-action", action.fields))
+                answer = await read_answer(reader, "phoneprov-action")
+                _require_success(answer, _ACTION_REFUSED)
+                writer.write(written("Logoff", "phoneprov-logoff", ()))
+            finally:
+                await hung_up(writer)
 
-    async def _converse(self, action: ManagerAction) -> None:
-        reader, writer = await asyncio.open_connection(
-            self._settings.host, self._settings.port, ssl=self._tls, limit=MESSAGE_LIMIT
-        )
-        try:
-            await read_banner(reader)
-            writer.write(written("Login", "phoneprov-login", self._login()))
-            _require_success(await read_answer(reader, "phoneprov-login"), _LOGIN_REFUSED)
-            writer.write(written(action.name, "phoneprov-action", action.fields))
-            _require_success(await read_answer(reader, "phoneprov-action"), _ACTION_REFUSED)
-            writer.write(written("Logoff", "phoneprov-logoff", ()))
-        finally:
-            # What is written so far is on its way; waiting for a farewell, on TLS above all,
-            # would let a slow one turn an accepted action into a failure.
-            writer.transport.abort()
-            with suppress(OSError):
-                await writer.wait_closed()
 
-    def _login(self) -> tuple[tuple[str, str], ...]:
-        return (
-            ("Username", self._settings.user),
-            ("Secret", self._settings.secret),
-            ("Events", "off"),
-        )
+async def logged_in(
+    settings: ManagerSettings, tls: ssl.SSLContext | None, *, events: Literal["on", "off"]
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection that has logged in, with or without events. Leaves none behind when it
+    fails; to be called within ``in_our_words``."""
+    reader, writer = await asyncio.open_connection(
+        settings.host, settings.port, ssl=tls, limit=MESSAGE_LIMIT
+    )
+    try:
+        await read_banner(reader)
+        login = (("Username", settings.user), ("Secret", settings.secret), ("Events", events))
+        writer.write(written("Login", "phoneprov-login", login))
+        _require_success(await read_answer(reader, "phoneprov-login"), _LOGIN_REFUSED)
+    except BaseException:
+        await hung_up(writer)
+        raise
+    return reader, writer
+
+
+async def hung_up(writer: asyncio.StreamWriter) -> None:
+    """End a connection at once. What is written so far is on its way; waiting for a farewell,
+    on TLS above all, would let a slow one turn an accepted action into a failure."""
+    writer.transport.abort()
+    with suppress(OSError):
+        await writer.wait_closed()
+
+
+@asynccontextmanager
+async def in_our_words(seconds: float) -> AsyncIterator[None]:
+    """A conversation with its deadline; raises ``TimedOut`` and ``Refused`` only."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise TimedOut("Asterisk's manager interface did not answer in time.") from None
+    except ssl.SSLError:
+        raise Refused(
+            "No trusted TLS connection to Asterisk's manager interface; check its "
+            "certificate, PHONEPROV_AMI_TLS and PHONEPROV_AMI_PORT."
+        ) from None
+    except OSError:
+        raise Refused(
+            "Asterisk's manager interface cannot be reached or broke off; check "
+            "PHONEPROV_AMI_HOST and PHONEPROV_AMI_PORT."
+        ) from None
+    except Broken:
+        raise Refused(
+            "What answers at PHONEPROV_AMI_HOST broke off or does not speak Asterisk's "
+            "manager protocol; check PHONEPROV_AMI_PORT and PHONEPROV_AMI_TLS."
+        ) from None
 
 
 _LOGIN_REFUSED = (
@@ -158,8 +176,14 @@ def _require_success(answer: dict[str, str], otherwise: str) -> None:
     raise Refused(next((ours for theirs, ours in _KNOWN if said.startswith(theirs)), otherwise))
 
 
-def _tls(ca: str | None) -> ssl.SSLContext:
+def tls_of(settings: ManagerSettings) -> ssl.SSLContext | None:
+    """What TLS is spoken with, None for plain. Raises ValueError when ``tls_ca`` cannot be
+    read as certificates."""
+    if not settings.tls:
+        return None
     try:
-        return ssl.create_default_context(cafile=ca)
+        return ssl.create_default_context(cafile=settings.tls_ca)
     except OSError:
-        raise ValueError(f"The file {ca} holds no certificates that can be read.") from None
+        raise ValueError(
+            f"The file {settings.tls_ca} holds no certificates that can be read."
+        ) from None

@@ -36,12 +36,14 @@ async def read_answer(reader: asyncio.StreamReader, action_id: str) -> dict[str,
     Events and answers to other actions are passed over. Raises ``Broken``.
     """
     while True:
-        message = await _read_message(reader)
+        message = await read_message(reader)
         if "response" in message and message.get("actionid") == action_id:
             return message
 
 
-async def _read_message(reader: asyncio.StreamReader) -> dict[str, str]:
+async def read_message(reader: asyncio.StreamReader) -> dict[str, str]:
+    """The next message, whatever it is: its fields, names in lower case, the first of each
+    name. Raises ``Broken``."""
     message: dict[str, str] = {}
     size = 0
     while line := await _read_line(reader):

@@ -41,7 +41,7 @@ class FtpUploader(ConfigUploader):
 
     async def upload(self, upload: Upload) -> Uploaded:
         check_names(upload)
-        host = self._host(upload)
+        host = self._host(upload.phone_ip)
         server = self._settings.server_of(host)
         digest = hashlib.sha256(upload.content).hexdigest()
         steps = Steps(server, self._settings.timeout, self._settings.total)
@@ -55,15 +55,28 @@ class FtpUploader(ConfigUploader):
         place = server + self._settings.path_of(upload.filename)
         return Uploaded(place, len(upload.content), digest, notes)
 
-    def _host(self, upload: Upload) -> str:
+    async def log_in(self, phone_ip: str | None, seconds: float) -> str:
+        """Log in where a file for this phone would go, and leave: ``host:port``. Nothing is
+        written. Raises like ``upload``; all of it ends within ``seconds``."""
+        host = self._host(phone_ip)
+        server = self._settings.server_of(host)
+        steps = Steps(server, min(self._settings.timeout, seconds), seconds)
+        session = await self._open(host, steps)
+        try:
+            await session.quit()
+        finally:
+            session.drop()
+        return server
+
+    def _host(self, phone_ip: str | None) -> str:
         if self._settings.host is not None:
             return self._settings.host
-        if upload.phone_ip is None:
+        if phone_ip is None:
             raise Conflict(
                 "The phone has no IP address in the inventory, so there is nowhere to upload to.",
                 code="no_address",
             )
-        return self._networks.allowed(upload.phone_ip)
+        return self._networks.allowed(phone_ip)
 
     async def _open(self, host: str, steps: Steps) -> FtpSession:
         return await FtpSession.open(host, self._settings, self._context, steps)

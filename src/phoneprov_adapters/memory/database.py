@@ -43,6 +43,7 @@ from phoneprov_adapters.memory.links import LINKS, MemoryLinks
 from phoneprov_adapters.memory.phones import PHONES, MemoryPhones
 from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
 from phoneprov_adapters.memory.records import Kind, Records
+from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions
 from phoneprov_adapters.memory.tables import Schema, Tables
 from phoneprov_adapters.memory.users import PASSWORDS, USERS, MemoryUsers
 from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES, MemoryVendorPhones
@@ -63,6 +64,7 @@ SCHEMA = Schema(
     VENDOR_PHONES,
     VENDOR_SERVICES,
     PROFILES,
+    REVISIONS,
     DEPLOYMENTS,
     LEASES,
     SERVICE_SESSIONS,
@@ -124,6 +126,10 @@ class MemoryTransaction:
     @cached_property
     def profiles(self) -> MemoryProfiles:
         return MemoryProfiles(self._tables)
+
+    @cached_property
+    def revisions(self) -> MemoryRevisions:
+        return MemoryRevisions(self._tables)
 
     @cached_property
     def deployments(self) -> MemoryDeployments:

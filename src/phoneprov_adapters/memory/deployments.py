@@ -7,12 +7,24 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
+from phoneprov_adapters.memory.records import (
+    EVERY,
+    Kind,
+    OnRemove,
+    Position,
+    Reference,
+    Unique,
+)
 from phoneprov_adapters.memory.store import MemoryStore
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
-from phoneprov_core.deployments.model import Deployment, Outcome
-from phoneprov_core.deployments.ports import Deployments, Leases, ServiceSessions
+from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
+from phoneprov_core.deployments.ports import (
+    DeploymentRows,
+    Deployments,
+    Leases,
+    ServiceSessions,
+)
 
 Millis = Callable[[], int]
 
@@ -34,7 +46,11 @@ class ServiceSession(Struct, frozen=True):
     opened_at: str
 
 
-DEPLOYMENTS: Kind[Deployment] = Kind("deployment", found_by=("outcome",))
+DEPLOYMENTS: Kind[Deployment] = Kind(
+    "deployment",
+    found_by=("outcome", "mac"),
+    unique=(Unique("number", "number", lambda one: (one.mac, one.number)),),
+)
 LEASES: Kind[Lease] = Kind("lease", key="mac", created="mac")
 SERVICE_SESSIONS: Kind[ServiceSession] = Kind(
     "service session",
@@ -42,6 +58,49 @@ SERVICE_SESSIONS: Kind[ServiceSession] = Kind(
     created="opened_at",
     references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
 )
+
+
+class MemoryDeploymentRows(DeploymentRows):
+    """Those that agree with what is wanted."""
+
+    def __init__(self, tables: Tables, wanted: Wanted) -> None:
+        self._tables = tables
+        self._wanted = wanted
+
+    async def count(self, owner: str | None = None) -> int:
+        return len(self._matching(owner))
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: Deployment | None = None,
+        offset: int = 0,
+        owner: str | None = None,
+    ) -> list[Deployment]:
+        behind = None if after is None else DEPLOYMENTS.position(after)
+        return self._matching(owner, behind)[offset : offset + limit]
+
+    def _matching(self, owner: str | None, after: Position | None = None) -> list[Deployment]:
+        wanted = self._wanted
+        group = EVERY if wanted.mac is None else ("mac", wanted.mac)
+        found = [
+            one
+            for one in self._tables.of(DEPLOYMENTS).group(group, after)
+            if (wanted.profile_uuid is None or one.profile_uuid == wanted.profile_uuid)
+            and (wanted.outcome is None or one.outcome.value == wanted.outcome)
+            and (owner is None or owner in {one.owner_uuid, one.user_uuid})
+        ]
+        return [one for one in found if not wanted.current or self._is_current(one)]
+
+    def _is_current(self, deployment: Deployment) -> bool:
+        return current_on(self._tables, deployment.mac) == deployment
+
+
+def current_on(tables: Tables, mac: str) -> Deployment | None:
+    """What is on a phone."""
+    placed = [one for one in tables.of(DEPLOYMENTS).group(("mac", mac)) if one.place is not None]
+    return max(placed, key=lambda one: one.number, default=None)
 
 
 class MemoryDeployments(MemoryStore[Deployment], Deployments):
@@ -52,6 +111,22 @@ class MemoryDeployments(MemoryStore[Deployment], Deployments):
     def __init__(self, tables: Tables, clock: Millis) -> None:
         super().__init__(tables)
         self._clock = clock
+
+    def matching(self, wanted: Wanted) -> DeploymentRows:
+        return MemoryDeploymentRows(self._tables, wanted)
+
+    async def current(self, mac: str) -> Deployment | None:
+        return current_on(self._tables, mac)
+
+    async def previous(self, current: Deployment) -> Deployment | None:
+        earlier = [
+            one
+            for one in self._tables.of(DEPLOYMENTS).group(("mac", current.mac))
+            if one.place is not None
+            and one.number < current.number
+            and one.sha256 != current.sha256
+        ]
+        return max(earlier, key=lambda one: one.number, default=None)
 
     async def interrupt_abandoned(self, now: str) -> int:
         running = list(self._tables.of(DEPLOYMENTS).group(("outcome", Outcome.RUNNING)))

@@ -7,6 +7,7 @@ from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Sequence
 
 from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_core.deployments.outside import DeviceInformation, PhoneInformation
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.profiles.device import execute_body, require_single_lines
 from phoneprov_core.profiles.ports import (
@@ -21,8 +22,9 @@ async def _at_once(_seconds: float) -> None:
     await asyncio.sleep(0)
 
 
-class MemoryPhone(PhoneCommands):
-    """Every phone at once: ``sent`` holds, by canonical address, what each was sent.
+class MemoryPhone(PhoneCommands, PhoneInformation):
+    """Every phone at once: ``sent`` holds, by canonical address, what each was sent, and
+    ``tells`` what each tells of itself, nothing unless it was set.
 
     Pauses take no time unless a ``sleep`` is given.
     """
@@ -33,6 +35,7 @@ class MemoryPhone(PhoneCommands):
         sleep: Callable[[float], Awaitable[None]] = _at_once,
     ) -> None:
         self.sent: dict[str, list[str]] = {}
+        self.tells: dict[str, DeviceInformation | PhoneprovError] = {}
         self._networks = networks or PhoneNetworks.parse(PRIVATE_RANGES)
         self._sleep = sleep
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -52,6 +55,13 @@ class MemoryPhone(PhoneCommands):
                 self.sent.setdefault(address, []).append(command.uri)
                 self._fail_if_planned()
                 await self._sleep(command.pause)
+
+    async def read(self, phone_ip: str, seconds: float) -> DeviceInformation:  # noqa: ARG002
+        await asyncio.sleep(0)
+        told = self.tells.get(self._networks.allowed(phone_ip), DeviceInformation())
+        if isinstance(told, PhoneprovError):
+            raise told
+        return told
 
     def _fail_if_planned(self) -> None:
         if self._failure is None:

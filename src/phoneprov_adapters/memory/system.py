@@ -7,9 +7,10 @@ password as it is, tokens carry no signature. Whoever serves real people takes
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import unicodedata
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
@@ -135,3 +136,24 @@ def _not_valid() -> Unauthenticated:
 async def await_directly(work: Awaitable[T]) -> T:
     """An ``Unbroken`` that is none: who is cancelled takes the work along."""
     return await work
+
+
+async def compute_directly(work: Callable[[], T]) -> T:
+    """An ``Aside`` that is none: everybody waits meanwhile."""
+    return work()
+
+
+class MemoryBackground:
+    """A ``Background`` whose work can be waited for: ``await background.done()``."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Future[None]] = set()
+
+    def __call__(self, work: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def done(self) -> None:
+        """Wait until all work has ended."""
+        await asyncio.gather(*self._tasks)

@@ -1,4 +1,4 @@
-"""The web server of a phone, which carries out commands (CGI/Execute)."""
+"""The web server of a phone, which carries out commands and tells of the phone."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import httpx
 from msgspec import Struct
 
 from phoneprov_adapters.networks import PhoneNetworks
+from phoneprov_core.deployments.information import PATH, read_device_information
+from phoneprov_core.deployments.outside import DeviceInformation, PhoneInformation
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.profiles.device import REPLY_LIMIT, execute_body, read_execute_reply
@@ -23,9 +25,9 @@ _HEADERS = {
     # A compressed reply could be small on the wire and huge in memory.
     "Accept-Encoding": "identity",
     "Connection": "close",
-    "Content-Type": "application/x-www-form-urlencoded",
     "User-Agent": "phoneprov",
 }
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 class PhoneWebSettings(Struct, frozen=True, kw_only=True):
@@ -54,7 +56,7 @@ class PhoneWebSettings(Struct, frozen=True, kw_only=True):
         return redacted(self, "password")
 
 
-class PhoneWeb(PhoneCommands):
+class PhoneWeb(PhoneCommands, PhoneInformation):
     """Calls phones over HTTP, or over HTTPS without looking at their certificates.
 
     A phone's certificate is self-signed or signed by its maker for another name, so that a
@@ -74,10 +76,23 @@ class PhoneWeb(PhoneCommands):
         same phone. A command that cannot be sent raises ``Invalid``, before any is sent."""
         address = self._networks.allowed(phone_ip)
         bodies = [(execute_body(command.uri), command.pause) for command in commands]
+        async with self._called(address, self._settings.total):
+            await self._send(address, bodies)
+
+    async def read(self, phone_ip: str, seconds: float) -> DeviceInformation:
+        """See the port."""
+        address = self._networks.allowed(phone_ip)
+        async with self._called(address, seconds), self._client() as client:
+            status, body = await _ask(client, "GET", self._url(address, PATH))
+        return read_device_information(status, body)
+
+    @asynccontextmanager
+    async def _called(self, address: str, seconds: float) -> AsyncIterator[None]:
+        """One call at a time to a phone, with a deadline; what goes wrong in it in our words."""
         turn = self._in_flight.setdefault(address, asyncio.Lock())
         try:
-            async with asyncio.timeout(self._settings.total), turn:
-                await self._send(address, bodies)
+            async with asyncio.timeout(seconds), turn:
+                yield
         except TimeoutError:
             raise TimedOut("The phone's web server did not answer in time.") from None
         except httpx.ConnectError:
@@ -92,18 +107,18 @@ class PhoneWeb(PhoneCommands):
             ) from None
 
     async def _send(self, address: str, bodies: list[tuple[bytes, float]]) -> None:
-        url = httpx.URL(
-            scheme=self._settings.scheme,
-            host=address,
-            port=self._settings.port,
-            path="/CGI/Execute",
-        )
+        url = self._url(address, "/CGI/Execute")
         async with self._client() as client:
             for body, pause in bodies:
                 async with asyncio.timeout(self._settings.timeout):
-                    status, reply = await _post(client, url, body)
+                    status, reply = await _ask(client, "POST", url, body)
                 read_execute_reply(status, reply)
                 await asyncio.sleep(pause)
+
+    def _url(self, address: str, path: str) -> httpx.URL:
+        return httpx.URL(
+            scheme=self._settings.scheme, host=address, port=self._settings.port, path=path
+        )
 
     def _client(self) -> httpx.AsyncClient:
         user, password = self._settings.user, self._settings.password
@@ -119,12 +134,15 @@ class PhoneWeb(PhoneCommands):
         )
 
 
-async def _post(client: httpx.AsyncClient, url: httpx.URL, body: bytes) -> tuple[int, bytes]:
+async def _ask(
+    client: httpx.AsyncClient, method: str, url: httpx.URL, form: bytes | None = None
+) -> tuple[int, bytes]:
     """The status, and the body of a 200 until it ends or is too long to be a reply."""
     received = bytearray()
+    headers = None if form is None else _FORM
     async with (
         _sockets_closed() as trace,
-        client.stream("POST", url, content=body, extensions=trace) as response,
+        client.stream(method, url, content=form, headers=headers, extensions=trace) as response,
     ):
         if response.status_code == httpx.codes.OK:
             async for piece in response.aiter_raw():

@@ -9,11 +9,22 @@ import msgspec
 from sqlalchemy import bindparam, delete, exists, select, update
 
 from phoneprov_adapters.sql.connection import Connection, InsertFactory, Row
+from phoneprov_adapters.sql.deployment_rows import (
+    COLUMNS,
+    ENUMS,
+    SqlDeploymentRows,
+    deployment_in,
+)
 from phoneprov_adapters.sql.statements import Statement, now_ms
 from phoneprov_adapters.sql.store import Records, SqlStore, write
 from phoneprov_adapters.sql.tables import deployments, leases, service_sessions
-from phoneprov_core.deployments.model import Deployment, Outcome, Step
-from phoneprov_core.deployments.ports import Deployments, Leases, ServiceSessions
+from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
+from phoneprov_core.deployments.ports import (
+    DeploymentRows,
+    Deployments,
+    Leases,
+    ServiceSessions,
+)
 
 _INTERRUPT = (
     update(deployments)
@@ -30,6 +41,17 @@ _INTERRUPT = (
 )
 
 
+_PLACED = (
+    select(*COLUMNS)
+    .where(deployments.c.mac == bindparam("mac"), deployments.c.place.is_not(None))
+    .order_by(deployments.c.number.desc())
+    .limit(1)
+)
+_PREVIOUS = _PLACED.where(
+    deployments.c.number < bindparam("number"), deployments.c.sha256 != bindparam("sha256")
+)
+
+
 class SqlDeployments(SqlStore[Deployment], Deployments):
     """Deployments, by uuid."""
 
@@ -37,14 +59,26 @@ class SqlDeployments(SqlStore[Deployment], Deployments):
 
     def _row_of(self, entity: Deployment) -> dict[str, Any]:
         row = super()._row_of(entity)
-        row["outcome"] = entity.outcome.value
+        for name in ENUMS:
+            row[name] = None if row[name] is None else row[name].value
         row["steps"] = msgspec.json.encode(entity.steps).decode()
         return row
 
     def _entity_of(self, row: Row) -> Deployment:
-        steps = msgspec.json.decode(row[-3], type=tuple[Step, ...])
-        fields = (*row[:-4], Outcome(row[-4]), steps, *row[-2:])
-        return Deployment(*fields)
+        return deployment_in(row)
+
+    def matching(self, wanted: Wanted) -> DeploymentRows:
+        return SqlDeploymentRows(self._connection, wanted)
+
+    async def current(self, mac: str) -> Deployment | None:
+        row = await self._connection.row(_PLACED, mac=mac)
+        return None if row is None else deployment_in(row)
+
+    async def previous(self, current: Deployment) -> Deployment | None:
+        row = await self._connection.row(
+            _PREVIOUS, mac=current.mac, number=current.number, sha256=current.sha256
+        )
+        return None if row is None else deployment_in(row)
 
     async def interrupt_abandoned(self, now: str) -> int:
         return len(await self._connection.rows(_INTERRUPT, now=now))

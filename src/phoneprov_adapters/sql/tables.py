@@ -310,23 +310,62 @@ profiles = Table(
     Index(None, "cnf_xml_key_id", "uuid"),
 )
 
+profile_revisions = Table(
+    "profile_revisions",
+    metadata,
+    _uuid(),
+    Column(
+        "profile_uuid",
+        _string(36),
+        ForeignKey("profiles.uuid", ondelete="CASCADE"),
+        nullable=False,
+    ),
+    Column("number", Integer, nullable=False),
+    Column("sha256", _string(64), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("cnf_xml_sealed", LargeBinary, nullable=False),
+    Column("cnf_xml_key_id", _string(16), nullable=False),
+    _moment("created_at"),
+    Column("created_by", _string(36)),
+    UniqueConstraint("profile_uuid", "number"),
+    Index(None, "cnf_xml_key_id", "uuid"),
+)
+
 deployments = Table(
     "deployments",
     metadata,
     _uuid(),
     Column("mac", _string(17), nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("action", _string(16), nullable=False),
     Column("profile_uuid", _string(36), nullable=False),
     Column("profile_name", Text, nullable=False),
-    Column("user_uuid", _string(36), nullable=False),
+    Column("revision", Integer, nullable=False),
     Column("sha256", _string(64), nullable=False),
     Column("size", BigInteger, nullable=False),
+    Column("owner_uuid", _string(36), nullable=False),
+    Column("user_uuid", _string(36)),
+    Column("filename", Text, nullable=False),
+    Column("place", Text),
     Column("outcome", _string(16), nullable=False, index=True),
+    Column("failed_step", _string(16)),
+    Column("message", Text),
     Column("steps", Text, nullable=False),
+    Column("restart", Text),
+    Column("confirmation", _string(16), nullable=False),
+    Column("confirmation_message", Text),
+    _moment("confirmation_by", nullable=True),
+    _moment("confirmation_at", nullable=True),
     _moment("created_at"),
     _moment("ended_at", nullable=True),
+    UniqueConstraint("mac", "number"),
     Index(None, "created_at", "uuid"),
     Index(None, "mac", "created_at", "uuid"),
+    Index(None, "profile_uuid", "created_at", "uuid"),
+    Index(None, "owner_uuid", "created_at", "uuid"),
+    Index(None, "user_uuid", "created_at", "uuid"),
 )
+
 
 leases = Table(
     "leases",

@@ -17,6 +17,7 @@ from phoneprov_adapters.sql.kems import SqlKems
 from phoneprov_adapters.sql.links import SqlLinks
 from phoneprov_adapters.sql.phones import SqlPhones
 from phoneprov_adapters.sql.profiles import SqlProfiles
+from phoneprov_adapters.sql.revisions import SqlRevisions
 from phoneprov_adapters.sql.sealed import SqlSecrets
 from phoneprov_adapters.sql.users import SqlUsers
 from phoneprov_adapters.sql.vendor_phones import SqlVendorPhones
@@ -74,6 +75,10 @@ class SqlTransaction:
     @cached_property
     def profiles(self) -> SqlProfiles:
         return SqlProfiles(self._connection, self._box)
+
+    @cached_property
+    def revisions(self) -> SqlRevisions:
+        return SqlRevisions(self._connection, self._box)
 
     @cached_property
     def deployments(self) -> SqlDeployments:

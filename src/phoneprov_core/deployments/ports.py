@@ -4,22 +4,66 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from phoneprov_core.deployments.model import Deployment
+from phoneprov_core.deployments.model import Deployment, Wanted
+from phoneprov_core.kernel.store import Store
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.profiles.ports import ProfilesTransaction
+
+
+class DeploymentRows(Protocol):
+    """Those deployments that were asked for. They belong to the account that asked for them,
+    and to the owner of the profile they brought."""
+
+    async def count(self, owner: str | None = None) -> int:
+        """How many there are, or how many belong to ``owner``."""
+        ...
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: Deployment | None = None,
+        offset: int = 0,
+        owner: str | None = None,
+    ) -> list[Deployment]:
+        """At most ``limit`` deployments, oldest first (by creation, then uuid), beginning
+        behind ``after``, then leaving out ``offset``; only those that belong to ``owner`` if
+        given."""
+        ...
 
 
 class Deployments(Protocol):
-    """The record of deployments, by uuid."""
+    """The record of deployments, by uuid.
+
+    What is on a phone now is the deployment with the largest number among those of the phone
+    that have a place, whoever it belongs to.
+    """
 
     async def add(self, deployment: Deployment) -> None:
-        """Keep a new record. What it names need not exist, now or later."""
+        """Keep a new record. What it names need not exist, now or later. Raises ``Conflict``
+        (code ``already_exists``) when the phone has one of this number."""
         ...
 
     async def find(self, key: str) -> Deployment | None:
-        """The deployment, or None."""
+        """The deployment, or None. In a writing transaction nobody else changes it until the
+        transaction ends."""
         ...
 
     async def put(self, deployment: Deployment) -> None:
-        """Write a record that was added."""
+        """Write a record that was added. Raises ``NotFound`` when there is none."""
+        ...
+
+    def matching(self, wanted: Wanted) -> DeploymentRows:
+        """Those that agree with every field of ``wanted`` that is set."""
+        ...
+
+    async def current(self, mac: str) -> Deployment | None:
+        """What is on the phone now, or None when nothing is known."""
+        ...
+
+    async def previous(self, current: Deployment) -> Deployment | None:
+        """What was on the phone before, as far as it was another configuration: of those with a
+        place and a smaller number the one with the largest number whose hash differs."""
         ...
 
     async def interrupt_abandoned(self, now: str) -> int:
@@ -64,3 +108,16 @@ class ServiceSessions(Protocol):
     async def drop(self, mac: str) -> bool:
         """Whether there was a session."""
         ...
+
+
+class DeploymentsTransaction(ProfilesTransaction, Protocol):
+    """What a deployment reads and is recorded in."""
+
+    @property
+    def phones(self) -> Store[Phone]: ...
+    @property
+    def deployments(self) -> Deployments: ...
+    @property
+    def leases(self) -> Leases: ...
+    @property
+    def service_sessions(self) -> ServiceSessions: ...

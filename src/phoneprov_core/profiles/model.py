@@ -67,6 +67,27 @@ class Profile(Struct, frozen=True):
         return None
 
 
+RevisionNumber = Annotated[
+    int, schema(description="Counts the revisions of a profile, from 1", minimum=1)
+]
+Sha256 = Annotated[
+    str,
+    schema(description="SHA-256 of the exact bytes, in hex", pattern="^[0-9a-f]{64}$"),
+]
+
+
+class Revision(Struct, frozen=True):
+    """What a profile's configuration was from one save to the next. It never changes."""
+
+    uuid: Uuid
+    profile_uuid: Uuid
+    number: RevisionNumber
+    sha256: Sha256
+    size: Annotated[int, schema(description="In bytes", minimum=0)]
+    created_at: Timestamp
+    created_by: Annotated[Uuid, schema(description="Who saved it")]
+
+
 class NewProfile(Struct, frozen=True, kw_only=True):
     """A profile to be kept for a user."""
 

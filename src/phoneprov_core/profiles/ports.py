@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
 from phoneprov_core.access.ports import KnownUsers
-from phoneprov_core.deployments.ports import Deployments, Leases, ServiceSessions
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import Profile
-
-T = TypeVar("T")
+from phoneprov_core.profiles.model import Profile, Revision
 
 
 class Upload(Struct, frozen=True):
@@ -137,6 +134,43 @@ class PhoneDriver(Protocol):
         ...
 
 
+class Revisions(Protocol):
+    """The revisions of profiles, each with its configuration. They go with their profile."""
+
+    async def add(self, revision: Revision, cnf_xml: str) -> None:
+        """Raises ``Conflict`` (code ``already_exists``) when the profile has a revision of this
+        number, ``NotFound`` when the profile is gone."""
+        ...
+
+    async def find(self, profile_uuid: str, number: int) -> Revision | None:
+        """The revision, or None."""
+        ...
+
+    async def newest(self, profile_uuid: str) -> Revision | None:
+        """The revision with the largest number, or None for no such profile."""
+        ...
+
+    async def cnf_xml(self, uuid: str) -> str | None:
+        """The exact configuration of the revision with this uuid, or None."""
+        ...
+
+    async def count(self, owner: str | None = None) -> int:
+        """How many there are, or how many belong to the profile ``owner``."""
+        ...
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: Revision | None = None,
+        offset: int = 0,
+        owner: str | None = None,
+    ) -> list[Revision]:
+        """At most ``limit`` revisions, by number, then uuid, beginning behind ``after``, then
+        leaving out ``offset``; only those that belong to the profile ``owner`` if given."""
+        ...
+
+
 class ProfilesTransaction(Protocol):
     """What profiles are kept in. A profile goes with its user."""
 
@@ -144,21 +178,5 @@ class ProfilesTransaction(Protocol):
     def users(self) -> KnownUsers: ...
     @property
     def profiles(self) -> Store[Profile]: ...
-
-
-class SwitchTransaction(ProfilesTransaction, Protocol):
-    """What a switch reads and records."""
-
     @property
-    def phones(self) -> Store[Phone]: ...
-    @property
-    def deployments(self) -> Deployments: ...
-    @property
-    def leases(self) -> Leases: ...
-    @property
-    def service_sessions(self) -> ServiceSessions: ...
-
-
-Unbroken = Callable[[Awaitable[T]], Awaitable[T]]
-"""Port: run to the end, also when whoever awaits is cancelled or gone. The result or the
-error goes to whoever still waits. A shutdown waits for what runs."""
+    def revisions(self) -> Revisions: ...

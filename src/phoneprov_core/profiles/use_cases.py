@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from phoneprov_core.access.rules import may_act_for, require_owner
 from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.kernel.actor import Actor
@@ -11,7 +13,7 @@ from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
+from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, Revision
 from phoneprov_core.profiles.ports import ProfilesTransaction
 
 # A profile may hold half a mebibyte: long lists are read in pieces of few.
@@ -19,7 +21,8 @@ PIECE = 16
 
 
 class Profiles:
-    """Create, read, change and delete profiles."""
+    """Create, read, change and delete profiles. A save that changes the configuration makes a
+    new revision; the older ones stay as they are."""
 
     def __init__(
         self,
@@ -74,6 +77,7 @@ class Profiles:
         )
         async with self._open.write() as tx:
             await tx.profiles.add(profile)
+            await tx.revisions.add(self._revision(actor, profile, 1), profile.cnf_xml)
         return profile
 
     async def update(
@@ -91,16 +95,38 @@ class Profiles:
             patch, read_only=Profile, same={"uuid": known_id(uuid)}, rules=self._rules
         )
         async with self._open.write() as tx:
-            profile = await profile_of(tx, actor, uuid)
-            profile = applied(profile, changes, updated_at=shown(self._clock()))
+            before = await profile_of(tx, actor, uuid)
+            profile = applied(before, changes, updated_at=shown(self._clock()))
             await tx.profiles.put(profile)
+            if profile.cnf_xml != before.cnf_xml:
+                newest = await tx.revisions.newest(profile.uuid)
+                number = newest.number + 1 if newest else 1
+                await tx.revisions.add(self._revision(actor, profile, number), profile.cnf_xml)
         return profile
 
     async def delete(self, actor: Actor, uuid: str) -> None:
-        """Raises ``NotFound``."""
+        """Its revisions go with it. Raises ``NotFound``."""
         async with self._open.write() as tx:
             profile = await profile_of(tx, actor, uuid)
             await tx.profiles.remove(profile.uuid)
+
+    async def revisions(self, actor: Actor, uuid: str, page: Page = None) -> Listing[Revision]:
+        """The revisions of one profile, oldest first, without what is in them. Raises
+        ``NotFound``."""
+        profile = await self.get(actor, uuid)
+        return await listing(self._open.read, lambda tx: tx.revisions, page, owner=profile.uuid)
+
+    def _revision(self, actor: Actor, profile: Profile, number: int) -> Revision:
+        content = profile.cnf_xml.encode()
+        return Revision(
+            uuid=self._new_id(),
+            profile_uuid=profile.uuid,
+            number=number,
+            sha256=hashlib.sha256(content).hexdigest(),
+            size=len(content),
+            created_at=profile.updated_at,
+            created_by=actor.user_uuid,
+        )
 
     async def _listing(self, page: Page, owner: str | None) -> Listing[Profile]:
         return await listing(

@@ -6,6 +6,7 @@ from litestar import Router, delete, get, post, put
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
+from phoneprov_core.deployments.switch import SwitchProfile
 from phoneprov_core.profiles.model import (
     NewProfile,
     Profile,
@@ -13,7 +14,6 @@ from phoneprov_core.profiles.model import (
     Switched,
     SwitchRequest,
 )
-from phoneprov_core.profiles.switch import SwitchProfile
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_http.describe import described
 from phoneprov_http.replies import created, done, listed

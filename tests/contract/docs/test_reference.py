@@ -17,7 +17,13 @@ import httpx
 import pytest
 
 from phoneprov_adapters.memory.phone import MemoryPhone
-from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher, await_directly
+from phoneprov_adapters.memory.system import (
+    CountingIds,
+    FixedClock,
+    MemoryBackground,
+    PlainHasher,
+    await_directly,
+)
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
 from support.api import PASSWORD, Api, opened_api
@@ -58,6 +64,9 @@ async def test_a_page_shows_what_happens(page: Path, tmp_path: Path) -> None:
 
 class _Directly:
     run = staticmethod(await_directly)
+
+    def __init__(self) -> None:
+        self.start = MemoryBackground()
 
 
 async def _carried_out(

@@ -44,26 +44,41 @@ def upgrade() -> None:
         "deployments",
         sa.Column("uuid", _string(36), nullable=False),
         sa.Column("mac", _string(17), nullable=False),
+        sa.Column("number", sa.BigInteger(), nullable=False),
+        sa.Column("action", _string(16), nullable=False),
         sa.Column("profile_uuid", _string(36), nullable=False),
         sa.Column("profile_name", sa.Text(), nullable=False),
-        sa.Column("user_uuid", _string(36), nullable=False),
+        sa.Column("revision", sa.Integer(), nullable=False),
         sa.Column("sha256", _string(64), nullable=False),
         sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.Column("owner_uuid", _string(36), nullable=False),
+        sa.Column("user_uuid", _string(36), nullable=True),
+        sa.Column("filename", sa.Text(), nullable=False),
+        sa.Column("place", sa.Text(), nullable=True),
         sa.Column("outcome", _string(16), nullable=False),
+        sa.Column("failed_step", _string(16), nullable=True),
+        sa.Column("message", sa.Text(), nullable=True),
         sa.Column("steps", sa.Text(), nullable=False),
+        sa.Column("restart", sa.Text(), nullable=True),
+        sa.Column("confirmation", _string(16), nullable=False),
+        sa.Column("confirmation_message", sa.Text(), nullable=True),
+        sa.Column("confirmation_by", _string(24), nullable=True),
+        sa.Column("confirmation_at", _string(24), nullable=True),
         sa.Column("created_at", _string(24), nullable=False),
         sa.Column("ended_at", _string(24), nullable=True),
         sa.PrimaryKeyConstraint("uuid", name=op.f("pk_deployments")),
+        sa.UniqueConstraint("mac", "number", name=op.f("uq_deployments_mac_number")),
     )
     with op.batch_alter_table("deployments", schema=None) as batch_op:
         batch_op.create_index(
             batch_op.f("ix_deployments_created_at_uuid"), ["created_at", "uuid"], unique=False
         )
-        batch_op.create_index(
-            batch_op.f("ix_deployments_mac_created_at_uuid"),
-            ["mac", "created_at", "uuid"],
-            unique=False,
-        )
+        for whose in ("mac", "owner_uuid", "profile_uuid", "user_uuid"):
+            batch_op.create_index(
+                batch_op.f(f"ix_deployments_{whose}_created_at_uuid"),
+                [whose, "created_at", "uuid"],
+                unique=False,
+            )
         batch_op.create_index(batch_op.f("ix_deployments_outcome"), ["outcome"], unique=False)
 
     op.create_table(
@@ -316,6 +331,35 @@ def upgrade() -> None:
         )
 
     op.create_table(
+        "profile_revisions",
+        sa.Column("uuid", _string(36), nullable=False),
+        sa.Column("profile_uuid", _string(36), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("sha256", _string(64), nullable=False),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.Column("cnf_xml_sealed", sa.LargeBinary(), nullable=False),
+        sa.Column("cnf_xml_key_id", _string(16), nullable=False),
+        sa.Column("created_at", _string(24), nullable=False),
+        sa.Column("created_by", _string(36), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["profile_uuid"],
+            ["profiles.uuid"],
+            name=op.f("fk_profile_revisions_profile_uuid"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("uuid", name=op.f("pk_profile_revisions")),
+        sa.UniqueConstraint(
+            "profile_uuid", "number", name=op.f("uq_profile_revisions_profile_uuid_number")
+        ),
+    )
+    with op.batch_alter_table("profile_revisions", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_profile_revisions_cnf_xml_key_id_uuid"),
+            ["cnf_xml_key_id", "uuid"],
+            unique=False,
+        )
+
+    op.create_table(
         "service_sessions",
         sa.Column("mac", _string(17), nullable=False),
         sa.Column("user_uuid", _string(36), nullable=False),
@@ -416,6 +460,10 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_service_sessions_user_uuid"))
 
     op.drop_table("service_sessions")
+    with op.batch_alter_table("profile_revisions", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_profile_revisions_cnf_xml_key_id_uuid"))
+
+    op.drop_table("profile_revisions")
     with op.batch_alter_table("profiles", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_profiles_user_uuid_created_at_uuid"))
         batch_op.drop_index(batch_op.f("ix_profiles_created_at_uuid"))
@@ -466,7 +514,8 @@ def downgrade() -> None:
     op.drop_table("extensions")
     with op.batch_alter_table("deployments", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_deployments_outcome"))
-        batch_op.drop_index(batch_op.f("ix_deployments_mac_created_at_uuid"))
+        for whose in ("mac", "owner_uuid", "profile_uuid", "user_uuid"):
+            batch_op.drop_index(batch_op.f(f"ix_deployments_{whose}_created_at_uuid"))
         batch_op.drop_index(batch_op.f("ix_deployments_created_at_uuid"))
 
     op.drop_table("deployments")

@@ -134,7 +134,7 @@ async def test_without_an_address_the_session_kept_here_is_cleared_all_the_same(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile, journal: Journal
 ) -> None:
     uploader = MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES), host="10.0.0.5")
-    office.switch._uploader = uploader
+    office.deploy._uploader = uploader
     await office.phones.update(root, MAC, PhonePatch(phone_ip=None))
     async with office.database.write() as tx:
         await tx.service_sessions.open(MAC, bob.user_uuid, shown(office.clock()))

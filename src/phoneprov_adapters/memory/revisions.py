@@ -1,0 +1,80 @@
+"""The revisions of profiles in memory."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from msgspec import Struct
+
+from phoneprov_adapters.memory.profiles import PROFILES
+from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference, Unique
+from phoneprov_adapters.memory.tables import Tables
+from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.profiles.model import Revision
+from phoneprov_core.profiles.ports import Revisions
+
+
+class KeptRevision(Struct, frozen=True):
+    """A revision with its configuration."""
+
+    uuid: str
+    profile_uuid: str
+    number: int
+    revision: Revision
+    cnf_xml: str
+
+    def __repr__(self) -> str:
+        return redacted(self, "cnf_xml")
+
+
+REVISIONS: Kind[KeptRevision] = Kind(
+    "revision",
+    created="number",
+    owner="profile_uuid",
+    references=(Reference("profile_uuid", PROFILES, OnRemove.GO_ALONG),),
+    unique=(Unique("number", "number", lambda kept: (kept.profile_uuid, kept.number)),),
+)
+
+
+class MemoryRevisions(Revisions):
+    """Revisions, by uuid; those of a profile in the order of their numbers."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def add(self, revision: Revision, cnf_xml: str) -> None:
+        kept = KeptRevision(
+            revision.uuid, revision.profile_uuid, revision.number, revision, cnf_xml
+        )
+        self._tables.add(REVISIONS, kept)
+
+    async def find(self, profile_uuid: str, number: int) -> Revision | None:
+        group = self._tables.of(REVISIONS).group(("number", (profile_uuid, number)))
+        return next((kept.revision for kept in group), None)
+
+    async def newest(self, profile_uuid: str) -> Revision | None:
+        kept = list(self._tables.of(REVISIONS).group(("profile_uuid", profile_uuid)))
+        return kept[-1].revision if kept else None
+
+    async def cnf_xml(self, uuid: str) -> str | None:
+        kept = self._tables.of(REVISIONS).get(uuid)
+        return None if kept is None else kept.cnf_xml
+
+    async def count(self, owner: str | None = None) -> int:
+        return self._tables.of(REVISIONS).count(_group(owner))
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: Revision | None = None,
+        offset: int = 0,
+        owner: str | None = None,
+    ) -> list[Revision]:
+        behind = None if after is None else (after.number, after.uuid)
+        group = self._tables.of(REVISIONS).group(_group(owner), behind)
+        return [kept.revision for kept in islice(group, offset, offset + limit)]
+
+
+def _group(owner: str | None) -> tuple[str, str | None]:
+    return EVERY if owner is None else ("profile_uuid", owner)  # type: ignore[return-value]

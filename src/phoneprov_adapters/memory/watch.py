@@ -1,0 +1,92 @@
+"""Phones that come back, or do not, as it is planned."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+
+from phoneprov_core.deployments.outside import PhoneWatch, Reach, Reachability, Watching
+from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
+from phoneprov_core.phones.model import Phone
+
+
+class MemoryWatch(PhoneWatch):
+    """Every phone at once. ``comes_back`` lets a phone be seen to come back by all who watch
+    it, ``goes_missing`` ends their waiting. ``refuse`` plans that the next watch cannot begin.
+    ``watched`` are those that are being watched, in the order in which it began."""
+
+    def __init__(self) -> None:
+        self.watched: list[str] = []
+        self._refusal: PhoneprovError | None = None
+        self._waiting: defaultdict[str, list[asyncio.Future[str]]] = defaultdict(list)
+
+    def refuse(self, error: PhoneprovError) -> None:
+        """Let the next watch raise this instead of beginning."""
+        self._refusal = error
+
+    def comes_back(self, mac: str, told: str = "The phone was seen.") -> None:
+        """Whoever watches this phone sees it now."""
+        for waiting in self._waiting[mac]:
+            if not waiting.done():
+                waiting.set_result(told)
+
+    def goes_missing(self, mac: str, error: PhoneprovError | None = None) -> None:
+        """Whoever watches this phone sees that it is not coming."""
+        for waiting in self._waiting[mac]:
+            if not waiting.done():
+                waiting.set_exception(error or TimedOut("The phone was not seen."))
+
+    async def begin(self, phone: Phone) -> Watching:
+        await asyncio.sleep(0)
+        if self._refusal is not None:
+            error, self._refusal = self._refusal, None
+            raise error
+        waiting: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._waiting[phone.mac].append(waiting)
+        self.watched.append(phone.mac)
+        return _Watched(self, phone.mac, waiting)
+
+    def leave(self, mac: str, waiting: asyncio.Future[str]) -> None:
+        """A phone is watched no longer by one who watched it."""
+        self._waiting[mac].remove(waiting)
+        self.watched.remove(mac)
+        waiting.cancel()
+        if not waiting.cancelled():
+            waiting.exception()  # seen: perhaps nobody waited for it
+
+
+class _Watched(Watching):
+    def __init__(self, watch: MemoryWatch, mac: str, waiting: asyncio.Future[str]) -> None:
+        self._watch = watch
+        self._mac = mac
+        self._waiting = waiting
+
+    async def returned(self, seconds: float) -> str:
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.shield(self._waiting)
+        except TimeoutError:
+            raise TimedOut(f"The phone was not seen within {seconds:g} s.") from None
+
+    async def close(self) -> None:
+        self._watch.leave(self._mac, self._waiting)
+
+
+class MemoryReachability(Reachability):
+    """Everything can be reached, unless ``at_server`` or ``at_phone`` says otherwise.
+    ``asked`` are the addresses and phones that were asked about, in order."""
+
+    def __init__(self) -> None:
+        self.asked: list[str | Phone | None] = []
+        self.at_server = Reach(True, "Logged in.", 0)
+        self.at_phone = Reach(True, "The phone answers.", 0)
+
+    async def server(self, phone_ip: str | None) -> Reach:
+        self.asked.append(phone_ip)
+        await asyncio.sleep(0)
+        return self.at_server
+
+    async def phone(self, phone: Phone) -> Reach:
+        self.asked.append(phone)
+        await asyncio.sleep(0)
+        return self.at_phone

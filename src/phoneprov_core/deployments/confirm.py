@@ -1,0 +1,83 @@
+"""Whether a phone came back behind its restart: found out later, and written down."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import msgspec
+
+from phoneprov_core.deployments.model import Confirmation, Deployment
+from phoneprov_core.deployments.outside import Background, Journal, Watching
+from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.deployments.watch import Watch
+from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.phones.model import Phone
+
+CONFIRM_SECONDS = 120.0
+"""How long a phone is waited for behind its restart, unless it is set otherwise."""
+
+_GRACE_SECONDS = 10
+"""A watch that ended in time has written it down by then."""
+
+
+class Confirm:
+    """Watches phones in the background, and completes the records of their deployments."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[DeploymentsTransaction],
+        watch: Watch,
+        background: Background,
+        journal: Journal,
+        clock: Clock,
+    ) -> None:
+        self._open = open_
+        self._watch = watch
+        self._background = background
+        self._journal = journal
+        self._clock = clock
+
+    async def begin(self, phone: Phone, software_type: str | None) -> Watching | None:
+        """Watch a phone that is about to be restarted; None when it cannot be watched."""
+        return await self._watch.begin(phone, software_type)
+
+    def awaited(self, record: Deployment) -> Deployment:
+        """The record of a deployment whose phone is being watched."""
+        by = self._clock() + timedelta(seconds=self._watch.seconds + _GRACE_SECONDS)
+        return msgspec.structs.replace(
+            record, confirmation=Confirmation.PENDING, confirmation_by=shown(by)
+        )
+
+    def later(self, record: Deployment, watching: Watching) -> None:
+        """Wait for the phone without keeping anybody waiting."""
+        self._background(self._confirm(record, watching))
+
+    async def _confirm(self, record: Deployment, watching: Watching) -> None:
+        """Wait for the phone, and write down whether it was seen."""
+        try:
+            message = await watching.returned(self._watch.seconds)
+            confirmation = Confirmation.CONFIRMED
+        except PhoneprovError as error:
+            message = error.message
+            confirmation = Confirmation.NOT_CONFIRMED
+        finally:
+            await watching.close()
+        async with self._open.write() as tx:
+            kept = await tx.deployments.find(record.uuid)
+            current = await tx.deployments.current(record.mac)
+            if kept is None:
+                return
+            if current is not None and current.number > record.number:
+                # It came back, but with what was put there meanwhile.
+                confirmation = Confirmation.NOT_CONFIRMED
+                message = "Another deployment followed before the phone was seen back."
+            decided = msgspec.structs.replace(
+                kept,
+                confirmation=confirmation,
+                confirmation_message=message,
+                confirmation_at=shown(self._clock()),
+            )
+            await tx.deployments.put(decided)
+        self._journal(decided)

@@ -1,0 +1,236 @@
+"""Putting one revision of a profile onto one phone, step by step, and keeping the record."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+
+import msgspec
+from msgspec import Struct
+
+from phoneprov_core.deployments.confirm import Confirm
+from phoneprov_core.deployments.course import Course, Progress, no_progress
+from phoneprov_core.deployments.model import (
+    Action,
+    Confirmation,
+    Deployment,
+    Outcome,
+    StepName,
+)
+from phoneprov_core.deployments.outside import Journal, Unbroken, Watching
+from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Conflict, PhoneprovError
+from phoneprov_core.kernel.ids import NewId
+from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.profiles.device import DEFAULT_FILENAME_TEMPLATE, config_filename
+from phoneprov_core.profiles.model import Profile, Revision
+from phoneprov_core.profiles.ports import ConfigUploader, PhoneDriver, Upload, Uploaded
+
+RESTARTED = "ok"
+"""What a record's ``restart`` says when the order was accepted."""
+
+LEASE_SECONDS = 60
+"""Longer than all deadlines of a deployment together (30 s): a lease that runs out belonged to
+somebody who is gone."""
+
+
+class Order(Struct, frozen=True):
+    """What goes onto which phone."""
+
+    action: Action
+    profile: Profile
+    revision: Revision
+    cnf_xml: str
+    phone: Phone
+
+    def __repr__(self) -> str:
+        return redacted(self, "cnf_xml")
+
+
+class Deploy:
+    """Upload, clear the phone's service session, restart; one at a time per phone.
+
+    The record is made before anything is sent, knows the file's place before the phone is
+    spoken to, and is completed at the end. An upload that fails raises and restarts nothing.
+    A session that cannot be cleared does not stop the restart; a restart that fails is part
+    of the record. Once begun it runs to its end, also when whoever asked for it is gone.
+    Whether the phone came back is found out in the background and written down later.
+    """
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[DeploymentsTransaction],
+        uploader: ConfigUploader,
+        driver: PhoneDriver,
+        confirm: Confirm,
+        unbroken: Unbroken[Deployment],
+        journal: Journal,
+        clock: Clock,
+        new_id: NewId,
+        *,
+        filename_template: str = DEFAULT_FILENAME_TEMPLATE,
+        lease_seconds: int = LEASE_SECONDS,
+    ) -> None:
+        self._open = open_
+        self._uploader = uploader
+        self._driver = driver
+        self._confirm = confirm
+        self._unbroken = unbroken
+        self._journal = journal
+        self._clock = clock
+        self._new_id = new_id
+        self._filename_template = filename_template
+        self._lease_seconds = lease_seconds
+
+    def filename(self, phone: Phone) -> str:
+        """The name of the phone's configuration file on the server."""
+        return config_filename(self._filename_template, phone.mac)
+
+    async def __call__(
+        self, actor: Actor, order: Order, progress: Progress = no_progress
+    ) -> Deployment:
+        """The record as it stands when the phone was told to restart.
+
+        Raises ``Conflict`` for a phone that is inactive, does not fit, has no address, or is
+        being worked on right now (code ``phone_busy``); ``Refused`` and ``TimedOut`` when the
+        file could not be put in place, and then the old one is there, whole.
+        """
+        require_fitting(order.profile, order.phone)
+        return await self._unbroken(self._carry_out(actor, order, progress))
+
+    async def _carry_out(self, actor: Actor, order: Order, progress: Progress) -> Deployment:
+        phone = order.phone
+        record = await self._begun(actor, order)
+        course = Course(self._clock, progress)
+        watching: Watching | None = None
+
+        async def watch() -> None:
+            nonlocal watching
+            watching = await self._confirm.begin(phone, family)
+
+        try:
+            uploaded = await course.step(StepName.UPLOAD, self._upload(order, record))
+            record = msgspec.structs.replace(
+                record, outcome=Outcome.DEPLOYED, place=uploaded.place, steps=tuple(course.steps)
+            )
+            family = (phone.software_type or "").strip() or order.profile.software_type
+            # Side by side they take no longer than the slower of the two.
+            await asyncio.gather(
+                course.settled(StepName.CLEAR_SESSION, self._clear_session(record, phone)),
+                watch(),
+            )
+            restarted = await course.settled(StepName.RESTART, self._driver.restart(phone, family))
+            record = msgspec.structs.replace(record, restart=restarted.message or RESTARTED)
+        except PhoneprovError as error:
+            record = msgspec.structs.replace(
+                record,
+                outcome=Outcome.FAILED,
+                failed_step=course.steps[-1].name,
+                message=error.message,
+            )
+            raise
+        finally:
+            if watching is not None and record.restart != RESTARTED:
+                await watching.close()
+                watching = None
+            record = self._completed(record, course, is_watched=watching is not None)
+            try:
+                await self._keep(order, record)
+            except BaseException:
+                if watching is not None:
+                    await watching.close()
+                raise
+            self._journal(record)
+        if watching is not None:
+            self._confirm.later(record, watching)
+        return record
+
+    async def _begun(self, actor: Actor, order: Order) -> Deployment:
+        """The record, and with it the right to work on the phone."""
+        content = order.cnf_xml.encode()
+        record = Deployment(
+            uuid=self._new_id(),
+            mac=order.phone.mac,
+            number=0,
+            action=order.action,
+            profile_uuid=order.profile.uuid,
+            profile_name=order.profile.name,
+            revision=order.revision.number,
+            sha256=hashlib.sha256(content).hexdigest(),
+            size=len(content),
+            owner_uuid=order.profile.user_uuid,
+            user_uuid=actor.user_uuid,
+            filename=self.filename(order.phone),
+            place=None,
+            outcome=Outcome.RUNNING,
+            failed_step=None,
+            message=None,
+            steps=(),
+            restart=None,
+            confirmation=Confirmation.NONE,
+            confirmation_message=None,
+            confirmation_by=None,
+            confirmation_at=None,
+            created_at=shown(self._clock()),
+            ended_at=None,
+        )
+        async with self._open.write() as tx:
+            fence = await tx.leases.take(record.mac, record.uuid, self._lease_seconds)
+            if fence is not None:
+                record = msgspec.structs.replace(record, number=fence)
+                await tx.deployments.add(record)
+        if fence is None:
+            raise Conflict(
+                "Another switch of this phone is under way; try again when it is done.",
+                code="phone_busy",
+            )
+        return record
+
+    async def _upload(self, order: Order, record: Deployment) -> Uploaded:
+        content = order.cnf_xml.encode()
+        return await self._uploader.upload(
+            Upload(order.phone.phone_ip, record.filename, content, record.uuid)
+        )
+
+    async def _clear_session(self, record: Deployment, phone: Phone) -> None:
+        """Drop the session kept here, and tell the phone to leave its services. The file's
+        place is written down in the same breath: from now on it is known."""
+        async with self._open.write() as tx:
+            await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
+            await tx.service_sessions.drop(phone.mac)
+        await self._driver.leave_services(phone)
+
+    def _completed(self, record: Deployment, course: Course, *, is_watched: bool) -> Deployment:
+        now = self._clock()
+        if record.outcome is Outcome.RUNNING:
+            record = msgspec.structs.replace(record, outcome=Outcome.INTERRUPTED)
+        if is_watched:
+            record = self._confirm.awaited(record)
+        return msgspec.structs.replace(record, steps=tuple(course.steps), ended_at=shown(now))
+
+    async def _keep(self, order: Order, record: Deployment) -> None:
+        """Complete the record and let go of the phone."""
+        async with self._open.write() as tx:
+            await tx.deployments.put(record)
+            await tx.leases.release(record.mac, record.uuid, record.number)
+            # Somebody deleted meanwhile has no services; the record stands all the same.
+            owner = await tx.users.find(order.profile.user_uuid)
+            if record.outcome is Outcome.DEPLOYED and owner is not None:
+                await tx.service_sessions.open(
+                    record.mac, order.profile.user_uuid, shown(self._clock())
+                )
+
+
+def require_fitting(profile: Profile, phone: Phone) -> None:
+    """Raises ``Conflict`` for a phone that is not active or that the profile is not for."""
+    if not phone.is_active:
+        raise Conflict("This phone is not active.", code="phone_inactive")
+    objection = profile.objection_to(phone)
+    if objection:
+        raise Conflict(
+            f"The profile does not fit this phone: {objection}.", code="profile_does_not_fit"
+        )

@@ -1,0 +1,178 @@
+"""The dry run: everything that can be known of a switch before anything is touched."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, NamedTuple
+
+from msgspec import Struct
+
+from phoneprov_core.configuration.difference import unified_diff
+from phoneprov_core.configuration.lint import Finding, lint
+from phoneprov_core.configuration.secrets import NumberedStars, masked
+from phoneprov_core.deployments.deploy import Deploy, Order, require_fitting
+from phoneprov_core.deployments.model import Deployment
+from phoneprov_core.deployments.outside import Aside, Reach, Reachability
+from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.deployments.switch import order_of
+from phoneprov_core.deployments.use_cases import may_see
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.profiles.model import RevisionNumber, Sha256, SwitchRequest
+from phoneprov_core.profiles.use_cases import profile_of
+
+
+class Preview(Struct, frozen=True):
+    """What a switch would do, and what stands against it."""
+
+    profile: Annotated[str, schema(description="The profile's name")]
+    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
+    revision: RevisionNumber
+    sha256: Sha256
+    size: Annotated[int, schema(description="In bytes", minimum=0)]
+    filename: Annotated[str, schema(description="What the file would be called on the server")]
+    compatible: bool
+    objection: Annotated[str, schema(description="Why the switch would be refused")] | None
+    on_phone: (
+        Annotated[Deployment, schema(description="What is on the phone now, as far as is known")]
+        | None
+    )
+    changed: (
+        Annotated[
+            bool, schema(description="Whether the file would differ; null when nobody can say")
+        ]
+        | None
+    )
+    diff: (
+        Annotated[
+            str,
+            schema(
+                description=(
+                    "A unified diff from what is on the phone; a secret shows as *** and a "
+                    "number that tells it apart"
+                )
+            ),
+        ]
+        | None
+    )
+    diff_note: Annotated[str, schema(description="Why there is no diff")] | None
+    server: Reach
+    phone: Reach
+    findings: tuple[Finding, ...]
+
+
+class _Before(NamedTuple):
+    """What is on the phone: the record if the caller may see it, the configuration if it is
+    theirs to see and still kept, and why there is none."""
+
+    deployment: Deployment | None = None
+    cnf_xml: str | None = None
+    note: str | None = None
+
+
+class PreviewSwitch:
+    """Whoever may switch may ask beforehand."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[DeploymentsTransaction],
+        deploy: Deploy,
+        reachability: Reachability,
+        aside: Aside[_Text],
+        clock: Clock,
+    ) -> None:
+        self._open = open_
+        self._deploy = deploy
+        self._reachability = reachability
+        self._aside = aside
+        self._clock = clock
+
+    async def __call__(
+        self, actor: Actor, request: SwitchRequest | Unchecked[SwitchRequest]
+    ) -> Preview:
+        """Touches nothing. Raises ``NotFound`` like the switch; what would make the switch
+        fail is part of the answer."""
+        order = await order_of(self._open, actor, request)
+        before = await self._before(actor, order)
+        server, phone, text = await asyncio.gather(
+            self._reachability.server(order.phone.phone_ip),
+            self._reachability.phone(order.phone),
+            self._aside(lambda: _read(order, before)),
+        )
+        revision, on_phone = order.revision, before.deployment
+        return Preview(
+            profile=order.profile.name,
+            mac=order.phone.mac,
+            revision=revision.number,
+            sha256=revision.sha256,
+            size=revision.size,
+            filename=self._deploy.filename(order.phone),
+            compatible=text.objection is None,
+            objection=text.objection,
+            on_phone=on_phone,
+            changed=None if on_phone is None else on_phone.sha256 != revision.sha256,
+            diff=text.diff,
+            diff_note=before.note,
+            server=server,
+            phone=phone,
+            findings=text.findings,
+        )
+
+    async def _before(self, actor: Actor, order: Order) -> _Before:
+        async with self._open.read() as tx:
+            current = await tx.deployments.current(order.phone.mac)
+            if current is None:
+                return _Before(note="Nothing was put onto this phone from here before.")
+            if not may_see(actor, current):
+                return _Before(note="What is on the phone belongs to somebody else.")
+            current = current.as_of(shown(self._clock()))
+            try:
+                profile = await profile_of(tx, actor, current.profile_uuid)
+            except NotFound:
+                return _Before(current, note="The profile that is on the phone is gone.")
+            revision = await tx.revisions.find(profile.uuid, current.revision)
+            cnf_xml = await tx.revisions.cnf_xml(revision.uuid) if revision else None
+        note = None if cnf_xml else "The profile that is on the phone is gone."
+        return _Before(current, cnf_xml, note)
+
+
+class _Text(NamedTuple):
+    objection: str | None
+    diff: str | None
+    findings: tuple[Finding, ...]
+
+
+def _read(order: Order, before: _Before) -> _Text:
+    """What the texts tell; on long ones this takes a while."""
+    objection = None
+    try:
+        require_fitting(order.profile, order.phone)
+    except Conflict as conflict:
+        objection = conflict.message
+    diff = None
+    if before.cnf_xml is not None and before.deployment is not None:
+        mask = NumberedStars()
+        diff = unified_diff(
+            masked(before.cnf_xml, mask),
+            masked(order.cnf_xml, mask),
+            old_label=f"on the phone: {_one_line(before.deployment.profile_name)}, "
+            f"revision {before.deployment.revision}",
+            new_label=f"the profile: {_one_line(order.profile.name)}, "
+            f"revision {order.revision.number}",
+        )
+    findings = lint(
+        order.cnf_xml.encode(),
+        mac=order.phone.mac,
+        family=order.profile.software_type,
+        # It was kept: it is not too large.
+        largest=max(len(order.cnf_xml.encode()), 1),
+    )
+    return _Text(objection, diff, findings)
+
+
+def _one_line(name: str) -> str:
+    return " ".join(name.split())

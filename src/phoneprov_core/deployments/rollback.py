@@ -1,0 +1,120 @@
+"""Rollback: put back what was on a phone before, or any other revision."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Struct
+
+from phoneprov_core.access.rules import may_act_for
+from phoneprov_core.deployments.course import Progress, no_progress
+from phoneprov_core.deployments.deploy import Deploy, Order
+from phoneprov_core.deployments.model import Action, Deployment
+from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.deployments.use_cases import may_see
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, checked, invalid, peek_id, settle
+from phoneprov_core.kernel.errors import NotFound, Problem, found
+from phoneprov_core.kernel.fields import Uuid, schema
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.values import known_mac
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.profiles.use_cases import profile_of
+
+
+class RollbackRequest(Struct, frozen=True, kw_only=True):
+    """What is put back: with nothing set what was on the phone before; with
+    ``deployment_uuid`` what that deployment of the phone brought; with ``profile_uuid`` and
+    ``revision`` that revision."""
+
+    deployment_uuid: Uuid | None = None
+    profile_uuid: Uuid | None = None
+    revision: Annotated[int, schema(minimum=1, maximum=2**31 - 1)] | None = None
+
+    def __post_init__(self) -> None:
+        settle(self)
+        problems = []
+        if self.revision is not None and not 1 <= self.revision < 2**31:
+            problems.append(Problem("revision", "must be a whole number of at least 1"))
+        if self.deployment_uuid is not None and self.profile_uuid is not None:
+            problems.append(Problem("profile_uuid", "must not stand beside deployment_uuid"))
+        if self.deployment_uuid is not None and self.revision is not None:
+            problems.append(Problem("revision", "must not stand beside deployment_uuid"))
+        if self.profile_uuid is not None and self.revision is None:
+            problems.append(Problem("revision", "is required beside profile_uuid"))
+        if self.revision is not None and self.profile_uuid is None and not problems:
+            problems.append(Problem("profile_uuid", "is required beside revision"))
+        if problems:
+            raise invalid(problems)
+
+
+class Rollback:
+    """An ordinary switch, with all its steps, to a revision that was there before."""
+
+    def __init__(self, open_: ReadAndWrite[DeploymentsTransaction], deploy: Deploy) -> None:
+        self._open = open_
+        self._deploy = deploy
+
+    async def __call__(
+        self,
+        actor: Actor,
+        mac: str,
+        request: RollbackRequest | Unchecked[RollbackRequest] | None = None,
+        progress: Progress = no_progress,
+    ) -> Deployment:
+        """The record, as it stands when the phone was told to restart.
+
+        It takes the right to switch to the profile. Raises ``NotFound`` for an unknown phone,
+        deployment, profile or revision, and when there is nothing before that the caller may
+        put back; everything that ``Deploy`` raises.
+        """
+        asked = RollbackRequest() if request is None else request
+        order = await self._order(actor, mac, asked)
+        return await self._deploy(actor, order, progress)
+
+    async def _order(
+        self, actor: Actor, mac: str, asked: RollbackRequest | Unchecked[RollbackRequest]
+    ) -> Order:
+        deployment_uuid = peek_id(asked, "deployment_uuid")
+        profile_uuid = peek_id(asked, "profile_uuid")
+        async with self._open.read() as tx:
+            phone = found(await tx.phones.find(known_mac(mac)), "phone")
+            if deployment_uuid:
+                earlier = await _of_phone(tx, actor, phone, deployment_uuid)
+            if profile_uuid:
+                await profile_of(tx, actor, profile_uuid)
+            request = checked(asked)
+            if request.profile_uuid is not None and request.revision is not None:
+                return await _order_of(tx, actor, phone, request.profile_uuid, request.revision)
+            if request.deployment_uuid is None:
+                earlier = await _before(tx, actor, phone)
+            try:
+                return await _order_of(tx, actor, phone, earlier.profile_uuid, earlier.revision)
+            except NotFound:
+                raise NotFound("The profile that was put there then is gone.") from None
+
+
+async def _of_phone(
+    tx: DeploymentsTransaction, actor: Actor, phone: Phone, uuid: str
+) -> Deployment:
+    deployment = await tx.deployments.find(uuid)
+    if deployment is None or deployment.mac != phone.mac or not may_see(actor, deployment):
+        raise NotFound("There is no such deployment of this phone.")
+    return deployment
+
+
+async def _before(tx: DeploymentsTransaction, actor: Actor, phone: Phone) -> Deployment:
+    current = await tx.deployments.current(phone.mac)
+    previous = None if current is None else await tx.deployments.previous(current)
+    if previous is None or not may_act_for(actor, previous.owner_uuid):
+        raise NotFound("Nothing that you may put back was on this phone before.")
+    return previous
+
+
+async def _order_of(
+    tx: DeploymentsTransaction, actor: Actor, phone: Phone, profile_uuid: str, number: int
+) -> Order:
+    profile = await profile_of(tx, actor, profile_uuid)
+    revision = found(await tx.revisions.find(profile.uuid, number), "revision")
+    cnf_xml = found(await tx.revisions.cnf_xml(revision.uuid), "revision")
+    return Order(Action.ROLLBACK, profile, revision, cnf_xml, phone)

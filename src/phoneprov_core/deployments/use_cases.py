@@ -1,0 +1,89 @@
+"""What was put onto which phone, by whom, and how it went."""
+
+from __future__ import annotations
+
+import msgspec
+
+from phoneprov_core.access.rules import may_act_for
+from phoneprov_core.deployments.model import Deployment, Wanted
+from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, checked
+from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.values import known_mac
+
+
+class Deployments:
+    """Reads the record. Holders of level 0 see all of it; others what they asked for
+    themselves, and what brought a profile that was theirs then."""
+
+    def __init__(self, open_: ReadAndWrite[DeploymentsTransaction], clock: Clock) -> None:
+        self._open = open_
+        self._clock = clock
+
+    async def all(
+        self, actor: Actor, wanted: Wanted | Unchecked[Wanted] | None = None, page: Page = None
+    ) -> Listing[Deployment]:
+        """Those that are wanted and that the caller may see, oldest first."""
+        chosen = Wanted() if wanted is None else checked(wanted)
+        return await self._listing(actor, chosen, page)
+
+    async def get(self, actor: Actor, uuid: str) -> Deployment:
+        """Raises ``NotFound``, for one that the caller may not see too."""
+        async with self._open.read() as tx:
+            deployment = await tx.deployments.find(known_id(uuid))
+        return self._shown(actor, deployment)
+
+    async def of_phone(
+        self,
+        actor: Actor,
+        mac: str,
+        wanted: Wanted | Unchecked[Wanted] | None = None,
+        page: Page = None,
+    ) -> Listing[Deployment]:
+        """The history of one phone, oldest first: what of it the caller may see. Raises
+        ``NotFound`` for a phone that is not in the inventory and has no such history."""
+        mac = known_mac(mac)
+        if not mac:
+            raise NotFound("There is no such phone.")
+        async with self._open.read() as tx:
+            history = tx.deployments.matching(Wanted(mac=mac))
+            if not await history.count(_whose(actor)):
+                found(await tx.phones.find(mac), "phone")
+        chosen = Wanted() if wanted is None else checked(wanted, same={"mac": mac})
+        return await self._listing(actor, msgspec.structs.replace(chosen, mac=mac), page)
+
+    async def current(self, actor: Actor, mac: str) -> Deployment:
+        """What is on a phone now, as far as is known. Raises ``NotFound`` when nothing is
+        known, and when it is not the caller's to see."""
+        async with self._open.read() as tx:
+            deployment = await tx.deployments.current(known_mac(mac))
+        return self._shown(actor, deployment)
+
+    def _shown(self, actor: Actor, deployment: Deployment | None) -> Deployment:
+        if deployment is None or not may_see(actor, deployment):
+            raise NotFound("There is no such deployment.")
+        return deployment.as_of(shown(self._clock()))
+
+    async def _listing(self, actor: Actor, wanted: Wanted, page: Page) -> Listing[Deployment]:
+        deployments = await listing(
+            self._open.read,
+            lambda tx: tx.deployments.matching(wanted),
+            page,
+            owner=_whose(actor),
+        )
+        now = shown(self._clock())
+        return deployments.mapped(lambda deployment: deployment.as_of(now))
+
+
+def _whose(actor: Actor) -> str | None:
+    return None if actor.holds(SUPERADMIN) else actor.user_uuid
+
+
+def may_see(actor: Actor, deployment: Deployment) -> bool:
+    """Whether a deployment is the caller's to see."""
+    return may_act_for(actor, deployment.owner_uuid) or actor.user_uuid == deployment.user_uuid
