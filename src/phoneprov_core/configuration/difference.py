@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 CONTEXT = 3
 MOST_LINES = 2000
-"""More changed lines than this are not matched with each other: that would take quadratic
-time. They are shown as taken out and put in, which is true as well."""
+MOST_PAIRS = 50_000
+"""More changed lines than ``MOST_LINES``, or more pairs of equal lines among them than this, are
+not matched with each other: that would take seconds. They are shown as taken out and put in,
+which is true as well."""
 
 _LINE_END = re.compile("\r\n|\n|\r")
 
@@ -50,7 +53,7 @@ def _pieces(old: Sequence[str], new: Sequence[str]) -> list[_Piece]:
     tail = next((i for i in range(rest) if old[-1 - i] != new[-1 - i]), rest)
     old_end, new_end = len(old) - tail, len(new) - tail
     pieces = [_Piece(True, range(head), range(head))]
-    if max(old_end, new_end) - head > MOST_LINES:
+    if not _are_quickly_matched(old[head:old_end], new[head:new_end]):
         pieces.append(_Piece(False, range(head, old_end), range(head, new_end)))
     else:
         matcher = SequenceMatcher(None, old[head:old_end], new[head:new_end], autojunk=False)
@@ -60,6 +63,13 @@ def _pieces(old: Sequence[str], new: Sequence[str]) -> list[_Piece]:
         ]
     pieces.append(_Piece(True, range(old_end, len(old)), range(new_end, len(new))))
     return [piece for piece in pieces if piece.old or piece.new]
+
+
+def _are_quickly_matched(old: Sequence[str], new: Sequence[str]) -> bool:
+    if max(len(old), len(new)) > MOST_LINES:
+        return False
+    in_old, in_new = Counter(old), Counter(new)
+    return sum(times * in_new[line] for line, times in in_old.items()) <= MOST_PAIRS
 
 
 def _hunks(pieces: list[_Piece]) -> Iterator[list[_Piece]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phoneprov_core.configuration.difference import MOST_LINES, unified_diff
+from phoneprov_core.configuration.difference import MOST_LINES, MOST_PAIRS, unified_diff
 
 
 def diff(old: str, new: str) -> str:
@@ -93,12 +95,31 @@ def test_every_diff_leads_from_the_one_to_the_other(before: list[str], after: li
     assert patched(old, patch) == new.split("\n")
 
 
-def test_too_much_to_match_is_taken_out_and_put_in() -> None:
+@pytest.mark.parametrize(
+    ("old_lines", "new_lines", "kinds"),
+    [(MOST_LINES + 20, MOST_LINES + 10, 5000), (MOST_LINES, MOST_LINES - 10, 7)],
+    ids=["many lines", "many equal lines"],
+)
+def test_too_much_to_match_is_taken_out_and_put_in(
+    old_lines: int, new_lines: int, kinds: int
+) -> None:
     head, tail = "<d>\n" * 5, "</d>\n" * 5
-    old = head + "".join(f"{i % 7}\n" for i in range(MOST_LINES + 1)) + tail
-    new = head + "".join(f"{i % 5}\n" for i in range(MOST_LINES - 5)) + tail
+    old = head + "".join(f"{i % kinds}\n" for i in range(10, 10 + old_lines)) + tail
+    new = head + "".join(f"{i % (kinds - 2)}\n" for i in range(new_lines)) + tail
 
     patch = diff(old, new)
 
     assert patched(old, patch) == new.split("\n")
     assert patch.count("\n@@") == 1
+
+
+def test_what_is_matched_is_matched_in_no_time() -> None:
+    repeated = int(MOST_PAIRS**0.5)
+    lines = [f"{i}" if i % 8 else "</line>" for i in range(min(MOST_LINES, 8 * repeated))]
+    old, new = "\n".join(lines), "\n".join([*reversed(lines)])
+
+    began = time.process_time()
+    patch = diff(old, new)
+    assert time.process_time() - began < 3
+
+    assert patched(old, patch) == new.split("\n")
