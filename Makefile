@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-pgbouncer check fix unit lock clean
+.PHONY: help demo test test-browser test-pgbouncer races faults hostile schemathesis-long check fix unit lock clean
 
 help:  ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -38,6 +38,15 @@ test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; inst
 	@{ command -v pgbouncer || command -v /usr/sbin/pgbouncer; } >/dev/null \
 	  || { apt-get update && apt-get install --yes pgbouncer; }
 	PHONEPROV_TEST_PGBOUNCER=1 $(BIN)/python -m pytest -q tests/contract/sql tests/contract/stores -k pgbouncer
+
+races: $(VENV)/installed-dev  ## accounts and sessions raced over for minutes, with what was measured
+	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/races tests/contract/auth
+
+faults: $(VENV)/installed-dev  ## crashes, restarts, full disks and shutdowns by the hundred, with what was measured
+	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/faults
+
+hostile: $(VENV)/installed-dev  ## every hostile request there is, with what it cost
+	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security
 
 fix: $(VENV)/installed-dev  ## put format and simple lint in order
 	$(BIN)/ruff format .

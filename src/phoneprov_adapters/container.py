@@ -70,7 +70,7 @@ class Container(containers.DeclarativeContainer):
     box = providers.Singleton(SecretBox, keys)
     database: providers.Provider[Database] = providers.Singleton(database_of, settings, box)
     rotation = providers.Singleton(rotation_of, settings, database, keys, box)
-    hasher = providers.Singleton(Argon2Hasher, keys)
+    hasher = providers.Singleton(Argon2Hasher, keys, workers=settings.provided.hash_threads)
     tokens = providers.Singleton(JwtTokens, keys)
     policy = providers.Singleton(
         PasswordPolicy,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -27,12 +28,15 @@ from phoneprov_core.profiles.restart import RestartBy
 _SCHEMES: Mapping[str, Literal["http", "https"]] = {"http": "http", "https": "https"}
 _TLS: Mapping[str, Tls] = {"off": "off", "explicit": "explicit", "implicit": "implicit"}
 
+HASH_THREADS = "PHONEPROV_HASH_THREADS"
+
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Settings(Struct, frozen=True, kw_only=True):
     """Everything that can be set. ``secret_keys`` is None where a key is to be made in the
-    data folder; ``manager`` is None where no manager interface is set up.
+    data folder; ``manager`` is None where no manager interface is set up. ``hash_threads`` is
+    how many passwords one process checks at a time.
 
     ``uploader`` and ``phone_driver`` are names of adapters (see ``phoneprov_adapters.plugins``);
     ``variables`` is what all of it was read from, for adapters with settings of their own.
@@ -47,6 +51,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     lifetimes: Lifetimes
     shortest_password: int
     longest_password: int
+    hash_threads: int
     largest_xml: int
     largest_body: int
     ftp: FtpSettings
@@ -94,6 +99,8 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         ),
         shortest_password=read.number("PHONEPROV_PASSWORD_MIN", 8, least=8),
         longest_password=read.number("PHONEPROV_PASSWORD_MAX", 256, least=64),
+        # Each takes 19 MiB while it works.
+        hash_threads=read.number(HASH_THREADS, os.cpu_count() or 1, least=1),
         largest_xml=read.number("PHONEPROV_CNF_XML_MAX", LARGEST, least=1024),
         largest_body=read.number("PHONEPROV_BODY_MAX", 1024 * 1024, least=1024),
         ftp=_ftp(read),

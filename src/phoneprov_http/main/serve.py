@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 import sys
@@ -12,7 +13,7 @@ import click
 import uvicorn
 
 from phoneprov_adapters.chosen import require_own_database
-from phoneprov_adapters.settings import Settings
+from phoneprov_adapters.settings import HASH_THREADS, Settings
 from phoneprov_adapters.sql import migrate
 from phoneprov_adapters.sql.choice import is_embedded
 from phoneprov_adapters.wiring import opened, prepare, require_keys
@@ -53,6 +54,8 @@ def serve(host: str, port: int, workers: int, *, migrate_shared: bool) -> None:
     address = f"[{host}]" if ":" in host else host
     url = f"http://{address}:{listener.getsockname()[1]}"
     click.echo(f"phoneprov serves on {url} (stop with Ctrl-C)", err=True)
+    # Together they check as many passwords at a time as one process would, in no more memory.
+    os.environ[HASH_THREADS] = str(max(1, settings.hash_threads // workers))
     if workers == 1:
         Server(_config(), listener).run()
     elif not Workers(_serve_beside_others, workers, listener).run():

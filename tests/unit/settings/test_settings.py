@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ def test_nothing_needs_to_be_set() -> None:
     assert settings.ftp.port == 21
     assert (settings.phone_web.scheme, settings.phone_web.port) == ("http", 80)
     assert settings.trusted_proxies == ()
+    assert settings.hash_threads == os.cpu_count()
 
 
 def test_an_empty_variable_counts_as_unset() -> None:
@@ -70,6 +72,7 @@ def test_no_secret_shows_in_a_representation() -> None:
         {"PHONEPROV_PHONE_NETWORKS": "10.0.0.1/8"},
         {"PHONEPROV_TRUSTED_PROXIES": "nobody"},
         {"PHONEPROV_PASSWORD_MIN": "4"},
+        {"PHONEPROV_HASH_THREADS": "0"},
         {"PHONEPROV_SHARED_WRITE": "all"},
         {"PHONEPROV_RESTART": "often"},
         {"PHONEPROV_AMI_TLS": "1"},
