@@ -43,6 +43,7 @@ _names = LazyNames(
         "phoneprov_core.configuration.lint": ("Finding", "Severity", "lint"),
         "phoneprov_core.configuration.secrets": ("masked",),
         "phoneprov_core.deployments.model": ("Deployment", "Outcome", "Step", "StepName"),
+        "phoneprov_core.deployments.outside": ("Unbroken",),
         "phoneprov_core.directory.model": (
             "CompanyContact",
             "CompanyContactPatch",
@@ -95,7 +96,6 @@ _names = LazyNames(
             "ManagerInterface",
             "PhoneCommands",
             "PhoneDriver",
-            "Unbroken",
             "Upload",
             "Uploaded",
         ),

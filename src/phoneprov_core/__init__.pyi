@@ -27,6 +27,7 @@ from phoneprov_core.deployments.model import Deployment as Deployment
 from phoneprov_core.deployments.model import Outcome as Outcome
 from phoneprov_core.deployments.model import Step as Step
 from phoneprov_core.deployments.model import StepName as StepName
+from phoneprov_core.deployments.outside import Unbroken as Unbroken
 from phoneprov_core.directory.model import CompanyContact as CompanyContact
 from phoneprov_core.directory.model import CompanyContactPatch as CompanyContactPatch
 from phoneprov_core.directory.model import NewCompanyContact as NewCompanyContact
@@ -87,7 +88,6 @@ from phoneprov_core.profiles.ports import ManagerAction as ManagerAction
 from phoneprov_core.profiles.ports import ManagerInterface as ManagerInterface
 from phoneprov_core.profiles.ports import PhoneCommands as PhoneCommands
 from phoneprov_core.profiles.ports import PhoneDriver as PhoneDriver
-from phoneprov_core.profiles.ports import Unbroken as Unbroken
 from phoneprov_core.profiles.ports import Upload as Upload
 from phoneprov_core.profiles.ports import Uploaded as Uploaded
 from phoneprov_core.profiles.restart import CiscoPhones as CiscoPhones

@@ -104,6 +104,7 @@ class SqlDeploymentRows(DeploymentRows):
 
 
 def deployment_in(row: Row) -> Deployment:
+    """The deployment in a row of all columns, in the order of its fields."""
     fields = dict(zip(Deployment.__struct_fields__, row, strict=True))
     for name, kind in ENUMS.items():
         fields[name] = None if fields[name] is None else kind(fields[name])

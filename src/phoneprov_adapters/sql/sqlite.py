@@ -74,7 +74,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         return f"sqlite+aiosqlite:///{self._path}"
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, **_OPTIONS)
+        connection: sqlite3.Connection = sqlite3.connect(self._path, **_OPTIONS)
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
         if connection.execute("PRAGMA foreign_keys").fetchone() != (1,):
