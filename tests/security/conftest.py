@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from security.scale import figures
 from support.sealing import Vault, empty_database
 
 # A busy machine is slow now and then; that says nothing about the code.
@@ -20,10 +19,3 @@ settings.load_profile("any machine")
 @pytest.fixture(params=["postgres", "sqlite"])
 async def vault(request: pytest.FixtureRequest, tmp_path: Path) -> Vault:
     return Vault(await empty_database(request.param, tmp_path))
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if figures:
-        terminalreporter.section("figures of security")
-    for figure in figures:
-        terminalreporter.line(figure)

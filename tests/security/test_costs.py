@@ -17,8 +17,8 @@ from phoneprov_core.users.model import folded
 from phoneprov_http.bodies import MOST_ELEMENTS, MOST_FIELDS
 from phoneprov_http.main.openapi import describe
 from security.asking import answer, least, settled_memory
-from security.scale import LONG, note
 from support.api import Api, Caller, opened_api
+from support.scale import LONG, note
 
 MOST = 50.0
 """Milliseconds of processor time in the thread of the event loop."""

@@ -1,0 +1,97 @@
+"""The last superadmin stays one, also when what another lacks is given to them just then."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.system import random_id, system_clock
+from phoneprov_core.access.model import NewAssignment
+from phoneprov_core.access.use_cases import UserPermissions
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.kernel.levels import LevelRule
+from support.stores import (
+    DATABASES,
+    Database,
+    Stores,
+    a_permission,
+    a_user,
+    an_assignment,
+    identifier,
+)
+
+ADA, BOB = identifier(1), identifier(2)
+ZERO, ONE = identifier(10), identifier(11)
+ROOT = Actor("the person at the machine", 0, level_rule=LevelRule.STRICT)
+
+
+class Hesitating:
+    """A database in which to remove an assignment takes until somebody lets it happen."""
+
+    def __init__(self, database: Database) -> None:
+        self.reached = asyncio.Event()
+        self.go_on = asyncio.Event()
+        self._database = database
+        self.read = database.read
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[Any]:
+        async with self._database.write() as tx:
+            remove = tx.assignments.remove
+
+            async def remove_later(user_uuid: str) -> bool:
+                self.reached.set()
+                await self.go_on.wait()
+                return await remove(user_uuid)
+
+            tx.assignments.remove = remove_later  # type: ignore[method-assign]
+            yield tx
+
+
+@pytest.fixture(params=sorted(DATABASES))
+async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+    """Bob is the only superadmin; Ada has level 1, which by the strict rule is less."""
+    async with DATABASES[request.param](tmp_path) as opened:
+        async with opened.write() as tx:
+            await tx.users.add(a_user(1))
+            await tx.users.add(a_user(2))
+            await tx.permissions.add(a_permission(10, level=0))
+            await tx.permissions.add(a_permission(11, level=1))
+            await tx.assignments.assign(an_assignment(ADA, ONE, 1))
+            await tx.assignments.assign(an_assignment(BOB, ZERO, 2))
+        yield opened
+
+
+async def level(tx: Stores, user_uuid: str) -> int | None:
+    assignment = await tx.assignments.of_user(user_uuid)
+    return None if assignment is None else assignment.level
+
+
+async def test_what_was_found_out_about_a_user_holds_until_their_level_is_taken(
+    database: Database,
+) -> None:
+    hesitating = Hesitating(database)
+    slowly = UserPermissions(hesitating, system_clock, random_id)
+    at_once = UserPermissions(database, system_clock, random_id)
+
+    async def ada_takes_over_from_bob() -> None:
+        await at_once.assign(ROOT, NewAssignment(user_uuid=ADA, perm_uuid=ZERO))
+        await at_once.remove(ROOT, BOB)
+
+    removed = asyncio.create_task(slowly.remove(ROOT, ADA))
+    await hesitating.reached.wait()
+    taken_over = asyncio.create_task(ada_takes_over_from_bob())
+    # Either it waits for the other, or it is done before.
+    await asyncio.wait([taken_over], timeout=0.3)
+    hesitating.go_on.set()
+    outcomes = await asyncio.gather(removed, taken_over, return_exceptions=True)
+
+    assert all(outcome is None or isinstance(outcome, Conflict) for outcome in outcomes)
+    async with database.read() as tx:
+        assert 0 in {await level(tx, ADA), await level(tx, BOB)}

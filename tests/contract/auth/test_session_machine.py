@@ -1,0 +1,333 @@
+"""Any sequence of logins, exchanges, logouts and changes to accounts, with time going on, leaves
+the sessions that it leaves in plain dicts."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Coroutine
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
+from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_core.access.model import NewAssignment, NewPermission
+from phoneprov_core.access.use_cases import Permissions, UserPermissions
+from phoneprov_core.auth.authenticate import Authenticate
+from phoneprov_core.auth.login import Login
+from phoneprov_core.auth.logout import Logout
+from phoneprov_core.auth.model import (
+    Credentials,
+    Lifetimes,
+    LogoutRequest,
+    RefreshRequest,
+    TokenPair,
+)
+from phoneprov_core.auth.refresh import Refresh
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated
+from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.users.model import NewUser, UserPatch
+from phoneprov_core.users.passwords import PasswordPolicy
+from phoneprov_core.users.use_cases import Users
+from support.keys import NEW_KEYS
+from support.scale import rounds
+from support.session_model import CLOSED, REFUSED, SessionModel, Token
+from support.stores import DATABASES, Database
+
+T = TypeVar("T")
+
+PASSWORDS = ("correct horse battery", "another horse battery")
+LEVELS = (None, 0, 1)
+LIFETIMES = {"access": 20, "refresh_idle": 50, "session": 120}
+ROOT = Actor("the person at the machine", 0, level_rule=LevelRule.STRICT)
+
+names = st.sampled_from(("ada", "ada", "bob"))
+passwords = st.sampled_from(PASSWORDS)
+# A moment, mostly: after the longer ones there is little left to go wrong.
+seconds = st.sampled_from([1, 1, 1, 1, 4, 5, 19, 20, 30, 49, 50, 120, 900])
+# One of what there is, the youngest preferred: most of what is old is dead.
+youngest_first = st.integers(0, 2) | st.integers(0, 100)
+
+
+class Service:
+    """The use cases that sessions have to do with, over one database."""
+
+    def __init__(self, database: Database, lifetimes: Lifetimes) -> None:
+        self.clock = clock = FixedClock()
+        new_id, hasher, tokens = CountingIds(), PlainHasher(), JwtTokens(NEW_KEYS)
+        policy = PasswordPolicy(lambda password: False)
+        self.login = Login(database, hasher, tokens, lifetimes, clock, new_id)
+        self.refresh = Refresh(database, tokens, lifetimes, clock, new_id)
+        self.logout = Logout(database, tokens, clock)
+        self.authenticate = Authenticate(database, tokens, LevelRule.STRICT, clock)
+        self.users = Users(database, hasher, policy, clock, new_id)
+        self.permissions = Permissions(database, clock, new_id)
+        self.user_permissions = UserPermissions(database, clock, new_id)
+
+
+class SessionsMachine(RuleBasedStateMachine):
+    """The service and the model, side by side. Somebody who is no account of either keeps the
+    accounts, so that there is always one who may."""
+
+    database_name: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.left = AsyncExitStack()
+        folder = Path(self.left.enter_context(tempfile.TemporaryDirectory()))
+        self.database: Database = self.run(
+            self.left.enter_async_context(DATABASES[self.database_name](folder))
+        )
+        self.access: list[Token] = []
+        self.refreshes: list[Token] = []
+        self.levels: dict[int, str] = {}
+
+    def run(self, work: Awaitable[T]) -> T:
+        async def awaited() -> T:
+            return await work
+
+        return self.runner.run(awaited())
+
+    def teardown(self) -> None:
+        self.run(self.left.aclose())
+        self.runner.close()
+
+    @initialize(grace=st.sampled_from([0, 5]))
+    def begin(self, grace: int) -> None:
+        lifetimes = Lifetimes(reuse_grace=grace, **LIFETIMES)
+        self.model = SessionModel(lifetimes)
+        self.service = Service(self.database, lifetimes)
+        for level in (0, 1):
+            new = NewPermission(level=level, name=f"level {level}")
+            self.levels[level] = self.run(self.service.permissions.create(ROOT, new)).uuid
+        # Somebody must always hold level 0, or nobody else could lose it.
+        self.create("root", PASSWORDS[0])
+        self.assign("root", 0)
+        for name in ("ada", "ada", "bob"):
+            self.log_in(name)
+
+    # Time
+
+    @rule(seconds=seconds)
+    def wait(self, seconds: int) -> None:
+        self.service.clock.advance(seconds)
+        self.model.now += seconds
+
+    # Sessions
+
+    @rule(name=names, password=passwords)
+    def log_in_with(self, name: str, password: str) -> None:
+        expected = self.model.log_in(name, password)
+
+        credentials = Credentials(username=name, password=password)
+        answer = self.run(_outcome(self.service.login(credentials)))
+
+        if isinstance(expected, int):
+            assert not isinstance(answer, str), answer
+            self._issued(answer.tokens, answer.user.uuid, expected, 1)
+        else:
+            assert answer == expected
+
+    @rule(name=names)
+    def log_in(self, name: str) -> None:
+        """With the right password, to an account that is there: else little would live."""
+        self.create(name, PASSWORDS[0])
+        self.log_in_with(name, self.model.accounts[name]["password"])
+
+    @precondition(lambda self: self.refreshes)
+    @rule(which=youngest_first)
+    def refresh(self, which: int) -> None:
+        self._refresh(_pick(self.refreshes, which))
+
+    @precondition(lambda self: self.refreshes)
+    @rule(which=youngest_first, times=st.integers(2, 4))
+    def refresh_side_by_side(self, which: int, times: int) -> None:
+        """Whoever is first, the outcome is that of one after the other."""
+        token = _pick(self.refreshes, which)
+        expected = [self.model.refresh(token) for _ in range(times)]
+
+        request = RefreshRequest(refresh_token=token.text)
+        answers = self.run(
+            _gathered([_outcome(self.service.refresh(request)) for _ in range(times)])
+        )
+
+        pairs = [answer for answer in answers if isinstance(answer, TokenPair)]
+        numbers = [answer for answer in expected if isinstance(answer, int)]
+        assert len(pairs) == len(numbers) <= 1
+        for pair, number in zip(pairs, numbers, strict=True):
+            self._issued(pair, token.owner, token.session, number)
+
+    def _refresh(self, token: Token) -> None:
+        expected = self.model.refresh(token)
+
+        request = RefreshRequest(refresh_token=token.text)
+        answer = self.run(_outcome(self.service.refresh(request)))
+
+        if isinstance(expected, int):
+            assert isinstance(answer, TokenPair), answer
+            self._issued(answer, token.owner, token.session, expected)
+        else:
+            assert answer == expected
+
+    @precondition(lambda self: self.access)
+    @rule(which=youngest_first, names=st.none() | youngest_first)
+    def log_out(self, which: int, names: int | None) -> None:
+        access = _pick(self.access, which)
+        refresh = None if names is None else _pick(self.refreshes, names)
+        expected = self.model.log_out(access, refresh)
+
+        assert self.run(_outcome(self._log_out(access, refresh))) == expected
+
+    async def _log_out(self, access: Token, refresh: Token | None) -> None:
+        actor = await self.service.authenticate(access.text)
+        named = LogoutRequest(refresh_token=refresh.text if refresh else None)
+        await self.service.logout(actor, named)
+
+    # Accounts
+
+    def create(self, name: str, password: str) -> None:
+        """Make an account of this name be there, and active."""
+        if name in self.model.accounts:
+            if not self.model.accounts[name]["active"]:
+                self.set_active(name, (True,))
+            return
+        new = NewUser(
+            first_name=name,
+            last_name="Lovelace",
+            username=name,
+            email=f"{name}@example.com",
+            password=password,
+        )
+        user = self.run(self.service.users.create(ROOT, new))
+        self.model.create(name, password, user.uuid)
+
+    @rule(name=names, password=passwords, again=st.booleans())
+    def delete(self, name: str, password: str, again: bool) -> None:
+        """The next of the same name has nothing of the one before."""
+        if name in self.model.accounts:
+            self.run(self.service.users.delete(ROOT, self._uuid(name)))
+            self.model.delete(name)
+        if again:
+            self.create(name, password)
+
+    @rule(name=names, states=st.sampled_from([(False,), (False, True)]))
+    def set_active(self, name: str, states: tuple[bool, ...]) -> None:
+        """Nothing that ended by a deactivation is alive again afterwards."""
+        if name in self.model.accounts:
+            for active in states:
+                patch = UserPatch(is_active=active)
+                self.run(self.service.users.update(ROOT, self._uuid(name), patch))
+                self.model.set_active(name, active)
+
+    @rule(name=names, level=st.sampled_from(LEVELS))
+    def assign(self, name: str, level: int | None) -> None:
+        account = self.model.accounts.get(name)
+        if account is None or (level is None and account["level"] is None):
+            return
+        if level is None:
+            self.run(self.service.user_permissions.remove(ROOT, account["uuid"]))
+        else:
+            new = NewAssignment(user_uuid=account["uuid"], perm_uuid=self.levels[level])
+            self.run(self.service.user_permissions.assign(ROOT, new))
+        account["level"] = level
+
+    @rule(name=names, password=passwords)
+    def set_password(self, name: str, password: str) -> None:
+        if name in self.model.accounts:
+            patch = UserPatch(password=password)
+            self.run(self.service.users.update(ROOT, self._uuid(name), patch))
+            self.model.set_password(name, password)
+
+    @precondition(lambda self: self.access)
+    @rule(which=youngest_first, password=passwords)
+    def set_own_password(self, which: int, password: str) -> None:
+        """The session in which it is done goes on."""
+        access = _pick(self.access, which)
+        if self.model.who(access) != (access.owner, 0):
+            return
+        actor = self.run(self.service.authenticate(access.text))
+        patch = UserPatch(password=password)
+        self.run(self.service.users.update(actor, actor.user_uuid, patch))
+        (name,) = (n for n, a in self.model.accounts.items() if a["uuid"] == access.owner)
+        self.model.set_password(name, password, by_session=access.session)
+
+    # What holds at all times
+
+    @invariant()
+    def every_access_token_says_what_the_model_says(self) -> None:
+        if self.access:
+            self.run(self._compare())
+
+    async def _compare(self) -> None:
+        # The oldest have been dead for long; they are asked after now and then all the same.
+        for token in {*self.access[-12:], *self.access[:2]}:
+            answer = await _outcome(self.service.authenticate(token.text))
+            if isinstance(answer, Actor):
+                assert (answer.user_uuid, answer.level) == self.model.who(token)
+            else:
+                assert answer == self.model.who(token), token
+        # Neither kind is good for what the other is for, and to try does no harm.
+        for token in self.refreshes[-1:]:
+            assert await _outcome(self.service.authenticate(token.text)) == REFUSED
+        for token in self.access[-1:]:
+            request = RefreshRequest(refresh_token=token.text)
+            assert await _outcome(self.service.refresh(request)) == REFUSED
+
+    def _issued(self, pair: TokenPair, owner: str, session: int, number: int) -> None:
+        now = self.model.now
+        self.access.append(
+            Token(pair.access_token, owner, session, number, now + LIFETIMES["access"])
+        )
+        self.refreshes.append(
+            Token(pair.refresh_token, owner, session, number, now + LIFETIMES["refresh_idle"])
+        )
+
+    def _uuid(self, name: str) -> str:
+        return str(self.model.accounts[name]["uuid"])
+
+
+async def _outcome(work: Awaitable[T]) -> T | str:
+    """What it answers, or the model's word for how it fails."""
+    try:
+        return await work
+    except (Unauthenticated, Invalid):
+        return REFUSED
+    except TooManyAttempts:
+        return CLOSED
+
+
+async def _gathered(work: list[Coroutine[Any, Any, T]]) -> list[T]:
+    return await asyncio.gather(*work)
+
+
+def _pick(tokens: list[Token], which: int) -> Token:
+    return tokens[-1 - which % len(tokens)]
+
+
+@pytest.mark.parametrize("name", sorted(DATABASES))
+def test_any_sequence_of_logins_and_what_ends_them(name: str) -> None:
+    machine = type("Machine", (SessionsMachine,), {"database_name": name})
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=rounds(20, 500),
+            stateful_step_count=rounds(30, 60),
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow],
+        ),
+    )

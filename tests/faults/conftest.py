@@ -1,0 +1,18 @@
+"""What is broken on purpose here: a service of its own for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from faults.served import Served
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """A service with one process over a database of its own, not yet started."""
+    service = Served(tmp_path)
+    yield service
+    service.kill()

@@ -1,0 +1,152 @@
+"""Switches that are killed at a given place.
+
+Run as a program it is told on its standard input, line by line, which; it forks for each, so
+that everything is imported once, and answers how each ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import aioftp
+import msgspec
+
+from phoneprov_adapters.ftp.client import FtpClient
+from phoneprov_adapters.ftp.session import FtpSession
+from phoneprov_adapters.phone.http import PhoneWeb
+from phoneprov_adapters.settings import read_settings
+from phoneprov_adapters.sql.deployments import SqlDeployments, SqlLeases, SqlServiceSessions
+from phoneprov_adapters.wiring import prepare, running
+from phoneprov_core.deployments.switch import SwitchProfile
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.profiles.model import SwitchRequest
+from phoneprov_core.profiles.ports import KeyPress
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True):
+    """A place in a switch: before or after the ``nth`` call of a method.
+
+    There the phone's file is the ``new`` one or not, and the record of the switch, as the next
+    start finds it, says ``outcome``; None where there is none yet.
+    """
+
+    owner: type[Any]
+    method: str
+    after: bool = False
+    nth: int = 1
+    argument: str = ""
+    new: bool = False
+    outcome: str | None = "interrupted"
+
+
+POINTS = {
+    "the lease is to be taken": Point(owner=SqlLeases, method="take", outcome=None),
+    "the lease is taken": Point(owner=SqlLeases, method="take", after=True, outcome=None),
+    "the record is written": Point(owner=SqlDeployments, method="add", after=True, outcome=None),
+    "the record is kept": Point(owner=FtpSession, method="open"),
+    "the FTP server let us in": Point(owner=FtpSession, method="open", after=True),
+    "the file is under way": Point(
+        owner=aioftp.client.DataConnectionThrottleStreamIO, method="write", after=True
+    ),
+    "the file is sent": Point(owner=FtpSession, method="store", after=True),
+    "the file is verified": Point(owner=FtpSession, method="verify", after=True),
+    "the rename is announced": Point(owner=FtpClient, method="command", argument="RNTO"),
+    "the file is renamed": Point(owner=FtpSession, method="rename", after=True, new=True),
+    "the new file is verified": Point(
+        owner=FtpSession, method="verify", after=True, nth=2, new=True
+    ),
+    "leftovers are removed": Point(owner=FtpSession, method="names", after=True, new=True),
+    "the FTP server is left": Point(owner=FtpSession, method="quit", after=True, new=True),
+    "the session is dropped": Point(owner=SqlServiceSessions, method="drop", after=True, new=True),
+    "the phone is to leave its services": Point(owner=PhoneWeb, method="execute", new=True),
+    "the phone left its services": Point(owner=PhoneWeb, method="execute", after=True, new=True),
+    "the phone is to restart": Point(owner=PhoneWeb, method="execute", nth=2, new=True),
+    "the phone restarts": Point(owner=PhoneWeb, method="execute", after=True, nth=2, new=True),
+    "the outcome is to be written": Point(owner=SqlDeployments, method="put", new=True),
+    "the outcome is written": Point(owner=SqlDeployments, method="put", after=True, new=True),
+    "the lease is given back": Point(owner=SqlLeases, method="release", after=True, new=True),
+    "the session is opened": Point(owner=SqlServiceSessions, method="open", after=True, new=True),
+    "the outcome is kept": Point(
+        owner=SwitchProfile, method="__call__", after=True, new=True, outcome="deployed"
+    ),
+}
+
+
+class Order(msgspec.Struct, frozen=True):
+    """A switch to be killed. ``point`` is empty for one that is not."""
+
+    point: str
+    environment: dict[str, str]
+    user_uuid: str
+    profile_uuid: str
+    mac: str
+
+
+def hurry() -> None:
+    """From now on no pause is made between the keys of a phone."""
+    execute = PhoneWeb.execute
+
+    async def hurried(self: PhoneWeb, phone_ip: str, commands: Sequence[KeyPress]) -> None:
+        await execute(self, phone_ip, [KeyPress(command.uri) for command in commands])
+
+    PhoneWeb.execute = hurried  # type: ignore[method-assign]
+
+
+def arm(point: Point) -> None:
+    """From now on this process is killed at this place."""
+    original: Callable[..., Any] = getattr(point.owner, point.method)
+    calls = 0
+
+    async def replacement(*args: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += any(str(one).startswith(point.argument) for one in args)
+        is_it = calls == point.nth
+        if is_it and not point.after:
+            die()
+        result = await original(*args, **options)
+        if is_it:
+            die()
+        return result
+
+    if isinstance(point.owner.__dict__.get(point.method), classmethod):
+        setattr(point.owner, point.method, staticmethod(replacement))
+    else:
+        setattr(point.owner, point.method, replacement)
+
+
+def die() -> None:
+    """End this instant, as a machine does whose power fails."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def switch(order: Order) -> None:
+    """Carry out a switch, in a service of its own."""
+    container = prepare(read_settings(order.environment))
+    async with running(container) as use_cases:
+        request = SwitchRequest(profile_uuid=order.profile_uuid, mac=order.mac)
+        await use_cases.switch_profile(Actor(order.user_uuid, 0), request)
+
+
+def main() -> None:
+    """One order a line; the answer is how the process ended that carried it out."""
+    hurry()
+    for line in sys.stdin:
+        order = msgspec.json.decode(line, type=Order)
+        child = os.fork()
+        if not child:
+            if order.point:
+                arm(POINTS[order.point])
+            asyncio.run(switch(order))
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        print(json.dumps(os.waitstatus_to_exitcode(status)), flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""What stands outside: an FTP server for the configurations of all phones, which tells how the
+work on each went, and the phones' web server."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import io
+import re
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import aioftp
+
+from phoneprov_adapters.simulator.ftp import ftp_server
+from phoneprov_adapters.simulator.web import PhoneWebServer, WebPhone
+
+USER, PASSWORD = "phoneprov", "ftp-secret"
+_TEMPORARY = re.compile(r"\.(.+)\.([0-9a-f-]{36})\.tmp")
+
+
+class Desk:
+    """Keeps files in ``folder``. ``overlaps`` are files that a second attempt began to replace
+    while a first was at it; ``uploads`` counts those that were put in place.
+
+    Every file takes ``pause`` seconds to write, and none is written while ``closed`` is set.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.ftp_port = 0
+        self.http_port = 0
+        self.pause = 0.0
+        self.open = asyncio.Event()
+        self.open.set()
+        self.begun = asyncio.Event()
+        self.overlaps: list[str] = []
+        self.uploads: Counter[str] = Counter()
+        self.commands: list[str] = []
+        self._at_work: dict[str, str] = {}
+
+    def settings(self) -> dict[str, str]:
+        """The settings by which phoneprov reaches it."""
+        return {
+            "PHONEPROV_FTP_HOST": "127.0.0.1",
+            "PHONEPROV_FTP_PORT": str(self.ftp_port),
+            "PHONEPROV_FTP_USER": USER,
+            "PHONEPROV_FTP_PASSWORD": PASSWORD,
+            "PHONEPROV_PHONE_HTTP_PORT": str(self.http_port),
+            "PHONEPROV_PHONE_NETWORKS": "127.0.0.0/8",
+            "PHONEPROV_RESTART": "none",
+        }
+
+    def forget(self, name: str) -> None:
+        """Whoever was at work on this file is gone."""
+        self._at_work.pop(name, None)
+
+    async def writing(self, path: Path) -> None:
+        """A file begins to be written."""
+        self.begun.set()
+        temporary = _TEMPORARY.fullmatch(path.name)
+        assert temporary, f"{path.name} is written in its place"
+        name, attempt = temporary[1], temporary[2]
+        if self._at_work.setdefault(name, attempt) != attempt:
+            self.overlaps.append(name)
+        await self.open.wait()
+        await asyncio.sleep(self.pause)
+
+    def renamed(self, source: Path, target: Path) -> None:
+        """A file is in place."""
+        temporary = _TEMPORARY.fullmatch(source.name)
+        assert temporary
+        if self._at_work.get(target.name) != temporary[2]:
+            self.overlaps.append(target.name)
+        self.uploads[target.name] += 1
+
+    def read(self, path: Path) -> None:
+        """A file is read back: in its place it is the last that is done to it."""
+        if not path.name.startswith("."):
+            self._at_work.pop(path.name, None)
+
+    def leftovers(self) -> list[str]:
+        """The temporary files that lie about."""
+        return sorted(path.name for path in self.folder.glob(".*"))
+
+
+class _Files(aioftp.PathIO):
+    def __init__(self, *args: Any, desk: Desk, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._desk = desk
+
+    async def _open(self, path: Path, *args: Any, **options: Any) -> io.BytesIO:
+        if "w" in (args[0] if args else options.get("mode", "r")):
+            await self._desk.writing(path)
+        else:
+            self._desk.read(path)
+        return await super()._open(path, *args, **options)
+
+    async def rename(self, source: Path, destination: Path) -> Path:
+        self._desk.renamed(source, destination)
+        return await super().rename(source, destination)
+
+
+@asynccontextmanager
+async def desk(folder: Path) -> AsyncIterator[Desk]:
+    """A desk that is open."""
+    folder.mkdir(exist_ok=True)
+    it = Desk(folder)
+    ftp = ftp_server(folder, USER, PASSWORD, lambda _: None)
+    files = functools.partial(_Files, desk=it)
+    ftp.path_io_factory = aioftp.PathIONursery(cast("type[_Files]", files))
+    web = PhoneWebServer(
+        WebPhone(mac="00:1B:D4:12:34:56", model="CP-7945G", name="SEP001BD4123456"),
+        it.commands.append,
+    )
+    await ftp.start("127.0.0.1", 0)
+    try:
+        it.ftp_port = ftp.server_port
+        it.http_port = await web.start("127.0.0.1", 0)
+        try:
+            yield it
+        finally:
+            await web.close()
+    finally:
+        await ftp.close()

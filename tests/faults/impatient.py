@@ -1,0 +1,22 @@
+"""The command line of a service whose leases are short and looked after often, and which waits
+less long for requests when it is told to stop."""
+
+from __future__ import annotations
+
+import sys
+
+from phoneprov_adapters import wiring
+from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_http.main import server
+from phoneprov_http.main.cli import main
+
+LEASE_SECONDS = 2
+STOP_SECONDS = 1.5
+COMMAND = (sys.executable, __file__, "serve", "--migrate")
+
+if __name__ == "__main__":
+    assert Deploy.__init__.__kwdefaults__
+    Deploy.__init__.__kwdefaults__["lease_seconds"] = LEASE_SECONDS
+    wiring.LOOK_SECONDS = 0.2
+    server.STOP_SECONDS = STOP_SECONDS
+    main()

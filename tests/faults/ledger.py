@@ -1,0 +1,144 @@
+"""Who writes over HTTP and keeps account of it: what must be there, whatever happened since.
+
+A request that was answered has happened or has not, as the answer says. One whose answer was
+lost may have happened, but whole or not at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+from races.wire import Line, Reply
+
+Content = dict[str, Any] | None
+"""What a record holds, as far as it was written; None for no record."""
+
+LOST = (OSError, EOFError)
+"""How an answer fails to come."""
+
+
+class Book:
+    """What one writer knows of its records: for each the contents that it may have. There is
+    more than one only where an answer was lost."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, list[Content]] = {}
+
+    def known(self) -> dict[str, dict[str, Any]]:
+        """The records that are there for certain."""
+        return {
+            key: may[0] for key, may in self.pages.items() if len(may) == 1 and may[0] is not None
+        }
+
+    def check(self, found: dict[str, dict[str, Any]]) -> list[str]:
+        """What is not as it must be; from now on what was found is what is known."""
+        wrong = [
+            f"{key} is {found.get(key)}, not one of {may}"
+            for key, may in self.pages.items()
+            if found.get(key) not in may
+        ]
+        wrong += [f"{key} was never written" for key in found.keys() - self.pages.keys()]
+        self.pages = {key: [content] for key, content in found.items()}
+        return wrong
+
+
+class Writer:
+    """Writes one kind of record, one request after the other, on connections of its own.
+
+    ``token`` is the bearer of its requests."""
+
+    path: str
+    fields: tuple[str, ...] = ()
+
+    def __init__(self, number: int, chance: random.Random) -> None:
+        self.prefix = f"w{number}-"
+        self.chance = chance
+        self.book = Book()
+        self.acknowledged = 0
+        self.unknown = 0
+        self.refused = 0
+        self.slowest = 0.0
+        self.token = ""
+        self._serial = 0
+
+    async def write(self, port: int, token: str, goes_on: Callable[[], bool]) -> None:
+        """Write until told otherwise, or until the server is gone."""
+        self.token = token
+        line: Line | None = None
+        try:
+            while goes_on():
+                line = line or await Line.open(port)
+                if not await self._one(line):
+                    line = None
+        except LOST:
+            pass
+        finally:
+            if line is not None:
+                await line.close()
+
+    async def _one(self, line: Line) -> bool:
+        """One request; whether the connection can have another."""
+        method, path, key, body, after = self.next()
+        before = self.book.pages.get(key, [None])
+        self.book.pages[key] = [*before, after]
+        began = time.monotonic()
+        try:
+            reply = await line.ask(method, path, body, token=self.token)
+        except LOST:
+            self.unknown += 1
+            raise
+        self.slowest = max(self.slowest, time.monotonic() - began)
+        if reply.status < 300:
+            self.acknowledged += 1
+            self.book.pages[key] = [after]
+            self.answered(key, reply)
+        elif reply.status == 503:
+            self.refused += 1
+            if "not known" not in reply.envelope["message"]:
+                self.book.pages[key] = before
+            await asyncio.sleep(0.01)
+        else:
+            raise AssertionError(f"{method} {path} answered {reply}")
+        return reply.headers.get("connection") != "close"
+
+    def next(self) -> tuple[str, str, str, Any, Content]:
+        """The next request: method, path, which record, body, what the record is after it."""
+        known = self.book.known()
+        kind = self.chance.choices(["create", "change", "delete"], [5, 5, 1 + len(known) // 2])[0]
+        if kind == "create" or not known:
+            self._serial += 1
+            key = f"{self.prefix}{self._serial}"
+            content = self.content()
+            return "POST", self.path, key, self.body(key, content), content
+        key = self.chance.choice(sorted(known))
+        if kind == "delete":
+            return "DELETE", self.path_of(key), key, None, None
+        content = known[key] | self.content()
+        return "PUT", self.path_of(key), key, self.body(key, content), content
+
+    def content(self) -> dict[str, Any]:
+        """New content for a record: every field changes with the others."""
+        return dict.fromkeys(self.fields, str(self.chance.random()))
+
+    def body(self, key: str, content: dict[str, Any]) -> dict[str, Any]:
+        """What to send for a record to have this content."""
+        raise NotImplementedError
+
+    def path_of(self, key: str) -> str:
+        """Where the record is."""
+        raise NotImplementedError
+
+    def answered(self, key: str, reply: Reply) -> None:
+        """Look at the answer to a request that was carried out."""
+
+    async def check(self, line: Line, token: str) -> list[str]:
+        """What is not as it must be."""
+        return self.book.check(await self.found(line, token))
+
+    async def found(self, line: Line, token: str) -> dict[str, dict[str, Any]]:
+        """What is there of this writer's records."""
+        raise NotImplementedError

@@ -1,0 +1,127 @@
+"""``phoneprov serve`` to be killed, told to stop, and started again in its place."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from phoneprov_adapters.system import random_id
+from races.harness import PASSWORD, Service
+from races.wire import Line
+
+SERVE = (sys.executable, "-m", "phoneprov_http.main", "serve", "--migrate")
+
+
+class Served(Service):
+    """A service in a process group of its own, always on the same port."""
+
+    def __init__(
+        self,
+        folder: Path,
+        database_url: str | None = None,
+        workers: int = 1,
+        *,
+        command: Sequence[str] = SERVE,
+        **environment: str,
+    ) -> None:
+        environment = {"PHONEPROV_ACCESS_TTL": "86400", **environment}
+        super().__init__(folder, database_url, workers, **environment)
+        self.port = free_port()
+        self.workers = workers
+        self._command = command
+
+    @property
+    def pid(self) -> int:
+        """The process that was started: it serves, or watches those who do."""
+        assert self._process is not None
+        return self._process.pid
+
+    def spawn(self) -> None:
+        """Start it, without waiting for anything."""
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")}
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [*self._command, "--port", str(self.port), "--workers", str(self._workers)],
+                env={**inherited, **self.environment},
+                stdin=subprocess.DEVNULL,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        self.spawn()
+        deadline = time.monotonic() + 60
+        while not self.listens():
+            assert self._process is not None
+            assert self._process.poll() is None, self.said()
+            assert time.monotonic() < deadline, self.said()
+            time.sleep(0.01)
+
+    def listens(self) -> bool:
+        """Whether connections are taken."""
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+        except OSError:
+            return False
+        return True
+
+    def kill(self) -> None:
+        """End every process of it, this instant."""
+        process, self._process = self._process, None
+        if process is not None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def limit_files(self, size: int) -> None:
+        """From now on it can write no file beyond this size: the disk is full. -1: it is not."""
+        for pid in {self.pid, *self.pids}:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+    def tell(self, number: signal.Signals) -> None:
+        """Send a signal, as its operator would."""
+        os.kill(self.pid, number)
+
+    async def ended(self, seconds: float) -> tuple[int, float]:
+        """Wait until it has ended: its exit code, and how many seconds it took."""
+        process, began = self._process, time.monotonic()
+        assert process is not None
+        while process.poll() is None:
+            assert time.monotonic() - began < seconds, f"it did not end: {self.said()}"
+            await asyncio.sleep(0.005)
+        self._process = None
+        return process.returncode, time.monotonic() - began
+
+    async def token(self) -> str:
+        """The access token of a new superadmin; it must serve."""
+        name = f"root-{random_id()}"
+        async with self.behind() as behind:
+            await behind.account(level=0, username=name)
+        async with self.line() as line:
+            login = {"username": name, "password": PASSWORD}
+            return str((await line.ask("POST", "/auth/login", login)).data["accessToken"])
+
+    @asynccontextmanager
+    async def line(self) -> AsyncIterator[Line]:
+        """A connection to it."""
+        line = await Line.open(self.port)
+        try:
+            yield line
+        finally:
+            await line.close()
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

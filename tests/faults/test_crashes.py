@@ -1,0 +1,94 @@
+"""What was answered is kept, and nothing is kept in part, when the service is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+import time
+from pathlib import Path
+
+from faults.ledger import Writer
+from faults.served import Served
+from faults.writers import Contacts, Phones, Profiles, Services, Sessions, Users
+from support.scale import SEED, chances, note, rounds, spread
+
+HALF_THERE = {
+    "a user without a password": (
+        "SELECT count(*) FROM users LEFT JOIN passwords ON user_uuid = uuid WHERE hash IS NULL"
+    ),
+    "a flag of a phone that was deleted": (
+        "SELECT count(*) FROM vendor_phones WHERE mac NOT IN (SELECT mac FROM phones)"
+    ),
+    "a module at a phone that was deleted": (
+        "SELECT count(*) FROM kems WHERE connected_phone NOT IN (SELECT mac FROM phones)"
+    ),
+}
+"""What must be nowhere, and how to count it."""
+
+
+def people(owner: str, username: str, what: str) -> list[Writer]:
+    """One writer of each kind, and two of those that are quick."""
+    return [
+        Users(1, chances(f"{what} users")),
+        Phones(2, chances(f"{what} phones")),
+        Phones(3, chances(f"{what} other phones")),
+        Profiles(4, chances(f"{what} profiles"), owner),
+        Contacts(5, chances(f"{what} contacts")),
+        Contacts(6, chances(f"{what} other contacts")),
+        Services(7, chances(f"{what} services")),
+        Sessions(8, chances(f"{what} sessions"), username),
+    ]
+
+
+async def test_a_killed_service_has_kept_what_it_answered(served: Served) -> None:
+    await asyncio.to_thread(served.start)
+    chance, times = chances("kills"), rounds(5, 200)
+    starts: list[float] = []
+    async with served.behind() as behind:
+        root = await behind.account(level=0, username="root")
+    writers = people(root.uuid, "root", "kills")
+    for _ in range(times):
+        token = await served.token()
+        writing = [
+            asyncio.create_task(writer.write(served.port, token, lambda: True))
+            for writer in writers
+        ]
+        await asyncio.sleep(chance.uniform(0.02, 0.6))
+        served.kill()
+        await asyncio.gather(*writing)
+        await asyncio.to_thread(look_into, served.folder)
+        if chance.random() < 0.1:  # once more, while it starts
+            served.spawn()
+            await asyncio.sleep(chance.uniform(0.0, 1.5))
+            served.kill()
+        began = time.monotonic()
+        await asyncio.to_thread(served.start)
+        starts.append(time.monotonic() - began)
+        token = await served.token()
+        async with served.line() as line:
+            for writer in writers:
+                assert await writer.check(line, token) == [], f"seed {SEED}"
+    assert all(writer.acknowledged for writer in writers)
+    kept, lost = sum(w.acknowledged for w in writers), sum(w.unknown for w in writers)
+    note(
+        f"kill -9, SQLite: {times} times, {kept} answered writes, all kept; {lost} whose answer "
+        f"was lost, all whole or not at all; serves again after {spread(starts)}"
+    )
+
+
+def look_into(folder: Path) -> None:
+    """A copy of what the killed service left, as it is: the service shall recover it itself."""
+    file, copy = folder / "phoneprov.db", folder / "copy.db"
+    for ending in ("", "-wal"):
+        shutil.copy(f"{file}{ending}", f"{copy}{ending}")
+    connection = sqlite3.connect(copy)
+    try:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        for what, count in HALF_THERE.items():
+            assert connection.execute(count).fetchone() == (0,), what
+    finally:
+        connection.close()
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{copy}{ending}").unlink(missing_ok=True)

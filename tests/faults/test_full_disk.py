@@ -1,0 +1,100 @@
+"""A full disk: changes are refused, questions answered, and all goes on when there is room."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sqlite3
+from typing import Any
+
+from faults.desk import desk
+from faults.served import Served
+from races.harness import PASSWORD
+from races.wire import Line, Reply
+from support.scale import note
+
+CONTACT = {"name": "Grace Hopper"}
+FULL = 0
+ROOM = -1
+
+
+async def test_a_full_disk_is_survived(served: Served) -> None:
+    async with desk(served.folder / "files") as outside:
+        served.environment |= outside.settings()
+        await asyncio.to_thread(served.start)
+        token = await served.token()
+        async with served.line() as line:
+            changes = await prepare(line, token)
+            before = await everything(line, token)
+
+            served.limit_files(FULL)
+            for _ in range(3):
+                for change in changes:
+                    refused(await line.ask(*change, token=token), change)
+                assert await everything(line, token) == before
+            assert outside.uploads.total() == 0
+            assert outside.commands == []
+
+            served.limit_files(ROOM)
+            for change in changes:
+                reply = await line.ask(*change, token=token)
+                assert reply.status < 300, (change, reply)
+            assert outside.uploads.total() == 1
+            assert await everything(line, token) != before
+
+            # Also that it is told to stop while nothing can be written, its log neither.
+            served.limit_files(FULL)
+            refused(await line.ask(*changes[0], token=token), changes[0])
+        served.tell(signal.SIGTERM)
+        assert (await served.ended(30))[0] == 0
+    said = served.said()
+    assert "Traceback" not in said
+    assert '"status":503' not in said
+    assert '"status":201' in said
+    connection = sqlite3.connect(served.folder / "phoneprov.db")
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    connection.close()
+    note(
+        "full disk: changes refused with 503, questions answered, changes taken when there is room"
+    )
+
+
+def refused(reply: Reply, change: Any) -> None:
+    """The change was not made because there is no room."""
+    assert (reply.status, reply.code) == (503, "disk_full"), (change, reply)
+    assert reply.envelope["message"] == "The database has no room left; nothing was changed."
+
+
+async def prepare(line: Line, token: str) -> list[tuple[str, str, Any]]:
+    """Changes of each kind, a login and a switch, that can be made once each."""
+    me = (await line.ask("GET", "/me", token=token)).data
+    phone = {"mac": "00:1B:D4:12:34:56", "phone_ip": "127.0.0.1"}
+    await line.ask("POST", "/phones", phone, token=token)
+    xml = "<device><deviceProtocol>SCCP</deviceProtocol></device>"
+    profile = {"user_uuid": me["uuid"], "name": "Ada", "cnf_xml": xml}
+    made = (await line.ask("POST", "/phone-profiles", profile, token=token)).data["uuid"]
+    contact = (await line.ask("POST", "/company-directory", CONTACT, token=token)).data["uuid"]
+    user = {
+        "first_name": "Ada",
+        "last_name": "Lovelace",
+        "username": "ada",
+        "email": "ada@example.com",
+        "password": PASSWORD,
+    }
+    return [
+        ("POST", "/company-directory", CONTACT),
+        ("PUT", f"/company-directory/{contact}", {"name": "Ada Lovelace"}),
+        ("DELETE", f"/company-directory/{contact}", None),
+        ("POST", "/users", user),
+        ("PUT", f"/phone-profiles/{made}", {"cnf_xml": f"<a>{'1' * 100_000}</a>"}),
+        ("POST", "/phone-profiles/switch", {"profile_uuid": made, "mac": phone["mac"]}),
+        ("POST", "/auth/login", {"username": me["username"], "password": PASSWORD}),
+    ]
+
+
+async def everything(line: Line, token: str) -> list[Any]:
+    """The answers to questions of each kind."""
+    paths = ["/me", "/users", "/phones", "/phone-profiles", "/company-directory", "/me/phones"]
+    replies = [await line.ask("GET", path, token=token) for path in paths]
+    assert [reply.status for reply in replies] == [200] * len(paths)
+    return [reply.data for reply in replies]

@@ -1,0 +1,188 @@
+"""PostgreSQL that crashes, restarts or falls silent under the service."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from faults.ledger import Writer
+from faults.served import Served
+from faults.test_crashes import HALF_THERE, people
+from races.wire import Line
+from support.postgres import Server, new_database
+from support.scale import SEED, chances, note, rounds, spread
+
+BACK_SECONDS = 5.0
+"""How long after the database's return the first request succeeds at the latest."""
+LONGEST_SECONDS = 12.0
+"""No request takes longer, whatever the database does."""
+
+
+@pytest.fixture(scope="module")
+def careful() -> Iterator[Server]:
+    """A server that keeps what it acknowledged."""
+    server = Server("fsync=on", "full_page_writes=on")
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def served(careful: Server, tmp_path: Path) -> Iterator[Served]:
+    """A service with two processes over a database of that server, not yet started."""
+    with asyncio.Runner() as runner:
+        database = new_database(careful)
+        url = runner.run(database.__aenter__())
+        service = Served(tmp_path, url, workers=2)
+        yield service
+        service.kill()
+        runner.run(database.__aexit__(None, None, None))
+
+
+class Watch:
+    """Asks all the time, and keeps what it was told and when."""
+
+    def __init__(self, port: int, token: str) -> None:
+        self._port = port
+        self._token = token
+        self.good: list[float] = []
+        self.refused: list[float] = []
+        self.slowest = 0.0
+
+    async def look(self) -> None:
+        line = await Line.open(self._port)
+        try:
+            while True:
+                began = time.monotonic()
+                reply = await line.ask("GET", "/me", token=self._token)
+                now = time.monotonic()
+                self.slowest = max(self.slowest, now - began)
+                assert reply.status in {200, 503}, reply
+                if reply.status == 503:
+                    assert reply.envelope["success"] is False
+                    assert reply.envelope["message"]
+                (self.good if reply.status == 200 else self.refused).append(now)
+                await asyncio.sleep(0.02)
+        finally:
+            await line.close()
+
+
+@asynccontextmanager
+async def at_work(served: Served, writers: list[Writer], token: str) -> AsyncIterator[Watch]:
+    """Everybody writes, and somebody watches."""
+    goes_on = True
+    watch = Watch(served.port, token)
+    working = [
+        asyncio.create_task(writer.write(served.port, token, lambda: goes_on)) for writer in writers
+    ]
+    watching = asyncio.create_task(watch.look())
+    try:
+        yield watch
+    finally:
+        goes_on = False
+        watching.cancel()
+        results = await asyncio.gather(*working, watching, return_exceptions=True)
+        errors = [result for result in results if isinstance(result, Exception)]
+        assert not errors, errors
+
+
+def crash(server: Server) -> Callable[[], None]:
+    server.stop("QUIT")
+    return server.start
+
+
+def restart(server: Server) -> Callable[[], None]:
+    server.stop("INT")
+    return server.start
+
+
+def one_backend_dies(server: Server) -> Callable[[], None]:
+    """The server takes it for a crash, ends all others and recovers by itself."""
+    os.kill(backends(server)[-1], signal.SIGKILL)
+    return lambda: None
+
+
+def fall_silent(server: Server) -> Callable[[], None]:
+    """Nothing answers any more, and no connection ends."""
+    pids = [postmaster(server), *backends(server)]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+
+    def go_on() -> None:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+    return go_on
+
+
+def postmaster(server: Server) -> int:
+    return int((server.folder / "data" / "postmaster.pid").read_text().split()[0])
+
+
+def backends(server: Server) -> list[int]:
+    pid = postmaster(server)
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+FAULTS = {crash: 0.5, restart: 0.5, one_backend_dies: 0.0, fall_silent: 6.5}
+"""What happens, and for how many seconds at least."""
+
+
+async def test_postgres_that_goes_away_and_comes_back(served: Served, careful: Server) -> None:
+    await asyncio.to_thread(served.start)
+    token = await served.token()
+    async with served.behind() as behind:
+        root = await behind.account(level=0, username="root")
+    async with served.lines(1):
+        pids = served.pids
+    writers = people(root.uuid, "root", "postgres")
+    chance = chances("postgres")
+    happens = rounds([crash, fall_silent], [*FAULTS] * 5)
+    back: list[float] = []
+    slowest = 0.0
+    for fault in happens:
+        async with at_work(served, writers, token) as watch:
+            await asyncio.sleep(chance.uniform(0.3, 0.8))
+            come_back = await asyncio.to_thread(fault, careful)
+            await asyncio.sleep(FAULTS[fault] + chance.uniform(0, 0.5))
+            await asyncio.to_thread(come_back)
+            began = time.monotonic()
+            while not (watch.good and watch.good[-1] > began):
+                assert time.monotonic() - began < 30, served.said()
+                await asyncio.sleep(0.01)
+            back.append(watch.good[-1] - began)
+            await asyncio.sleep(0.3)
+        assert watch.refused or fault is one_backend_dies
+        slowest = max([slowest, watch.slowest, *(writer.slowest for writer in writers)])
+        async with served.line() as line:
+            for writer in writers:
+                assert await writer.check(line, token) == [], f"seed {SEED}"
+        await look_into(served.database_url)
+    assert served.pids == pids, "a process of ours ended"
+    assert max(back) < BACK_SECONDS
+    assert slowest < LONGEST_SECONDS
+    assert "Traceback" not in served.said()
+    kept, lost = sum(w.acknowledged for w in writers), sum(w.unknown for w in writers)
+    note(
+        f"PostgreSQL away {len(back)} times ({', '.join(sorted({f.__name__ for f in happens}))}):"
+        f" {kept} answered writes, all kept; {sum(w.refused for w in writers)} refused with 503,"
+        f" {lost} without an answer; first success {spread(back)} after its return; slowest"
+        f" request {slowest:.1f} s"
+    )
+
+
+async def look_into(url: str) -> None:
+    """Nothing is half there."""
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    try:
+        for what, count in HALF_THERE.items():
+            assert await connection.fetchval(count) == 0, what
+    finally:
+        await connection.close()

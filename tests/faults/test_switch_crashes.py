@@ -1,0 +1,162 @@
+"""A switch that is cut off between any two steps leaves the phone's file old or new, whole."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from faults import crashing
+from faults.crashing import POINTS, Order
+from faults.desk import Desk, desk
+from phoneprov_adapters.settings import read_settings
+from phoneprov_adapters.wiring import migrate_embedded, prepare, running
+from phoneprov_core.application import UseCases
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.phones.model import NewPhone
+from phoneprov_core.profiles.device import config_filename
+from phoneprov_core.profiles.model import NewProfile, Profile, SwitchRequest
+from support.scale import note, rounds
+from support.stores import a_mac, a_user, identifier
+
+OWNER = identifier(1)
+ACTOR = Actor(OWNER, SUPERADMIN)
+Service = tuple[UseCases, Any]
+OLD = b"<device>the old one</device>"
+
+
+def text(mark: str) -> str:
+    """A configuration that is sent in several pieces."""
+    return f"<device><a>{mark * 40_000}</a></device>"
+
+
+class Killer:
+    """Carries out switches in processes of their own, which are killed."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    async def __call__(self, order: Order) -> int:
+        """The exit code of the process that carried out the order."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(msgspec.json.encode(order) + b"\n")
+        async with asyncio.timeout(60):
+            return int(await self._process.stdout.readline())
+
+
+@asynccontextmanager
+async def killer() -> AsyncIterator[Killer]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, crashing.__file__),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield Killer(process)
+    finally:
+        if process.stdin:
+            process.stdin.close()
+        await process.wait()
+
+
+@asynccontextmanager
+async def started(environment: Mapping[str, str]) -> AsyncIterator[Service]:
+    """The service in this process: its use cases, and the database behind them."""
+    container = prepare(read_settings(environment))
+    async with running(container) as use_cases:
+        yield use_cases, container.database()
+
+
+async def test_a_switch_can_be_cut_off_anywhere(tmp_path: Path) -> None:
+    times = rounds(1, 20)
+    async with desk(tmp_path / "files") as outside, killer() as kill:
+        environment = {
+            "PHONEPROV_DATA_DIR": str(tmp_path / "data"),
+            "PHONEPROV_SECRET_KEYS": "the key of all the crashes of the tests",
+            **outside.settings(),
+        }
+        await prepare_office(environment)
+        places = [(name, turn) for turn in range(times) for name in POINTS]
+        macs = [a_mac(number) for number in range(1, len(places) + 1)]
+        async with started(environment) as service:
+            whole = await prepare_phone(service, outside, a_mac(0))
+            before = await prepare_phone(service, outside, macs[0])
+        # What is not cut off is carried out: it is the crashes that are seen below.
+        assert await kill(Order("", environment, OWNER, whole.new.uuid, whole.mac)) == 0
+        assert whole.file.read_bytes() == whole.new.cnf_xml.encode()
+        for number, (name, _) in enumerate(places):
+            await cut_off(kill, outside, environment, name, before)
+            async with started(environment) as service:
+                await put_right(service, outside, name, before)
+                if number + 1 < len(places):
+                    before = await prepare_phone(service, outside, macs[number + 1])
+    note(
+        f"switch cut off at {len(POINTS)} places, {times} times each: the file old or new, "
+        "whole; at the next start recorded, the phone free; nothing left over by the next switch"
+    )
+
+
+async def prepare_office(environment: dict[str, str]) -> None:
+    settings = read_settings(environment)
+    prepare(settings)
+    await migrate_embedded(settings)
+    async with started(environment) as (_, database), database.write() as tx:
+        await tx.users.add(a_user(1))
+
+
+class Before(NamedTuple):
+    """A phone that has the old file, a profile for it that will be cut off, and the next."""
+
+    mac: str
+    file: Path
+    new: Profile
+    next: Profile
+
+
+async def prepare_phone(service: Service, outside: Desk, mac: str) -> Before:
+    use_cases, _ = service
+    file = outside.folder / config_filename("SEP{MAC}.cnf.xml", mac)
+    await asyncio.to_thread(file.write_bytes, OLD)
+    await use_cases.phones.create(ACTOR, NewPhone(mac=mac, phone_ip="127.0.0.1"))
+    new, next_one = [
+        await use_cases.profiles.create(
+            ACTOR, NewProfile(user_uuid=OWNER, name=mark, cnf_xml=text(mark))
+        )
+        for mark in ("new", "next")
+    ]
+    return Before(mac, file, new, next_one)
+
+
+async def cut_off(
+    kill: Killer, outside: Desk, environment: dict[str, str], name: str, phone: Before
+) -> None:
+    environment = {**environment, "PHONEPROV_RESTART": "http"}
+    order = Order(name, environment, OWNER, phone.new.uuid, phone.mac)
+    assert await kill(order) == -signal.SIGKILL, name
+
+    outside.forget(phone.file.name)
+    expected = phone.new.cnf_xml.encode() if POINTS[name].new else OLD
+    assert phone.file.read_bytes() == expected, name
+
+
+async def put_right(service: Service, outside: Desk, name: str, phone: Before) -> None:
+    """The next start, and the next switch of the phone."""
+    use_cases, database = service
+    async with database.read() as tx:
+        records = [d for d in await tx.deployments.rows(10_000) if d.mac == phone.mac]
+    outcome = POINTS[name].outcome
+    assert [record.outcome.value for record in records] == ([outcome] if outcome else []), name
+    request = SwitchRequest(profile_uuid=phone.next.uuid, mac=phone.mac)
+    assert (await use_cases.switch_profile(ACTOR, request)).profile == "next", name
+    async with database.read() as tx:
+        assert await tx.service_sessions.user_of(phone.mac) == OWNER, name
+    assert phone.file.read_bytes() == phone.next.cnf_xml.encode(), name
+    assert outside.leftovers() == [], name

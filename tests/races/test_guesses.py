@@ -1,0 +1,119 @@
+"""A password can be guessed five times, whatever number of processes look at the guesses; who
+knows it is not kept out by the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+import pytest
+
+from phoneprov_core.auth.throttle import GUESSES, account_key
+from races.harness import PASSWORD, Behind, Service
+from races.wire import Line, Reply, replies
+from support.scale import note, rounds
+
+WORKERS = 4
+WRONG = "incorrect horse battery"
+
+
+async def all_at_once(lines: list[Line], username: str, password: str) -> list[Reply]:
+    for line in lines:
+        line.send("POST", "/auth/login", {"username": username, "password": password})
+    return await replies(*lines)
+
+
+async def log_in(line: Line, username: str, password: str = PASSWORD) -> Reply:
+    (reply,) = await all_at_once([line], username, password)
+    return reply
+
+
+async def failures(behind: Behind, username: str) -> int:
+    async with behind.database.read() as tx:
+        return (await tx.attempts.of(account_key(username))).failures
+
+
+async def wait_is_over(behind: Behind, username: str) -> None:
+    """Let the time go by for which a login is closed."""
+    async with behind.database.write() as tx:
+        attempts = await tx.attempts.of(account_key(username))
+        await tx.attempts.keep(
+            account_key(username), msgspec.structs.replace(attempts, locked_until=0)
+        )
+
+
+async def test_of_200_guesses_at_most_five_are_looked_at(service: Service) -> None:
+    for _ in range(rounds(1, 20)):
+        async with service.behind() as behind, service.lines(200 // WORKERS) as lines:
+            ada = await behind.account()
+            for name in (ada.username, f"nobody like {ada.username}"):
+                answers = await all_at_once(lines, name, WRONG)
+
+                assert Counter(a.status for a in answers) == {401: GUESSES, 429: 200 - GUESSES}
+                for answer in answers:
+                    if answer.status == 429:
+                        assert 1 <= int(answer.headers["retry-after"]) <= 30
+                        assert answer.code == "too_many_attempts"
+                assert await failures(behind, name) == GUESSES
+                # From now on not even the right password is looked at.
+                answers = await all_at_once(lines[:16], name, PASSWORD)
+                assert {answer.status for answer in answers} == {429}
+    note(
+        f"guesses, {service.name}: 200 at once over {WORKERS} processes, {GUESSES} looked at, "
+        "195 refused with 429, known name and unknown alike"
+    )
+
+
+async def test_a_right_password_among_the_guesses_is_worth_one_of_five(service: Service) -> None:
+    async with service.behind() as behind, service.lines(20 // WORKERS) as lines:
+        ada = await behind.account()
+        wrong, right = lines[:GUESSES], lines[GUESSES:]
+        first = await all_at_once(wrong, ada.username, WRONG)
+        then = await all_at_once(right, ada.username, PASSWORD)
+
+    assert [answer.status for answer in first] == [401] * GUESSES
+    assert {answer.status for answer in then} == {429}
+
+
+@pytest.mark.parametrize("wrong_before", [0, GUESSES - 1])
+async def test_who_knows_the_password_gets_in_however_often_at_once(
+    service: Service, wrong_before: int
+) -> None:
+    """A phone book, a softphone and a browser may all log in at nine o'clock."""
+    statuses = Counter[int]()
+    async with service.behind() as behind, service.lines(16 // WORKERS) as lines:
+        for _ in range(rounds(1, 50)):
+            ada = await behind.account()
+            for line in lines[:wrong_before]:
+                assert (await log_in(line, ada.username, WRONG)).status == 401
+            answers = await all_at_once(lines, ada.username, PASSWORD)
+            statuses.update(answer.status for answer in answers)
+
+            assert {answer.status for answer in answers} == {200}
+            assert await failures(behind, ada.username) == 0
+    note(
+        f"right logins of one account, {service.name}: {len(lines)} at once over {WORKERS} "
+        f"processes, {wrong_before} wrong ones before: {dict(statuses)}"
+    )
+
+
+async def test_a_closed_login_stays_closed_over_a_restart(alone: Service) -> None:
+    async with alone.behind() as behind:
+        ada = await behind.account()
+        async with alone.lines(GUESSES) as lines:
+            await all_at_once(lines, ada.username, WRONG)
+        alone.stop()
+        alone.start()
+        async with alone.lines(1) as (line,):
+            assert (await log_in(line, ada.username)).status == 429
+
+            await wait_is_over(behind, ada.username)
+            assert (await log_in(line, ada.username, WRONG)).status == 401
+            again = await log_in(line, ada.username)
+            assert again.status == 429
+            assert 55 <= int(again.headers["retry-after"]) <= 60
+
+            await wait_is_over(behind, ada.username)
+            assert (await log_in(line, ada.username)).status == 200
+            assert await failures(behind, ada.username) == 0
+    note(f"a closed login, {alone.name}: closed after a restart too")

@@ -1,0 +1,125 @@
+"""What logins cost: memory that is bounded, time that tells nothing, and no waiting for anybody
+else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from math import erfc, sqrt
+from statistics import median
+
+from phoneprov_adapters.security.argon2 import PARAMETERS
+from races.harness import PASSWORD, Behind, Service
+from races.wire import Line, replies
+from races.workers import MIB, forget_most_memory, most_memory
+from support.scale import LONG, note, rounds
+
+CORES = os.cpu_count() or 1
+HASH = PARAMETERS.memory_cost * 1024
+WRONG = "incorrect horse battery"
+
+
+async def usernames(behind: Behind, count: int) -> list[str]:
+    return [(await behind.account()).username for _ in range(count)]
+
+
+async def all_log_in(lines: list[Line], names: list[str]) -> None:
+    for line, name in zip(lines, names, strict=True):
+        line.send("POST", "/auth/login", {"username": name, "password": PASSWORD})
+    answers = await replies(*lines)
+    assert {answer.status for answer in answers} == {200}
+
+
+async def pings(line: Line, logins: asyncio.Task[None]) -> list[float]:
+    """How long somebody else waited for answers, in seconds, while the logins went on."""
+    waited = []
+    while not logins.done():
+        began = time.perf_counter()
+        await line.ask("GET", "/nothing")
+        waited.append(time.perf_counter() - began)
+        await asyncio.sleep(0.005)
+    return waited
+
+
+async def grown_by(service: Service, count: int, workers: int) -> tuple[int, list[float]]:
+    """By how many bytes the processes have grown at most while so many log in at once, and
+    how long others waited."""
+    async with service.behind() as behind, service.lines(count // workers + 1) as lines:
+        names = await usernames(behind, count)
+        pids = service.pids
+        for pid in pids:
+            forget_most_memory(pid)
+        logins = asyncio.create_task(all_log_in(lines[:count], names))
+        waited = await pings(lines[-1], logins)
+        await logins
+        return sum(map(most_memory, pids)) - service.at_rest, waited
+
+
+async def test_many_logins_take_the_memory_of_a_few_and_hold_up_nobody(alone: Service) -> None:
+    grown, waited = await grown_by(alone, 100, workers=1)
+
+    note(
+        f"100 logins at once, {alone.name}, 1 process: grows by {grown / MIB:.0f} MiB "
+        f"({CORES} hashes at once take {CORES * HASH / MIB:.0f}); others wait "
+        f"{median(waited) * 1000:.0f} ms in the median, {max(waited) * 1000:.0f} ms at most"
+    )
+    assert grown < CORES * HASH + 50 * MIB
+    # On the event loop, all these hashes would stand before every answer: seconds.
+    assert median(waited) < 0.2
+
+
+async def test_many_processes_share_the_memory_for_hashes(service: Service) -> None:
+    count = rounds(24, 100)
+    grown, _ = await grown_by(service, count, workers=4)
+
+    at_once = max(CORES, 4)
+    note(
+        f"{count} logins at once, {service.name}, 4 processes: grow by {grown / MIB:.0f} MiB "
+        f"({at_once} hashes at once take {at_once * HASH / MIB:.0f})"
+    )
+    assert grown < at_once * HASH + 50 * MIB
+
+
+async def test_time_does_not_tell_who_is_known(alone: Service) -> None:
+    guesses = rounds(16, 400)
+    seconds: dict[str, list[float]] = {"known": [], "unknown": [], "inactive": []}
+    async with alone.behind() as behind, alone.lines(1) as (line,):
+        for number in range(guesses):
+            # Each is new, for the fifth guess at one would close its login.
+            known = await behind.account()
+            asleep = await behind.account(is_active=False)
+            asked = [
+                ("known", known.username, WRONG),
+                ("unknown", f"no {known.username}", WRONG),
+                ("inactive", asleep.username, PASSWORD),
+            ]
+            for kind, name, password in asked[number % 3 :] + asked[: number % 3]:
+                began = time.perf_counter()
+                body = {"username": name, "password": password}
+                answer = await line.ask("POST", "/auth/login", body)
+                seconds[kind].append(time.perf_counter() - began)
+                assert (answer.status, answer.code) == (401, "wrong_credentials")
+    medians = {kind: median(taken) for kind, taken in seconds.items()}
+    for other in ("unknown", "inactive"):
+        difference = abs(medians[other] / medians["known"] - 1)
+        likelihood = mann_whitney(seconds["known"], seconds[other])
+        note(
+            f"wrong logins, {alone.name}: known {medians['known'] * 1000:.1f} ms, {other} "
+            f"{medians[other] * 1000:.1f} ms in the median of {guesses}, {difference:.1%} apart, "
+            f"Mann-Whitney p = {likelihood:.2f}"
+        )
+        # A busy machine blurs what few tries show; without a hash nine tenths are missing.
+        assert difference < (0.05 if LONG else 0.6), medians
+        assert likelihood > (0.01 if LONG else 1e-5)
+
+
+def mann_whitney(one: list[float], other: list[float]) -> float:
+    """How likely samples this different are when they come from the same source (two-sided,
+    by the normal approximation, which is good from twenty of each on)."""
+    ranked = sorted([(value, 0) for value in one] + [(value, 1) for value in other])
+    ranks = sum(rank for rank, (_, of) in enumerate(ranked, 1) if of == 0)
+    u = ranks - len(one) * (len(one) + 1) / 2
+    mean = len(one) * len(other) / 2
+    deviation = sqrt(len(one) * len(other) * (len(one) + len(other) + 1) / 12)
+    return erfc(abs(u - mean) / deviation / sqrt(2))

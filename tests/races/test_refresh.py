@@ -1,0 +1,159 @@
+"""A refresh token is exchanged once, however many ask in however many processes, and nothing
+outlives the end of its session."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+from phoneprov_core.auth.model import TokenPair
+from races.harness import PASSWORD, Service
+from races.wire import Line, Reply, replies
+from support.scale import note, rounds
+
+CLIENTS = 16
+WORKERS = 4
+
+
+async def refresh(line: Line, token: str) -> Reply:
+    return await line.ask("POST", "/auth/refresh", {"refresh_token": token})
+
+
+def pair_of(reply: Reply) -> TokenPair:
+    return TokenPair(reply.data["accessToken"], reply.data["refreshToken"])
+
+
+async def is_dead(line: Line, pair: TokenPair) -> bool:
+    """Whether neither token is good for anything. The access token goes first: to present a
+    refresh token a second time would itself end a session that lives."""
+    statuses = [
+        (await line.ask("GET", "/me", token=pair.access_token)).status,
+        (await refresh(line, pair.refresh_token)).status,
+    ]
+    assert set(statuses) <= {200, 401}, statuses
+    return statuses == [401, 401]
+
+
+async def test_of_many_at_once_exactly_one_gets_a_pair(service: Service) -> None:
+    tokens = rounds(25, 1000)
+    async with service.behind() as behind, service.lines(CLIENTS // WORKERS) as lines:
+        ada = await behind.account()
+        pairs = await behind.sessions(ada.uuid, tokens)
+        began = time.perf_counter()
+        for pair in pairs:
+            for line in lines:
+                line.send("POST", "/auth/refresh", {"refresh_token": pair.refresh_token})
+            answers = await replies(*lines)
+
+            assert Counter(answer.status for answer in answers) == {200: 1, 401: CLIENTS - 1}
+            for answer in answers:
+                if answer.status == 401:
+                    assert answer.code == "unauthenticated"
+                    assert answer.headers["www-authenticate"] == "Bearer"
+            # The others used it a second time: that is theft, and the session is over.
+            (winner,) = (answer for answer in answers if answer.status == 200)
+            assert await is_dead(lines[0], pair_of(winner))
+        seconds = time.perf_counter() - began
+    note(
+        f"refresh, {service.name}: {tokens} tokens x {CLIENTS} clients x {WORKERS} processes: "
+        f"{tokens} winners, no 5xx, {tokens * CLIENTS / seconds:.0f} exchanges/s"
+    )
+
+
+async def test_nothing_lives_after_a_logout_whatever_it_races_with(service: Service) -> None:
+    interleavings = rounds(40, 1000)
+    first = Counter[str]()
+    lead = 0.0
+    async with service.behind() as behind, service.lines(1) as lines:
+        ada = await behind.account()
+        for number in range(interleavings):
+            pair, elsewhere = await behind.sessions(ada.uuid, 2)
+            at_logout, at_refresh = random.sample(lines, 2)
+            token, body = _LOGOUTS[number % len(_LOGOUTS)](pair, elsewhere)
+
+            async def log_out(
+                line: Line = at_logout, body: object = body, token: str = token
+            ) -> Reply:
+                return await line.ask("POST", "/auth/logout", body, token=token)
+
+            async def exchange(line: Line = at_refresh, pair: TokenPair = pair) -> Reply:
+                return await refresh(line, pair.refresh_token)
+
+            logged_out, exchanged = await _apart(log_out(), exchange(), lead)
+
+            assert logged_out.status == 200
+            assert exchanged.status in {200, 401}
+            if exchanged.status == 200:
+                assert await is_dead(at_refresh, pair_of(exchanged)), number
+            assert await is_dead(at_logout, pair), number
+            # Who was late begins earlier next time: so they meet.
+            refreshed = exchanged.status == 200
+            first["refresh" if refreshed else "logout"] += 1
+            lead += 0.001 if refreshed else -0.001
+    assert min(first["refresh"], first["logout"]) > interleavings // 20, "that was no race"
+    note(
+        f"refresh against logout, {service.name}: {interleavings} interleavings, "
+        f"{first['refresh']} refreshed first, {first['logout']} logged out first, "
+        "no living token after"
+    )
+
+
+_LOGOUTS: list[Callable[[TokenPair, TokenPair], tuple[str, object]]] = [
+    lambda here, elsewhere: (here.access_token, {"refresh_token": here.refresh_token}),
+    lambda here, elsewhere: (elsewhere.access_token, {"refresh_token": here.refresh_token}),
+    lambda here, elsewhere: (here.access_token, None),
+    lambda here, elsewhere: (elsewhere.access_token, {}),
+]
+
+
+async def _apart(
+    one: Awaitable[Reply], other: Awaitable[Reply], lead: float
+) -> tuple[Reply, Reply]:
+    """Both; ``one`` begins about ``lead`` seconds before the other."""
+
+    async def after(seconds: float, act: Awaitable[Reply]) -> Reply:
+        await asyncio.sleep(max(0.0, seconds))
+        return await act
+
+    apart = lead + random.uniform(-0.001, 0.001)
+    return await asyncio.gather(after(-apart, one), after(apart, other))
+
+
+async def test_no_login_outlives_what_happens_to_the_account_meanwhile(service: Service) -> None:
+    """A login takes the time of a hash. Whatever comes in between counts, and an account that
+    is made active again finds none of its old sessions alive."""
+    logins = rounds(9, 300)
+    got_in = 0
+    async with service.behind() as behind, service.lines(1) as (here, there, *_):
+        root = await behind.account(level=0)
+        (by_root,) = await behind.sessions(root.uuid)
+        for number in range(logins):
+            ada = await behind.account()
+            method, body = _HAPPENINGS[number % len(_HAPPENINGS)]
+            here.send("POST", "/auth/login", {"username": ada.username, "password": PASSWORD})
+            await asyncio.sleep(random.uniform(0, 0.05))
+            changed = await there.ask(
+                method, f"/users/{ada.uuid}", body, token=by_root.access_token
+            )
+            assert changed.status == 200, changed
+            logged_in = await here.reply()
+
+            assert logged_in.status in {200, 401}
+            await behind.put(ada)  # as it was, and active
+            if logged_in.status == 200:
+                got_in += 1
+                assert await is_dead(there, pair_of(logged_in)), (method, body)
+    note(
+        f"login against deactivation, deletion and a new password, {service.name}: "
+        f"{logins} logins, {got_in} got in before, no living token after"
+    )
+
+
+_HAPPENINGS: list[tuple[str, dict[str, object] | None]] = [
+    ("PUT", {"is_active": False}),
+    ("PUT", {"password": "another correct horse"}),
+    ("DELETE", None),
+]

@@ -1,0 +1,101 @@
+"""However accounts are made to lose level 0 at the same moment, one of them keeps it; however
+levels are assigned at the same moment, a user has one."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from phoneprov_core.kernel.levels import SUPERADMIN, LevelRule
+from phoneprov_core.users.model import User
+from races.harness import Behind, Service
+from races.wire import replies
+from support.scale import note, rounds
+
+Request = tuple[str, str, Any]
+Blow = Callable[[str, str], Request]
+"""What takes level 0 from a user; the second argument is a permission of level 1."""
+
+BLOWS: dict[str, Blow] = {
+    "delete": lambda user, one: ("DELETE", f"/users/{user}", None),
+    "deactivate": lambda user, one: ("PUT", f"/users/{user}", {"is_active": False}),
+    "unassign": lambda user, one: ("DELETE", f"/user-perms/{user}", None),
+}
+STRICT_BLOWS: dict[str, Blow] = {
+    **BLOWS,
+    "lower": lambda user, one: ("POST", "/user-perms", {"user_uuid": user, "perm_uuid": one}),
+}
+
+
+@pytest.fixture(params=LevelRule)
+def ground(request: pytest.FixtureRequest, service: Service, hierarchical: Service) -> Service:
+    """A service under each of the two rules."""
+    return service if request.param is LevelRule.STRICT else hierarchical
+
+
+async def test_of_two_superadmins_one_is_left_whatever_they_do_to_each_other(
+    ground: Service,
+) -> None:
+    rule = ground.settings.level_rule
+    blows = STRICT_BLOWS if rule is LevelRule.STRICT else BLOWS
+    pairs = list(itertools.product(blows.values(), repeat=2))
+    # At each other, and each at themselves.
+    kinds = [(one, other, at) for one, other in pairs for at in (1, 0)]
+    duels = rounds(len(kinds), 500)
+    lost = Counter[int]()
+    async with ground.behind() as behind, ground.lines(2) as lines:
+        await behind.dismiss_everybody()
+        ada, bob = await behind.account(), await behind.account()
+        one = (await behind.permission(1)).uuid
+        for number in range(duels):
+            first, second, at = kinds[number % len(kinds)]
+            tokens = [await _superadmin(behind, user) for user in (ada, bob)]
+            struck = [(ada, bob)[at], (bob, ada)[at]]
+            here, there = random.sample(lines, 2)
+            for line, blow, user, token in zip(
+                (here, there), (first, second), struck, tokens, strict=True
+            ):
+                method, path, body = blow(user.uuid, one)
+                line.send(method, path, body, token=token)
+            statuses = sorted(answer.status for answer in await replies(here, there))
+
+            left = [user for user in (ada, bob) if await behind.holds(SUPERADMIN, user.uuid)]
+            assert len(left) == 1, (number, statuses)
+            assert statuses[0] == 200
+            assert statuses[1] in {401, 403, 409}, statuses
+            lost[statuses[1]] += 1
+    assert lost[409] > duels // 10, "that was no race"
+    note(
+        f"duels of two superadmins, {ground.name}, {rule.value} rule: {duels}, one left each "
+        f"time; the other's request got {dict(sorted(lost.items()))}"
+    )
+
+
+async def _superadmin(behind: Behind, user: User) -> str:
+    """Whatever was done to them, they are a superadmin again; their access token."""
+    await behind.put(user, level=SUPERADMIN)
+    (tokens,) = await behind.sessions(user.uuid)
+    return tokens.access_token
+
+
+async def test_racing_assignments_leave_a_user_one(service: Service) -> None:
+    races = rounds(8, 200)
+    async with service.behind() as behind, service.lines(4) as lines:
+        root = await behind.account(level=SUPERADMIN)
+        (by_root,) = await behind.sessions(root.uuid)
+        levels = [(await behind.permission(level)).uuid for level in (1, 2, 3)]
+        for _ in range(races):
+            ada = await behind.account()
+            for line, level in zip(lines, itertools.cycle(levels), strict=False):
+                body = {"user_uuid": ada.uuid, "perm_uuid": level}
+                line.send("POST", "/user-perms", body, token=by_root.access_token)
+            answers = await replies(*lines)
+
+            assert [answer.status for answer in answers] == [200] * len(lines)
+            assert await behind.assignments_of(ada.uuid) == 1
+    note(f"racing assignments, {service.name}: {races} users x {len(lines)}, one each, no 5xx")

@@ -1,0 +1,84 @@
+"""HTTP on one kept connection, with sending and receiving apart.
+
+An ordinary client takes a millisecond for each request, in which a race is over. Here a
+request is one write: those of many connections arrive together, before any is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, NamedTuple
+
+SECONDS = 60
+"""How long a reply may take; nothing here is that slow."""
+
+
+class Reply(NamedTuple):
+    """What was answered; names of headers are in small letters."""
+
+    status: int
+    headers: dict[str, str]
+    envelope: dict[str, Any]
+
+    @property
+    def data(self) -> Any:
+        return self.envelope["data"]
+
+    @property
+    def code(self) -> str | None:
+        """What kind of failure it is; None for a success."""
+        error = self.envelope.get("error")
+        return None if error is None else str(error["code"])
+
+
+class Line:
+    """One connection to a server on this host; it belongs to one worker process."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def open(cls, port: int) -> Line:
+        return cls(*await asyncio.open_connection("127.0.0.1", port))
+
+    @property
+    def port(self) -> int:
+        """The port on this end."""
+        return int(self._writer.get_extra_info("sockname")[1])
+
+    def send(self, method: str, path: str, body: object = None, *, token: str = "") -> None:
+        """Send a request, whole and at once; ``path`` begins behind ``/api/v1``."""
+        content = b"" if body is None else json.dumps(body).encode()
+        head = [f"{method} /api/v1{path} HTTP/1.1", "host: localhost"]
+        if token:
+            head.append(f"authorization: Bearer {token}")
+        if body is not None:
+            head.append("content-type: application/json")
+        head.append(f"content-length: {len(content)}")
+        self._writer.write("\r\n".join([*head, "", ""]).encode() + content)
+
+    async def reply(self) -> Reply:
+        """The answer to the oldest request that has none yet."""
+        async with asyncio.timeout(SECONDS):
+            head = await self._reader.readuntil(b"\r\n\r\n")
+            first, *fields = head.decode("latin-1").split("\r\n")[:-2]
+            parted = (field.partition(":") for field in fields)
+            headers = {name.lower(): value.strip() for name, _, value in parted}
+            content = await self._reader.readexactly(int(headers["content-length"]))
+        return Reply(int(first.split(" ", 2)[1]), headers, json.loads(content))
+
+    async def ask(self, method: str, path: str, body: object = None, *, token: str = "") -> Reply:
+        """Send a request and await its answer."""
+        self.send(method, path, body, token=token)
+        return await self.reply()
+
+    async def close(self) -> None:
+        self._writer.close()
+        await self._writer.wait_closed()
+
+
+async def replies(*lines: Line) -> list[Reply]:
+    """One reply from each line, in the order of the lines."""
+    return await asyncio.gather(*(line.reply() for line in lines))

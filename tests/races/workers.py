@@ -1,0 +1,67 @@
+"""Worker processes, as Linux shows them: who they are, whose a connection is, how much memory
+they take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PROC = Path("/proc")
+MIB = 1024 * 1024
+
+
+def workers_of(pid: int) -> list[int]:
+    """The processes that serve for the server ``pid``: its children, or itself if it has
+    none."""
+    children = (_PROC / str(pid) / "task" / str(pid) / "children").read_text().split()
+    spawned = [int(child) for child in children if b"spawn_main" in _command(int(child))]
+    return spawned or [pid]
+
+
+def _command(pid: int) -> bytes:
+    return (_PROC / str(pid) / "cmdline").read_bytes()
+
+
+def owners(pids: list[int], server_port: int) -> dict[int, int]:
+    """The worker behind each connection to the server, by the client's port."""
+    inodes = _accepted(server_port)
+    found: dict[int, int] = {}
+    for pid in pids:
+        for link in (_PROC / str(pid) / "fd").iterdir():
+            try:
+                target = str(link.readlink())
+            except FileNotFoundError:  # closed while we looked
+                continue
+            if (port := inodes.get(target)) is not None:
+                found[port] = pid
+    return found
+
+
+def _accepted(server_port: int) -> dict[str, int]:
+    """The clients' ports, by what the servers' ends are called in a process's folder."""
+    rows = (line.split() for line in (_PROC / "net" / "tcp").read_text().splitlines()[1:])
+    return {
+        f"socket:[{row[9]}]": int(row[2].rpartition(":")[2], 16)
+        for row in rows
+        if int(row[1].rpartition(":")[2], 16) == server_port
+    }
+
+
+def memory(pid: int) -> int:
+    """The bytes of main memory that a process takes now."""
+    return _status(pid, "VmRSS")
+
+
+def most_memory(pid: int) -> int:
+    """The most that it took since ``forget_most_memory``."""
+    return _status(pid, "VmHWM")
+
+
+def forget_most_memory(pid: int) -> None:
+    (_PROC / str(pid) / "clear_refs").write_text("5")
+
+
+def _status(pid: int, name: str) -> int:
+    for line in (_PROC / str(pid) / "status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError(f"Linux does not tell {name}")
