@@ -27,6 +27,25 @@ def tidied(name: str, schema: Json) -> Json:
     return {**schema, "properties": properties, "additionalProperties": False}
 
 
+def with_enums_in_place(components: Json) -> Json:
+    """The records, with each choice of words written where it is made."""
+    enums = {
+        REF.format(name=name): {"type": "string", "enum": schema["enum"]}
+        for name, schema in components.items()
+        if "enum" in schema
+    }
+
+    def placed(thing: Any) -> Any:
+        if isinstance(thing, list):
+            return [placed(item) for item in thing]
+        if isinstance(thing, dict):
+            named = enums.get(thing.get("$ref", ""), {})
+            return {**named, **{k: placed(v) for k, v in thing.items() if not named or k != "$ref"}}
+        return thing
+
+    return {name: placed(schema) for name, schema in components.items() if "enum" not in schema}
+
+
 def of_request(schema: Json, read: Json | None, identifiers: tuple[str, ...]) -> None:
     """Let a body hold the ``identifiers`` of what is addressed and, where ``read`` is its
     record as it is answered, that record's other fields."""
