@@ -11,6 +11,14 @@ Json = dict[str, Any]
 
 REF = "#/components/schemas/{name}"
 
+_TOGETHER: Json = {
+    "RollbackRequest": {
+        "dependentRequired": {"profile_uuid": ["revision"], "revision": ["profile_uuid"]},
+        "not": {"required": ["deployment_uuid", "profile_uuid"]},
+    }
+}
+"""Which fields need and which exclude each other; types cannot say that."""
+
 _AFFIXES = re.compile(r"^(New|Shown|Enriched)|(Patch|Flag)$")
 
 
@@ -24,7 +32,8 @@ def tidied(name: str, schema: Json) -> Json:
         field: _worded(_nullable(field_schema), _words(resource, field))
         for field, field_schema in schema["properties"].items()
     }
-    return {**schema, "properties": properties, "additionalProperties": False}
+    together = _TOGETHER.get(name, {})
+    return {**schema, "properties": properties, "additionalProperties": False, **together}
 
 
 def with_enums_in_place(components: Json) -> Json:
