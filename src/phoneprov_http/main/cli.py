@@ -25,6 +25,7 @@ from a file that PHONEPROV_..._FILE names. A first look:
 
 # What a command needs is loaded when it is called: to load all of it takes a second.
 _COMMANDS = {
+    "batch": ("batch", "batch"),
     "create-admin": ("admin", "create_admin"),
     "db": ("admin", "db"),
     "demo": ("demo", "demo"),
