@@ -32,9 +32,9 @@ unit: $(VENV)/installed-dev  ## the quick tests alone
 schemathesis-long: $(VENV)/installed-dev  ## 50,000 requests at random, held to the OpenAPI document
 	$(BIN)/python bench/fuzz.py --cases 50000
 
-bench: $(VENV)-bench/installed  ## how fast it is, beside a peer and the floor; writes docs/explanation/performance.md
+bench: $(VENV)-bench/installed $(VENV)/installed-run  ## how fast it is, beside a peer and the floor; writes docs/explanation/performance.md
 	@command -v wrk >/dev/null || { apt-get update && apt-get install --yes wrk; }
-	$(BENCH)/python -m bench --write
+	$(BENCH)/python -m bench --service $(BIN)/python --write
 
 bench-lists: $(VENV)/installed-dev  ## the memory that a list of 100,000 records takes
 	$(BIN)/python bench/list_memory.py
