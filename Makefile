@@ -9,7 +9,7 @@ BENCH := $(VENV)-bench/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-pgbouncer races faults hostile schemathesis-long bench bench-lists check fix unit lock clean
+.PHONY: help demo test test-browser test-pgbouncer races faults hostile schemathesis-long bench bench-lists test-ftp-servers check fix unit lock clean
 
 help:  ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -56,6 +56,19 @@ faults: $(VENV)/installed-dev  ## crashes, restarts, full disks and shutdowns by
 
 hostile: $(VENV)/installed-dev  ## every hostile request there is, with what it cost
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security
+
+# They conflict with each other, so they are unpacked and not installed.
+FTP_PACKAGES := vsftpd proftpd-core proftpd-mod-crypto libwrap0 libhiredis0.14 libmemcached11 libmemcachedutil2 libhashkit2 libpcre2-posix3
+FTP_SERVERS := $(CURDIR)/build/ftp-servers
+
+test-ftp-servers: $(VENV)/installed-dev $(FTP_SERVERS)/usr/sbin/proftpd  ## uploads to real vsftpd and ProFTPD (Debian, as root)
+	PHONEPROV_TEST_FTP_SERVERS=$(FTP_SERVERS) $(BIN)/python -m pytest -q tests/contract/ftp -k "vsftpd or proftpd"
+
+$(FTP_SERVERS)/usr/sbin/proftpd:
+	mkdir -p $(FTP_SERVERS)
+	cd $(FTP_SERVERS) && apt-get update && apt-get download $(FTP_PACKAGES) \
+	  && for package in *.deb; do dpkg-deb --extract $$package . && rm $$package; done
+	touch $@
 
 fix: $(VENV)/installed-dev  ## put format and simple lint in order
 	$(BIN)/ruff format .
