@@ -7,6 +7,7 @@ request is one write: those of many connections arrive together, before any is a
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from typing import Any, NamedTuple
 
@@ -76,7 +77,9 @@ class Line:
 
     async def close(self) -> None:
         self._writer.close()
-        await self._writer.wait_closed()
+        # Whoever was on the other end may have been killed; then this end is closed too.
+        with contextlib.suppress(OSError):
+            await self._writer.wait_closed()
 
 
 async def replies(*lines: Line) -> list[Reply]:
