@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 
 from phoneprov_core.auth.model import TokenPair
-from races.harness import PASSWORD, Service
+from races.behind import PASSWORD
+from races.harness import WORKERS, Service
 from races.wire import Line, Reply, replies
 from support.scale import note, rounds
 
 CLIENTS = 16
-WORKERS = 4
 
 
 async def refresh(line: Line, token: str) -> Reply:

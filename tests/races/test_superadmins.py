@@ -13,7 +13,8 @@ import pytest
 
 from phoneprov_core.kernel.levels import SUPERADMIN, LevelRule
 from phoneprov_core.users.model import User
-from races.harness import Behind, Service
+from races.behind import Behind
+from races.harness import Service
 from races.wire import replies
 from support.scale import note, rounds
 
