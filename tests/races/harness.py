@@ -1,5 +1,5 @@
-"""``phoneprov serve`` with real worker processes over a database of its own,
-it, and connections to each of its processes."""
+"""``phoneprov serve`` with real worker processes over a database of its own, and
+connections to each of its processes."""
 
 from __future__ import annotations
 
