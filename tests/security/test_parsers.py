@@ -11,8 +11,8 @@ from support.mutation import Mutations, composed
 from support.parsers import PARSERS
 from support.scale import SEED, chances, note, rounds
 
-MUTATED = rounds(1500, 123_000)
-COMPOSED = rounds(60, 20_000)
+MUTATED = rounds(1500, 141_000)
+COMPOSED = rounds(60, 2_000)
 
 MOST = 0.05
 """Seconds of processor time for one input."""
