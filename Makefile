@@ -9,7 +9,7 @@ BENCH := $(VENV)-bench/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-pgbouncer races faults hostile schemathesis-long bench bench-lists test-ftp-servers check fix unit lock clean
+.PHONY: help demo test test-browser test-pgbouncer races faults hostile schemathesis-long bench bench-lists test-ftp-servers check fix unit lock clean fuzz-parsers
 
 help:  ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -69,6 +69,9 @@ $(FTP_SERVERS)/usr/sbin/proftpd:
 	cd $(FTP_SERVERS) && apt-get update && apt-get download $(FTP_PACKAGES) \
 	  && for package in *.deb; do dpkg-deb --extract $$package . && rm $$package; done
 	touch $@
+
+fuzz-parsers: $(VENV)/installed-dev  ## a million inputs for all that takes apart what strangers send
+	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security/test_parsers.py
 
 fix: $(VENV)/installed-dev  ## put format and simple lint in order
 	$(BIN)/ruff format .

@@ -10,7 +10,7 @@ from typing import Any
 
 from faults.desk import desk
 from faults.served import Served
-from races.harness import PASSWORD
+from races.behind import PASSWORD
 from races.wire import Line, Reply
 from support.scale import note
 
