@@ -11,10 +11,14 @@ from phoneprov_adapters.settings import SettingsError
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_http.main.admin import create_admin, db
 from phoneprov_http.main.demo import demo
+from phoneprov_http.main.history import history
 from phoneprov_http.main.keys import keys
+from phoneprov_http.main.lint import lint
 from phoneprov_http.main.openapi import openapi
+from phoneprov_http.main.preview import preview
 from phoneprov_http.main.serve import serve
 from phoneprov_http.main.simulate import simulate_phone
+from phoneprov_http.main.switching import rollback, switch
 
 HELP = """Own your office telephony: put a person's phone profile onto any desk phone.
 
@@ -25,6 +29,7 @@ from a file that PHONEPROV_..._FILE names. A first look:
   phoneprov demo                       the whole job against a simulated phone
   phoneprov create-admin --username ada --email ada@example.com
   phoneprov serve                      serve on http://127.0.0.1:8000
+  phoneprov history 001bd4123456       what was put onto a phone, and what is there now
 """
 
 
@@ -57,6 +62,11 @@ main.add_command(serve)
 main.add_command(create_admin)
 main.add_command(db)
 main.add_command(keys)
+main.add_command(switch)
+main.add_command(preview)
+main.add_command(history)
+main.add_command(rollback)
+main.add_command(lint)
 main.add_command(demo)
 main.add_command(simulate_phone)
 main.add_command(openapi)
