@@ -20,6 +20,7 @@ from a file that PHONEPROV_..._FILE names. A first look:
   phoneprov demo                       the whole job against a simulated phone
   phoneprov create-admin --username ada --email ada@example.com
   phoneprov serve                      serve on http://127.0.0.1:8000
+  phoneprov history 001bd4123456       what was put onto a phone, and what is there now
 """
 
 
@@ -28,10 +29,15 @@ _COMMANDS = {
     "create-admin": ("admin", "create_admin"),
     "db": ("admin", "db"),
     "demo": ("demo", "demo"),
+    "history": ("history", "history"),
     "keys": ("keys", "keys"),
+    "lint": ("lint", "lint"),
     "openapi": ("openapi", "openapi"),
+    "preview": ("preview", "preview"),
+    "rollback": ("switching", "rollback"),
     "serve": ("serve", "serve"),
     "simulate-phone": ("simulate", "simulate_phone"),
+    "switch": ("switching", "switch"),
 }
 
 
