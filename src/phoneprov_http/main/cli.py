@@ -15,6 +15,7 @@ from phoneprov_http.main.keys import keys
 from phoneprov_http.main.openapi import openapi
 from phoneprov_http.main.serve import serve
 from phoneprov_http.main.simulate import simulate_phone
+from phoneprov_http.main.transfer import export, import_
 
 HELP = """Own your office telephony: put a person's phone profile onto any desk phone.
 
@@ -57,6 +58,8 @@ main.add_command(serve)
 main.add_command(create_admin)
 main.add_command(db)
 main.add_command(keys)
+main.add_command(import_)
+main.add_command(export)
 main.add_command(demo)
 main.add_command(simulate_phone)
 main.add_command(openapi)
