@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from support.scale import note
+from support.scale import note, rounds
 
-MANY = 10_000
+MANY = rounds(2_000, 10_000)
 
 
 def phoneprov(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
