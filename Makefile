@@ -101,7 +101,7 @@ $(VENV)-bench/installed: requirements/bench.txt pyproject.toml
 
 lock:  ## resolve the dependencies anew, for every platform, with hashes
 	$(PYTHON) -m pip install --quiet uv
-	for set in "run --group build" "dev --group dev" "bench --group bench"; do set -- $$set; \
+	for set in "run --group build" "dev --group dev" "bench --group bench" "docs --group docs"; do set -- $$set; \
 	  $(PYTHON) -m uv pip compile --quiet --universal --upgrade --python-version 3.11 \
 	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	    pyproject.toml $$2 $$3 --output-file requirements/$$1.txt; done

@@ -26,18 +26,20 @@ from a file that PHONEPROV_..._FILE names. A first look:
 
 # What a command needs is loaded when it is called: to load all of it takes a second.
 _COMMANDS = {
+    "serve": ("serve", "serve"),
     "create-admin": ("admin", "create_admin"),
     "db": ("admin", "db"),
-    "demo": ("demo", "demo"),
-    "history": ("history", "history"),
     "keys": ("keys", "keys"),
-    "lint": ("lint", "lint"),
-    "openapi": ("openapi", "openapi"),
-    "preview": ("preview", "preview"),
-    "rollback": ("switching", "rollback"),
-    "serve": ("serve", "serve"),
-    "simulate-phone": ("simulate", "simulate_phone"),
     "switch": ("switching", "switch"),
+    "preview": ("preview", "preview"),
+    "history": ("history", "history"),
+    "rollback": ("switching", "rollback"),
+    "lint": ("lint", "lint"),
+    "import": ("transfer", "import_"),
+    "export": ("transfer", "export"),
+    "demo": ("demo", "demo"),
+    "simulate-phone": ("simulate", "simulate_phone"),
+    "openapi": ("openapi", "openapi"),
 }
 
 
