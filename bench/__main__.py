@@ -29,9 +29,21 @@ CHART = Path("docs/explanation/performance.svg")
 @click.option("--seconds", default=4.0, show_default=True, help="How long a round lasts.")
 @click.option("--only", multiple=True, help="Names of cases; all of them by default.")
 @click.option("--rows", default=1_000_000, show_default=True, help="For the cost in a large table.")
+@click.option(
+    "--service",
+    default=sys.executable,
+    help="The Python that phoneprov is installed for, without what the peer needs.",
+)
 @click.option("--write", is_flag=True, help=f"Write {PAGE} and {CHART}.")
 def bench(
-    database: str, rounds: int, seconds: float, only: tuple[str, ...], rows: int, *, write: bool
+    database: str,
+    rounds: int,
+    seconds: float,
+    only: tuple[str, ...],
+    rows: int,
+    service: str,
+    *,
+    write: bool,
 ) -> None:
     """Start the service as a user would, a peer and the floor; measure them in turn.
 
@@ -43,7 +55,7 @@ def bench(
         raise click.ClickException("two processors are needed: one serves, one asks")
     # What is started from here on runs on the second, unless it is told otherwise.
     os.sched_setaffinity(0, {1})
-    plan = Plan(rounds, seconds, frozenset(only), rows)
+    plan = Plan(rounds, seconds, frozenset(only), rows, service)
     measured: list[Figures] = []
     for open_world in {"sqlite": [_sqlite], "postgresql": [_postgres]}.get(
         database, [_sqlite, _postgres]

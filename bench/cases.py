@@ -29,12 +29,14 @@ Say = Callable[[str], None]
 
 
 class Plan(Struct, frozen=True):
-    """How long to measure what; ``only`` names cases, all of them when it is empty."""
+    """How long to measure what; ``only`` names cases, all of them when it is empty, and
+    ``service`` the Python that runs ours."""
 
     rounds: int
     seconds: float
     only: frozenset[str]
     rows: int
+    service: str
 
     def wants(self, name: str) -> bool:
         """Whether a case is to be measured."""
@@ -63,7 +65,7 @@ def measure(world: World, plan: Plan, folder: Path, say: Say) -> Figures:
     figures = Figures(world.name)
     world.fill(PEOPLE)
     figures.notes["start"] = _start_seconds(world, plan, folder)
-    with _stacks(world, folder, (OURS, PEER, FLOOR)) as stacks:
+    with _stacks(world, plan, folder, (OURS, PEER, FLOOR)) as stacks:
         for name, load in {
             "read": lambda _: Load(_reads(world, PEOPLE)),
             "list of 1,000": lambda _: Load(_lists(world), connections=8),
@@ -81,7 +83,7 @@ def measure(world: World, plan: Plan, folder: Path, say: Say) -> Figures:
         figures.memory = {name: one.memory_mib() for name, one in stacks.items()}
     if plan.wants("list of 10,000"):
         world.fill(MANY_PEOPLE)
-        with _stacks(world, folder, (OURS, PEER, FLOOR)) as stacks:
+        with _stacks(world, plan, folder, (OURS, PEER, FLOOR)) as stacks:
             lists = Load(_lists(world), connections=4)
             figures.cases["list of 10,000"] = _in_turn(
                 "list of 10,000", lambda _: lists, stacks, plan, folder, say
@@ -185,7 +187,9 @@ def _reads_beside_logins(
 def _two_workers(world: World, plan: Plan, folder: Path, figures: Figures, say: Say) -> None:
     """One worker and two, on both processors, the load beside them."""
     for workers in (1, 2):
-        with _serving(world, OURS, folder, processors={SERVING, ASKING}, workers=workers) as ours:
+        with _serving(
+            world, plan, OURS, folder, processors={SERVING, ASKING}, workers=workers
+        ) as ours:
             median = _reading(world, PEOPLE, ours, plan, folder)
         figures.notes[f"{workers} worker(s), rate"] = median.rate
         figures.notes[f"{workers} worker(s), processor"] = median.cpu
@@ -196,7 +200,7 @@ def _large(world: World, plan: Plan, folder: Path, figures: Figures, say: Say) -
     """A read among few records, and among very many."""
     for people in (world.people, plan.rows):
         world.fill(people)
-        with _serving(world, OURS, folder) as ours:
+        with _serving(world, plan, OURS, folder) as ours:
             rate = _reading(world, people, ours, plan, folder).rate
         figures.notes[f"rate among {people:,}"] = rate
         say(f"read among {people:,}: {rate:.0f} a second")
@@ -217,7 +221,7 @@ def _start_seconds(world: World, plan: Plan, folder: Path) -> float:
     took = []
     for _ in range(plan.rounds + 1):
         began = time.perf_counter()
-        with _serving(world, OURS, folder) as ours:
+        with _serving(world, plan, OURS, folder) as ours:
             took.append(time.perf_counter() - began)
             ours.memory_mib()
     # The first has to compile and to read from the disk.
@@ -225,14 +229,17 @@ def _start_seconds(world: World, plan: Plan, folder: Path) -> float:
 
 
 @contextmanager
-def _stacks(world: World, folder: Path, names: tuple[str, ...]) -> Iterator[dict[str, Server]]:
+def _stacks(
+    world: World, plan: Plan, folder: Path, names: tuple[str, ...]
+) -> Iterator[dict[str, Server]]:
     with ExitStack() as all_:
-        yield {name: all_.enter_context(_serving(world, name, folder)) for name in names}
+        yield {name: all_.enter_context(_serving(world, plan, name, folder)) for name in names}
 
 
 @contextmanager
 def _serving(
     world: World,
+    plan: Plan,
     name: str,
     folder: Path,
     *,
@@ -253,7 +260,7 @@ def _serving(
     }[name]
     with server(
         name,
-        [sys.executable, *command],
+        [plan.service if name == OURS else sys.executable, *command],
         environment,
         processors=processors or {SERVING},
         folder=folder,

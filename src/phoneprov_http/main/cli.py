@@ -20,19 +20,27 @@ from a file that PHONEPROV_..._FILE names. A first look:
   phoneprov demo                       the whole job against a simulated phone
   phoneprov create-admin --username ada --email ada@example.com
   phoneprov serve                      serve on http://127.0.0.1:8000
+  phoneprov history 001bd4123456       what was put onto a phone, and what is there now
 """
 
 
 # What a command needs is loaded when it is called: to load all of it takes a second.
 _COMMANDS = {
-    "batch": ("batch", "batch"),
+    "serve": ("serve", "serve"),
     "create-admin": ("admin", "create_admin"),
     "db": ("admin", "db"),
-    "demo": ("demo", "demo"),
     "keys": ("keys", "keys"),
-    "openapi": ("openapi", "openapi"),
-    "serve": ("serve", "serve"),
+    "switch": ("switching", "switch"),
+    "preview": ("preview", "preview"),
+    "history": ("history", "history"),
+    "rollback": ("switching", "rollback"),
+    "batch": ("batch", "batch"),
+    "lint": ("lint", "lint"),
+    "import": ("transfer", "import_"),
+    "export": ("transfer", "export"),
+    "demo": ("demo", "demo"),
     "simulate-phone": ("simulate", "simulate_phone"),
+    "openapi": ("openapi", "openapi"),
 }
 
 
