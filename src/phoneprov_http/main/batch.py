@@ -9,10 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
-from phoneprov_adapters.wiring import migrate_embedded, prepare, running
-from phoneprov_core.application import UseCases
 from phoneprov_core.batches.model import Batch, BatchState, NewBatch, WantedPhones
 from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_http.main.acting import Acting, acting, profile_called
 from phoneprov_http.main.batch_view import (
     following,
     show_batch,
@@ -20,7 +19,6 @@ from phoneprov_http.main.batch_view import (
     show_batches,
     write_json,
 )
-from phoneprov_http.main.settings import settings_of_environment
 
 C = TypeVar("C", bound=Callable[..., Any])
 R = TypeVar("R")
@@ -39,9 +37,8 @@ def _as_json(command: C) -> C:
 @click.argument("action", type=click.Choice(["switch", "restart"]))
 @click.option(
     "--profile",
-    "profile_uuid",
-    metavar="UUID",
-    help="The profile that each phone is switched to; without it, the one that is on each phone.",
+    help="The profile that each phone is switched to, its name or uuid; without it, the one that "
+    "is on each phone.",
 )
 @click.option("--revision", type=int, help="Not its newest revision, but this one.")
 @click.option("--mac", "macs", multiple=True, help="A phone; can be given again.")
@@ -73,7 +70,13 @@ def _as_json(command: C) -> C:
 @click.option("--detach", is_flag=True, help="Do not work on it here: leave it to the service.")
 @_as_json
 def start(
-    macs: tuple[str, ...], macs_from: Any, *, detach: bool, as_json: bool, **fields: Any
+    macs: tuple[str, ...],
+    macs_from: Any,
+    profile: str | None,
+    *,
+    detach: bool,
+    as_json: bool,
+    **fields: Any,
 ) -> None:
     """Switch or restart many phones, and show how far it is.
 
@@ -86,10 +89,12 @@ def start(
         fields["macs"] = listed
     fields["stop_after_failures"] = fields["stop_after_failures"] or None
 
-    async def work(use_cases: UseCases) -> Batch:
+    async def work(act: Acting) -> Batch:
+        if profile is not None:
+            fields["profile_uuid"] = await profile_called(act, profile)
         new: Unchecked[NewBatch] = Unchecked(NewBatch, lambda: fields)
-        begun = await use_cases.batches.start(use_cases.system_actor(), new)
-        return begun if detach else await following(use_cases, begun, quiet=as_json)
+        begun = await act.use_cases.batches.start(act.actor, new)
+        return begun if detach else await following(act, begun, quiet=as_json)
 
     seen = _run(work)
     if as_json:
@@ -114,15 +119,15 @@ def start(
 def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
     """Show one batch with its phones; without its UUID, all batches."""
 
-    async def work(use_cases: UseCases) -> None:
-        actor = use_cases.system_actor()
+    async def work(act: Acting) -> None:
+        batches = act.use_cases.batches
         if uuid is None:
-            await show_batches(await use_cases.batches.all(actor), as_json=as_json)
+            await show_batches(await batches.all(act.actor), as_json=as_json)
             return
-        seen = await use_cases.batches.get(actor, uuid)
+        seen = await batches.get(act.actor, uuid)
         if follow:
-            seen = await following(use_cases, seen, quiet=as_json)
-        phones = await use_cases.batches.phones(actor, uuid, WantedPhones(state=state))
+            seen = await following(act, seen, quiet=as_json)
+        phones = await batches.phones(act.actor, uuid, WantedPhones(state=state))
         await show_batch_and_phones(seen, phones, as_json=as_json)
 
     _run(work)
@@ -134,8 +139,8 @@ def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
 def cancel(uuid: str, *, as_json: bool) -> None:
     """Begin no further phone of a batch; those that were begun are brought to their end."""
 
-    async def work(use_cases: UseCases) -> Batch:
-        return await use_cases.batches.cancel(use_cases.system_actor(), uuid)
+    async def work(act: Acting) -> Batch:
+        return await act.use_cases.batches.cancel(act.actor, uuid)
 
     seen = _run(work)
     if as_json:
@@ -144,14 +149,10 @@ def cancel(uuid: str, *, as_json: bool) -> None:
         show_batch(seen)
 
 
-def _run(work: Callable[[UseCases], Coroutine[Any, Any, R]]) -> R:
-    settings = settings_of_environment()
-
+def _run(work: Callable[[Acting], Coroutine[Any, Any, R]]) -> R:
     async def opened() -> R:
-        container = prepare(settings)
-        await migrate_embedded(settings)
-        async with running(container) as use_cases:
-            return await work(use_cases)
+        async with acting() as act:
+            return await work(act)
 
     try:
         return asyncio.run(opened())

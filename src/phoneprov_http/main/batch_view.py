@@ -10,16 +10,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from phoneprov_core.application import UseCases
 from phoneprov_core.batches.model import Batch, BatchPhone, BatchState
 from phoneprov_core.kernel.store import Listing
+from phoneprov_http.main.acting import Acting
 
 LOOK_SECONDS = 0.25
 
 
-async def following(use_cases: UseCases, batch: Batch, *, quiet: bool) -> Batch:
+async def following(act: Acting, batch: Batch, *, quiet: bool) -> Batch:
     """The batch when it has ended; how far it is stands on standard error meanwhile."""
-    actor = use_cases.system_actor()
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -35,7 +34,7 @@ async def following(use_cases: UseCases, batch: Batch, *, quiet: bool) -> Batch:
             if batch.ended_at is not None:
                 return batch
             await asyncio.sleep(LOOK_SECONDS)
-            batch = await use_cases.batches.get(actor, batch.uuid)
+            batch = await act.use_cases.batches.get(act.actor, batch.uuid)
 
 
 def _how_far(batch: Batch) -> str:
