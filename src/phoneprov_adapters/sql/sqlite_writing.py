@@ -142,6 +142,7 @@ def _violation(error: sqlite3.IntegrityError) -> Exception:
 
 
 def unavailable(error: Exception) -> Unavailable:
+    """What went wrong with the file or the statement, in our words."""
     name = getattr(error, "sqlite_errorname", "")
     if name in {"SQLITE_FULL", "SQLITE_IOERR_WRITE"}:
         return Unavailable("The database has no room left; nothing was changed.", code="disk_full")

@@ -12,7 +12,7 @@ Json = dict[str, Any]
 REF = "#/components/schemas/{name}"
 
 _UNSET_FILTER: Json = {"enum": [None, ""]}
-_SET_FILTERS: Json = [
+_SET_FILTERS: list[Json] = [
     {"required": [name], "properties": {name: {"type": "string", "minLength": 1}}}
     for name in ("model", "location", "software_type")
 ]

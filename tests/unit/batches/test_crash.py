@@ -21,7 +21,7 @@ from support.switching import Journal, deployments
 
 async def crashed(office: Office, root: Actor, profile: Profile | None, most: int) -> list[Turn]:
     """A batch, and the turns that its process had given out when it was gone."""
-    office.background = lambda work: work.close()  # type: ignore[assignment, attr-defined]
+    office.background = lambda work: work.close()  # type: ignore[assignment]
     office.batches._background = office.background
     await begin(office, root, profile)
     async with office.database.write() as tx:
