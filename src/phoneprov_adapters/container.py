@@ -37,6 +37,7 @@ from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.outside import Reachability
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
 from phoneprov_core.deployments.switch import SwitchProfile
@@ -119,10 +120,14 @@ class Container(containers.DeclarativeContainer):
         Profiles, database, clock, new_id, largest_xml=settings.provided.largest_xml
     )
     journal = providers.Object(log_deployment)
+    watch = providers.Singleton(watch_of, settings, phone_commands)
+    reachability: providers.Provider[Reachability] = providers.Singleton(
+        RealReachability, uploader, phone_commands
+    )
     confirm = providers.Singleton(
         Confirm,
         database,
-        providers.Singleton(watch_of, settings, phone_commands),
+        watch,
         tasks.provided.start,
         journal,
         clock,
@@ -145,7 +150,7 @@ class Container(containers.DeclarativeContainer):
         PreviewSwitch,
         database,
         deploy,
-        providers.Singleton(RealReachability, uploader, phone_commands),
+        reachability,
         providers.Object(aside),
         clock,
     )

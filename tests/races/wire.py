@@ -91,6 +91,13 @@ class Line:
             await self._writer.wait_closed()
 
 
+async def kept_open(lines: list[Line]) -> None:
+    """Use every line: one that is not used for a few seconds is closed by the server."""
+    for line in lines:
+        line.send("GET", "/nothing")
+    await replies(*lines)
+
+
 async def replies(*lines: Line) -> list[Reply]:
     """One reply from each line, in the order of the lines."""
     return await asyncio.gather(*(line.reply() for line in lines))

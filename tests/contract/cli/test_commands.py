@@ -141,7 +141,21 @@ def test_openapi_prints_the_document_and_touches_nothing(tmp_path: Path) -> None
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("command", ["serve", "create-admin", "db", "demo", "simulate-phone"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "serve",
+        "create-admin",
+        "db",
+        "demo",
+        "simulate-phone",
+        "switch",
+        "preview",
+        "history",
+        "rollback",
+        "lint",
+    ],
+)
 def test_every_command_explains_itself(tmp_path: Path, command: str) -> None:
     done = phoneprov(command, "--help", folder=tmp_path)
 

@@ -11,6 +11,7 @@ import pytest
 from phoneprov_adapters.sql import migrate
 from phoneprov_adapters.sql.deadlines import Deadlines
 from phoneprov_adapters.sql.postgres import PostgresDatabase
+from phoneprov_adapters.sql.schema import newest
 from phoneprov_core.kernel.errors import Unavailable
 from support import pgbouncer, postgres
 from support.postgres_databases import database_at
@@ -35,8 +36,8 @@ async def test_the_schema_is_migrated_through_it() -> None:
         url = pgbouncer.url(direct)
         assert await migrate.current(url) is None
         await migrate.upgrade(url)
-        assert await migrate.current(url) == migrate.newest()
-        assert await migrate.current(direct) == migrate.newest()
+        assert await migrate.current(url) == newest()
+        assert await migrate.current(direct) == newest()
         await migrate.downgrade(url, "base")
         assert await migrate.current(direct) is None
 
