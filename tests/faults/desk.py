@@ -54,6 +54,10 @@ class Desk:
             "PHONEPROV_RESTART": "none",
         }
 
+    def is_at_work(self, name: str) -> bool:
+        """Whether this file is being replaced."""
+        return name in self._at_work
+
     def forget(self, name: str) -> None:
         """Whoever was at work on this file is gone."""
         self._at_work.pop(name, None)
