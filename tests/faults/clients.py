@@ -15,6 +15,7 @@ from races.wire import Line, Reply
 
 MAC = "00:1B:D4:12:34:56"
 LEFT_ALONE = "00:1B:D4:12:34:57"
+LEFT_ALONE_FILE = "SEP001BD4123457.cnf.xml"
 SOON = SILENCE_SECONDS / 2
 """In which a client that keeps its connection asks again."""
 
@@ -89,7 +90,7 @@ class Office:
             body = {"profile_uuid": self.profile, "mac": LEFT_ALONE}
             line.send("POST", path, body, token=self.token)
             async with asyncio.timeout(20):
-                while not outside.is_at_work("SEP001BD4123457.cnf.xml"):  # noqa: ASYNC110
+                while not outside.is_at_work(LEFT_ALONE_FILE):  # noqa: ASYNC110
                     await asyncio.sleep(0.005)
         outside.begun.clear()
         async with self.served.line() as line:

@@ -86,7 +86,7 @@ def small_disk() -> Iterator[Path]:
 @pytest.mark.skipif(os.geteuid() != 0, reason="Only root can mount a disk that is small.")
 async def test_a_full_disk_of_postgres_is_survived(small_disk: Path, tmp_path: Path) -> None:
     async with new_database(disk=small_disk) as url:
-        served = Served(tmp_path, url)
+        served = await asyncio.to_thread(Served, tmp_path, url)
         try:
             await asyncio.to_thread(served.start)
             await fill_and_empty(served, small_disk)

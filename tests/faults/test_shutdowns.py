@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from faults import impatient
-from faults.clients import LEFT_ALONE, MAC, SOON, Office, until_gone
+from faults.clients import LEFT_ALONE, LEFT_ALONE_FILE, MAC, SOON, Office, until_gone
 from faults.desk import desk
 from faults.served import Served
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_http.main.listener import bound, let_nobody_in, somebody_waits
+from phoneprov_http.main.protocol import SILENCE_SECONDS
 from phoneprov_http.main.server import STOP_SECONDS
 from races.wire import Line
 from support.scale import chances, note, rounds, spread
@@ -38,6 +39,8 @@ async def test_nothing_is_dropped_when_it_is_told_to_stop(served: Served, tmp_pa
     stops: list[float] = []
     answered = 0
     async with desk(tmp_path / "files") as outside:
+        # When the last connection is closed, it is not done yet.
+        outside.pauses[LEFT_ALONE_FILE] = SILENCE_SECONDS + SOON
         served.environment |= outside.settings()
         await asyncio.to_thread(served.start)
         token = await served.token()
