@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-pgbouncer races faults hostile fuzz-parsers schemathesis-long check fix unit lock clean
+.PHONY: help demo test test-browser test-pgbouncer races faults hostile fuzz-parsers slow schemathesis-long check fix unit lock clean
 
 help:  ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -50,6 +50,9 @@ hostile: $(VENV)/installed-dev  ## every hostile request there is, with what it 
 
 fuzz-parsers: $(VENV)/installed-dev  ## a million inputs for all that takes apart what strangers send
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security/test_parsers.py
+
+slow: $(VENV)/installed-dev  ## what others notice of 2,000 slow clients
+	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security/test_slow_crowd.py tests/security/test_slow_readers.py
 
 fix: $(VENV)/installed-dev  ## put format and simple lint in order
 	$(BIN)/ruff format .
