@@ -37,6 +37,7 @@ from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.outside import Reachability
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
 from phoneprov_core.deployments.switch import SwitchProfile
@@ -50,6 +51,7 @@ from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.ports import ConfigUploader, ManagerInterface, PhoneDriver
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.stores import Database
+from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.passwords import PasswordPolicy
 from phoneprov_core.users.use_cases import Users
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
@@ -119,10 +121,14 @@ class Container(containers.DeclarativeContainer):
         Profiles, database, clock, new_id, largest_xml=settings.provided.largest_xml
     )
     journal = providers.Object(log_deployment)
+    watch = providers.Singleton(watch_of, settings, phone_commands)
+    reachability: providers.Provider[Reachability] = providers.Singleton(
+        RealReachability, uploader, phone_commands
+    )
     confirm = providers.Singleton(
         Confirm,
         database,
-        providers.Singleton(watch_of, settings, phone_commands),
+        watch,
         tasks.provided.start,
         journal,
         clock,
@@ -145,7 +151,7 @@ class Container(containers.DeclarativeContainer):
         PreviewSwitch,
         database,
         deploy,
-        providers.Singleton(RealReachability, uploader, phone_commands),
+        reachability,
         providers.Object(aside),
         clock,
     )
@@ -162,6 +168,10 @@ class Container(containers.DeclarativeContainer):
         VendorPhones, database, settings.provided.shared_write, clock
     )
     vendor_users = providers.Singleton(VendorUsers, database, hasher, clock, new_id)
+
+    transfer = providers.Singleton(
+        Transfer, database, hasher, policy, settings.provided.shared_write, clock, new_id
+    )
 
     use_cases = providers.Singleton(
         UseCases,
@@ -190,4 +200,5 @@ class Container(containers.DeclarativeContainer):
         personal_directory=personal_directory,
         vendor_phones=vendor_phones,
         vendor_users=vendor_users,
+        transfer=transfer,
     )

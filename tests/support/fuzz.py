@@ -82,6 +82,10 @@ class Fuzz:
             service.run(fill(service.container.database()))
         self._token = service.run(self._superadmin())
 
+    def end(self) -> None:
+        """Ask no more: hang up, so that the service need not wait for another request."""
+        self._http.close()
+
     def at_the_bounds(self, label: str) -> int:
         """Ask for one operation with each of its fields at its bounds, and beyond. Answers how
         many times; raises for the first reply that should not be."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -32,7 +33,7 @@ from phoneprov_core.links.model import Link
 from phoneprov_core.links.ports import Links
 from phoneprov_core.me.ports import EnrichedPhones
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import Profile
+from phoneprov_core.profiles.model import Profile, Revision
 from phoneprov_core.profiles.ports import Revisions
 from phoneprov_core.users.model import User
 from phoneprov_core.users.ports import Users
@@ -249,6 +250,21 @@ def a_profile(number: int, user_uuid: str, **changes: Any) -> Profile:
         updated_at=moment(number),
     )
     return msgspec.structs.replace(profile, **changes)
+
+
+def a_revision(number: int, profile: Profile, **changes: Any) -> Revision:
+    """The first revision of a profile."""
+    content = profile.cnf_xml.encode()
+    revision = Revision(
+        uuid=identifier(number),
+        profile_uuid=profile.uuid,
+        number=1,
+        sha256=hashlib.sha256(content).hexdigest(),
+        size=len(content),
+        created_at=profile.updated_at,
+        created_by=profile.user_uuid,
+    )
+    return msgspec.structs.replace(revision, **changes)
 
 
 def an_extension(number: int, **changes: Any) -> Extension:

@@ -99,6 +99,43 @@ FIELDS: dict[str, Field] = {
     "Profile.software_type": Field("The firmware family it is for; null means all"),
     "profile_uuid": Field("The profile", _UUID),
     "profile": Field("The profile's name", "Ada at the front desk"),
+    # Deployments
+    "number": Field("", 3),
+    "revision": Field("", 2),
+    "RollbackRequest.revision": Field("The number of a revision of that profile", 2),
+    "RollbackRequest.profile_uuid": Field("Put back a revision of this profile", _UUID),
+    "deployment_uuid": Field("Put back what this deployment of the phone brought", _UUID),
+    "sha256": Field("", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
+    "action": Field("What was asked for"),
+    "Deployment.profile_uuid": Field("The profile, which may be gone since", _UUID),
+    "profile_name": Field("The profile's name at that time", "Ada at the front desk"),
+    "filename": Field("The name of the file on the server", "SEP001BD4123456.cnf.xml"),
+    "place": Field("", "provisioning.example.com:21/SEP001BD4123456.cnf.xml"),
+    "outcome": Field(
+        "`deployed`: the file is in place, read back and compared. `failed`: the old file is "
+        "there, whole. `interrupted`: the service ended half-way; the file is whole"
+    ),
+    "failed_step": Field("The step that failed"),
+    "steps": Field("What was done, in order"),
+    "Step.name": Field("The step"),
+    "ok": Field("Whether it succeeded", True),
+    "Step.message": Field("What there is to say of it"),
+    "duration_ms": Field("How long it took, in milliseconds", 120),
+    "confirmation": Field(
+        "Whether the phone was seen to come back behind the order to restart; `none` where "
+        "nobody looks"
+    ),
+    "ended_at": Field("When it ended; null while it runs"),
+    "Revision.created_at": Field("When it was saved"),
+    "compatible": Field("Whether the profile may be put onto the phone", True),
+    "on_phone": Field("What is on the phone now; null when nobody knows, or it is another's"),
+    "Preview.server": Field("Whether the server lets us in"),
+    "Preview.phone": Field("Whether the phone answers, and is the one that is meant"),
+    "reachable": Field("Null when nobody can say", True),
+    "findings": Field("What is wrong with the configuration, or worth a second look"),
+    "severity": Field("How much it matters"),
+    "line": Field("Where it begins, counted from 1", 3),
+    "column": Field("Where it begins, counted from 1", 5),
     # Directories, services, PINs
     "name": Field("The name", "Ada Lovelace"),
     "work": Field("The telephone number at work", "+44 20 7946 0018"),

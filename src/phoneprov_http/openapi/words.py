@@ -49,6 +49,10 @@ TAGS = {
         "Configurations, each kept by its owner or level 0, and the switch that puts one onto "
         "a phone"
     ),
+    "Deployments": (
+        "What was put onto which phone, by whom, and how it went: for level 0 all of it, for "
+        "others what they asked for, and what brought a profile of theirs"
+    ),
     "Company directory": "Contacts of the company. Every account reads them, level 0 writes them",
     "Vendor KEM": "Key expansion modules. Every account reads them, level 0 writes them",
     "Vendor services": "Service definitions. Every account reads them, level 0 writes them",
