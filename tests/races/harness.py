@@ -21,6 +21,7 @@ from phoneprov_adapters.wiring import prepare
 from races.behind import KEY, Behind, password_hash
 from races.wire import Line
 from races.workers import memory, owner_of, workers_of
+from support.planted import OF_ALL_TESTS, Search
 from support.scale import rounds
 
 WORKERS = rounds(2, 4)
@@ -97,6 +98,7 @@ class Service:
         finally:
             process.kill()
         assert "Traceback" not in self.said(), self.said()
+        assert Search(OF_ALL_TESTS).in_text(self.said()) == []
 
     def said(self) -> str:
         """What it wrote to its log."""
