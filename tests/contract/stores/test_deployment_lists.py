@@ -39,7 +39,7 @@ async def matching(database: Database, wanted: Wanted, **more: Any) -> list[int]
 
 
 def numbers(deployments: Iterable[Deployment | None]) -> list[int | None]:
-    return [one and one.number for one in deployments]
+    return [None if one is None else one.number for one in deployments]
 
 
 # Records
