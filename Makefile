@@ -2,12 +2,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# What only the benchmark needs stays apart.
+BENCH := $(VENV)-bench/bin
 
 # Bytecode is kept: every command that is tried imports the whole service anew.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-pgbouncer races faults hostile schemathesis-long check fix unit lock clean
+.PHONY: help demo test test-browser test-pgbouncer races faults hostile schemathesis-long bench bench-lists test-ftp-servers check fix unit lock clean fuzz-parsers
 
 help:  ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -30,6 +32,13 @@ unit: $(VENV)/installed-dev  ## the quick tests alone
 schemathesis-long: $(VENV)/installed-dev  ## 50,000 requests at random, held to the OpenAPI document
 	$(BIN)/python bench/fuzz.py --cases 50000
 
+bench: $(VENV)-bench/installed $(VENV)/installed-run  ## how fast it is, beside a peer and the floor; writes docs/explanation/performance.md
+	@command -v wrk >/dev/null || { apt-get update && apt-get install --yes wrk; }
+	$(BENCH)/python -m bench --service $(BIN)/python --write
+
+bench-lists: $(VENV)/installed-dev  ## the memory that a list of 100,000 records takes
+	$(BIN)/python bench/list_memory.py
+
 test-browser: $(VENV)/installed-dev  ## the page at /docs in a real browser; installs Chromium if need be
 	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
 	$(BIN)/python -m pytest -q tests/browser/check_docs.py
@@ -47,6 +56,22 @@ faults: $(VENV)/installed-dev  ## crashes, restarts, full disks and shutdowns by
 
 hostile: $(VENV)/installed-dev  ## every hostile request there is, with what it cost
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security
+
+# They conflict with each other, so they are unpacked and not installed.
+FTP_PACKAGES := vsftpd proftpd-core proftpd-mod-crypto libwrap0 libhiredis0.14 libmemcached11 libmemcachedutil2 libhashkit2 libpcre2-posix3
+FTP_SERVERS := $(CURDIR)/build/ftp-servers
+
+test-ftp-servers: $(VENV)/installed-dev $(FTP_SERVERS)/usr/sbin/proftpd  ## uploads to real vsftpd and ProFTPD (Debian, as root)
+	PHONEPROV_TEST_FTP_SERVERS=$(FTP_SERVERS) $(BIN)/python -m pytest -q tests/contract/ftp -k "vsftpd or proftpd"
+
+$(FTP_SERVERS)/usr/sbin/proftpd:
+	mkdir -p $(FTP_SERVERS)
+	cd $(FTP_SERVERS) && apt-get update && apt-get download $(FTP_PACKAGES) \
+	  && for package in *.deb; do dpkg-deb --extract $$package . && rm $$package; done
+	touch $@
+
+fuzz-parsers: $(VENV)/installed-dev  ## a million inputs for all that takes apart what strangers send
+	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security/test_parsers.py
 
 fix: $(VENV)/installed-dev  ## put format and simple lint in order
 	$(BIN)/ruff format .
@@ -68,12 +93,18 @@ $(VENV)/installed-dev: requirements/dev.txt pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@ $(VENV)/installed-run
 
+$(VENV)-bench/installed: requirements/bench.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)-bench
+	$(BENCH)/python -m pip install --quiet --require-hashes -r requirements/bench.txt
+	$(BENCH)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
 lock:  ## resolve the dependencies anew, for every platform, with hashes
 	$(PYTHON) -m pip install --quiet uv
-	for set in "run --group build" "dev --group dev"; do set -- $$set; \
+	for set in "run --group build" "dev --group dev" "bench --group bench" "docs --group docs"; do set -- $$set; \
 	  $(PYTHON) -m uv pip compile --quiet --universal --upgrade --python-version 3.11 \
 	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	    pyproject.toml $$2 $$3 --output-file requirements/$$1.txt; done
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -39,6 +39,7 @@ def fuzz(cases: int, seed: int) -> None:
                 asker.begin(service)
                 for label in asker.labels:
                     asked += asker.at_random(label, examples=60, seed=seed)
+                asker.end()
             click.echo(f"{asked} cases, {time.monotonic() - began:.0f} s")
             seed += 1
     click.echo(f"{asked} cases of {len(asker.labels)} operations: every reply was as described.")

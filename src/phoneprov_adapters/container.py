@@ -51,6 +51,7 @@ from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.ports import ConfigUploader, ManagerInterface, PhoneDriver
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.stores import Database
+from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.passwords import PasswordPolicy
 from phoneprov_core.users.use_cases import Users
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
@@ -168,6 +169,10 @@ class Container(containers.DeclarativeContainer):
     )
     vendor_users = providers.Singleton(VendorUsers, database, hasher, clock, new_id)
 
+    transfer = providers.Singleton(
+        Transfer, database, hasher, policy, settings.provided.shared_write, clock, new_id
+    )
+
     use_cases = providers.Singleton(
         UseCases,
         level_rule=settings.provided.level_rule,
@@ -195,4 +200,5 @@ class Container(containers.DeclarativeContainer):
         personal_directory=personal_directory,
         vendor_phones=vendor_phones,
         vendor_users=vendor_users,
+        transfer=transfer,
     )

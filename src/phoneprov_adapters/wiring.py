@@ -11,9 +11,9 @@ from phoneprov_adapters.container import Container
 from phoneprov_adapters.security.keys import SecretKeys, key_file, load_or_create_keys
 from phoneprov_adapters.security.rotation import MissingKeys
 from phoneprov_adapters.settings import Settings, SettingsError
-from phoneprov_adapters.sql import migrate
 from phoneprov_adapters.sql.choice import Database as OwnDatabase
 from phoneprov_adapters.sql.choice import is_embedded, presence_at
+from phoneprov_adapters.sql.schema import bring_up_to_date, newest
 from phoneprov_adapters.system import system_clock
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.deploy import LEASE_SECONDS
@@ -59,7 +59,7 @@ def prepare(settings: Settings) -> Container:
 async def migrate_embedded(settings: Settings) -> None:
     """Bring a database of our own up to date; a shared one is left as it is."""
     if is_embedded(settings.database_url):
-        await migrate.upgrade(settings.database_url)
+        await bring_up_to_date(settings.database_url)
 
 
 async def require_keys(container: Container) -> None:
@@ -184,7 +184,7 @@ def readiness(container: Container) -> Callable[[], Awaitable[str | None]]:
             stands_at = await database.schema_version()
         except Unavailable as error:
             return error.message
-        if stands_at != migrate.newest():
+        if stands_at != newest():
             return "The database's schema is not the one this version needs."
         return None
 

@@ -130,6 +130,9 @@ _names = LazyNames(
             "reachable_ip",
         ),
         "phoneprov_core.stores": ("Database", "Stores"),
+        "phoneprov_core.transfer.model": ("Imported", "Row", "RowProblem", "Table"),
+        "phoneprov_core.transfer.sheets": ("Sheet",),
+        "phoneprov_core.transfer.use_cases": ("sheet_of",),
         "phoneprov_core.users.model": ("NewUser", "Registration", "User", "UserPatch"),
         "phoneprov_core.users.passwords": ("PasswordHasher", "PasswordPolicy"),
         "phoneprov_core.vendor_phones.model": (

@@ -115,6 +115,12 @@ from phoneprov_core.profiles.restart import RestartBy as RestartBy
 from phoneprov_core.profiles.restart import reachable_ip as reachable_ip
 from phoneprov_core.stores import Database as Database
 from phoneprov_core.stores import Stores as Stores
+from phoneprov_core.transfer.model import Imported as Imported
+from phoneprov_core.transfer.model import Row as Row
+from phoneprov_core.transfer.model import RowProblem as RowProblem
+from phoneprov_core.transfer.model import Table as Table
+from phoneprov_core.transfer.sheets import Sheet as Sheet
+from phoneprov_core.transfer.use_cases import sheet_of as sheet_of
 from phoneprov_core.users.model import NewUser as NewUser
 from phoneprov_core.users.model import Registration as Registration
 from phoneprov_core.users.model import User as User

@@ -24,6 +24,7 @@ from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.use_cases import Users
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
 from phoneprov_core.vendor_services.use_cases import VendorServices
@@ -62,6 +63,7 @@ class UseCases:
     personal_directory: PersonalDirectory
     vendor_phones: VendorPhones
     vendor_users: VendorUsers
+    transfer: Transfer
 
     def system_actor(self) -> Actor:
         """The person at the machine; see ``phoneprov_core.kernel.actor.system_actor``."""

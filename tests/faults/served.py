@@ -15,7 +15,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from phoneprov_adapters.system import random_id
-from races.harness import PASSWORD, Service
+from races.behind import PASSWORD
+from races.harness import Service
 from races.wire import Line
 
 SERVE = (sys.executable, "-m", "phoneprov_http.main", "serve", "--migrate")

@@ -178,10 +178,25 @@ async def test_postgres_that_goes_away_and_comes_back(served: Served, careful: S
     )
 
 
+TABLES_BROKEN = """
+SELECT relname, broken.* FROM pg_class, verify_heapam(pg_class.oid, check_toast => true) AS broken
+WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+"""
+INDEXES_LOOKED_AT = """
+SELECT count(bt_index_parent_check(indexrelid, heapallindexed => true)::text)
+FROM pg_index JOIN pg_class ON pg_class.oid = indrelid
+WHERE relnamespace = 'public'::regnamespace
+"""
+"""Raises for an index that is broken, or that lacks what is in its table."""
+
+
 async def look_into(url: str) -> None:
-    """Nothing is half there."""
+    """Nothing is half there, and every table and index is sound."""
     connection = await asyncpg.connect(url.replace("+asyncpg", ""))
     try:
+        await connection.execute("CREATE EXTENSION IF NOT EXISTS amcheck")
+        assert await connection.fetch(TABLES_BROKEN) == []
+        assert await connection.fetchval(INDEXES_LOOKED_AT) > 20
         for what, count in HALF_THERE.items():
             assert await connection.fetchval(count) == 0, what
     finally:

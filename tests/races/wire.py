@@ -7,7 +7,9 @@ request is one write: those of many connections arrive together, before any is a
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
 SECONDS = 60
@@ -66,8 +68,16 @@ class Line:
             first, *fields = head.decode("latin-1").split("\r\n")[:-2]
             parted = (field.partition(":") for field in fields)
             headers = {name.lower(): value.strip() for name, _, value in parted}
-            content = await self._reader.readexactly(int(headers["content-length"]))
+            if "content-length" in headers:
+                content = await self._reader.readexactly(int(headers["content-length"]))
+            else:  # a long list
+                content = b"".join([chunk async for chunk in self._chunks()])
         return Reply(int(first.split(" ", 2)[1]), headers, json.loads(content))
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        while size := int(await self._reader.readuntil(b"\r\n"), 16):
+            yield (await self._reader.readexactly(size + 2))[:-2]
+        await self._reader.readexactly(2)
 
     async def ask(self, method: str, path: str, body: object = None, *, token: str = "") -> Reply:
         """Send a request and await its answer."""
@@ -76,7 +86,16 @@ class Line:
 
     async def close(self) -> None:
         self._writer.close()
-        await self._writer.wait_closed()
+        # Whoever was on the other end may have been killed; then this end is closed too.
+        with contextlib.suppress(OSError):
+            await self._writer.wait_closed()
+
+
+async def kept_open(lines: list[Line]) -> None:
+    """Use every line: one that is not used for a few seconds is closed by the server."""
+    for line in lines:
+        line.send("GET", "/nothing")
+    await replies(*lines)
 
 
 async def replies(*lines: Line) -> list[Reply]:

@@ -31,16 +31,19 @@ def is_embedded(url: str) -> bool:
     return url.startswith(_SQLITE)
 
 
+def embedded_file(url: str) -> Path | None:
+    """The file of a database of our own; None for a shared one."""
+    return Path(url.removeprefix(_SQLITE)) if is_embedded(url) else None
+
+
 def database_at(url: str, box: SecretBox) -> Database:
     """The database at this address, not yet open. Raises ``ValueError``."""
     check_address(url)
-    if is_embedded(url):
-        return SqliteDatabase(Path(url.removeprefix(_SQLITE)), box)
-    return PostgresDatabase(url, box)
+    file = embedded_file(url)
+    return PostgresDatabase(url, box) if file is None else SqliteDatabase(file, box)
 
 
 def presence_at(url: str) -> AbstractAsyncContextManager[Presence | None]:
     """Working with the database at this address; None where others may from other hosts."""
-    if is_embedded(url):
-        return Presence(Path(url.removeprefix(_SQLITE)))
-    return nullcontext()
+    file = embedded_file(url)
+    return nullcontext() if file is None else Presence(file)

@@ -9,7 +9,6 @@ from typing import TypeVar
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, NullPool, exc
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
@@ -23,13 +22,6 @@ T = TypeVar("T")
 _HERE = Path(__file__).parent / "migrations"
 _STEP_SECONDS = 610.0
 """A little longer than the server is given; see ``migrations/env.py``."""
-
-
-def newest() -> str:
-    """The name of the newest step of the schema's history."""
-    head = ScriptDirectory(str(_HERE)).get_current_head()
-    assert head is not None
-    return head
 
 
 async def current(url: str) -> str | None:

@@ -181,7 +181,10 @@ class Deploy:
         async with self._open.write() as tx:
             fence = await tx.leases.take(record.mac, record.uuid, self._lease_seconds)
             if fence is not None:
-                record = msgspec.structs.replace(record, number=fence)
+                # It begins now, for whoever was ahead has let go of the phone only now.
+                record = msgspec.structs.replace(
+                    record, number=fence, created_at=shown(self._clock())
+                )
                 await tx.deployments.add(record)
         if fence is None:
             raise Conflict(

@@ -10,6 +10,7 @@ import click
 from phoneprov_adapters.chosen import require_own_database
 from phoneprov_adapters.settings import Settings
 from phoneprov_adapters.sql import migrate
+from phoneprov_adapters.sql.schema import newest
 from phoneprov_adapters.wiring import make_folder, migrate_embedded, prepare, running
 from phoneprov_core.auth.create_admin import AdminCreated
 from phoneprov_core.users.model import Registration
@@ -75,7 +76,7 @@ def upgrade() -> None:
     require_own_database(settings)
     make_folder(settings)
     asyncio.run(migrate.upgrade(settings.database_url))
-    click.echo(f"The schema stands at {migrate.newest()}, the newest step.")
+    click.echo(f"The schema stands at {newest()}, the newest step.")
 
 
 @db.command()
@@ -85,7 +86,6 @@ def current() -> None:
     require_own_database(settings)
     make_folder(settings)
     step = asyncio.run(migrate.current(settings.database_url))
-    newest = migrate.newest()
-    click.echo(f"The schema stands at {step or 'nothing yet'}; the newest step is {newest}.")
-    if step != newest:
+    click.echo(f"The schema stands at {step or 'nothing yet'}; the newest step is {newest()}.")
+    if step != newest():
         sys.exit(1)

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any, NoReturn
 
 import click
 
-from phoneprov_adapters.settings import SettingsError
+from phoneprov_adapters.variables import SettingsError
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_http.main.admin import create_admin, db
-from phoneprov_http.main.demo import demo
-from phoneprov_http.main.history import history
-from phoneprov_http.main.keys import keys
-from phoneprov_http.main.lint import lint
-from phoneprov_http.main.openapi import openapi
-from phoneprov_http.main.preview import preview
-from phoneprov_http.main.serve import serve
-from phoneprov_http.main.simulate import simulate_phone
-from phoneprov_http.main.switching import rollback, switch
 
 HELP = """Own your office telephony: put a person's phone profile onto any desk phone.
 
@@ -33,8 +24,38 @@ from a file that PHONEPROV_..._FILE names. A first look:
 """
 
 
-class OneLine(click.Group):
+# What a command needs is loaded when it is called: to load all of it takes a second.
+_COMMANDS = {
+    "serve": ("serve", "serve"),
+    "create-admin": ("admin", "create_admin"),
+    "db": ("admin", "db"),
+    "keys": ("keys", "keys"),
+    "switch": ("switching", "switch"),
+    "preview": ("preview", "preview"),
+    "history": ("history", "history"),
+    "rollback": ("switching", "rollback"),
+    "lint": ("lint", "lint"),
+    "import": ("transfer", "import_"),
+    "export": ("transfer", "export"),
+    "demo": ("demo", "demo"),
+    "simulate-phone": ("simulate", "simulate_phone"),
+    "openapi": ("openapi", "openapi"),
+}
+
+
+class Commands(click.Group):
     """A group whose commands end with one line on standard error instead of a traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        module, name = _COMMANDS[cmd_name]
+        command = getattr(importlib.import_module(f"phoneprov_http.main.{module}"), name)
+        assert isinstance(command, click.Command)
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -52,21 +73,7 @@ def fail(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
-@click.group(cls=OneLine, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="phoneprov")
 def main() -> None:
     """See HELP."""
-
-
-main.add_command(serve)
-main.add_command(create_admin)
-main.add_command(db)
-main.add_command(keys)
-main.add_command(switch)
-main.add_command(preview)
-main.add_command(history)
-main.add_command(rollback)
-main.add_command(lint)
-main.add_command(demo)
-main.add_command(simulate_phone)
-main.add_command(openapi)

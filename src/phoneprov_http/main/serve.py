@@ -14,8 +14,8 @@ import uvicorn
 
 from phoneprov_adapters.chosen import require_own_database
 from phoneprov_adapters.settings import HASH_THREADS, Settings
-from phoneprov_adapters.sql import migrate
 from phoneprov_adapters.sql.choice import is_embedded
+from phoneprov_adapters.sql.schema import bring_up_to_date
 from phoneprov_adapters.wiring import opened, prepare, require_keys
 from phoneprov_http.main.listener import bound
 from phoneprov_http.main.server import Server
@@ -95,6 +95,6 @@ async def _make_ready(settings: Settings, *, migrate_shared: bool) -> None:
         require_own_database(settings)
     container.use_cases()  # an adapter that cannot be made is told here, once
     if migrate_shared or is_embedded(settings.database_url):
-        await migrate.upgrade(settings.database_url)
+        await bring_up_to_date(settings.database_url)
     async with opened(container):
         await require_keys(container)

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from phoneprov_adapters.settings import read_settings
-from phoneprov_adapters.sql import migrate
+from phoneprov_adapters.sql.schema import newest
 from phoneprov_adapters.wiring import prepare, readiness, running
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_http.main.cli import main
@@ -42,7 +42,7 @@ async def test_from_an_empty_database_to_a_superadmin(tmp_path: Path) -> None:
         assert upgraded.exit_code == 0, upgraded.output
         after = await phoneprov(tmp_path, url, "db", "current")
         assert after.exit_code == 0
-        assert f"stands at {migrate.newest()}" in after.stdout
+        assert f"stands at {newest()}" in after.stdout
 
         created = await phoneprov(tmp_path, url, *create, stdin=PASSWORD)
         assert created.exit_code == 0, created.output

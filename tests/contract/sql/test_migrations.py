@@ -18,6 +18,7 @@ from sqlalchemy.schema import ColumnCollectionConstraint
 from phoneprov_adapters.sql import migrate
 from phoneprov_adapters.sql.address import PostgresAddress
 from phoneprov_adapters.sql.postgres import lock_number
+from phoneprov_adapters.sql.schema import bring_up_to_date, newest
 from phoneprov_adapters.sql.tables import metadata
 from phoneprov_core.kernel.errors import Unavailable
 from support import postgres
@@ -58,7 +59,7 @@ async def test_each_step_goes_up_and_down_and_up_again(url: str) -> None:
         assert await migrate.current(url) == revision
         assert await tables(url) == after
 
-    assert await migrate.current(url) == migrate.newest()
+    assert await migrate.current(url) == newest()
 
 
 async def test_all_the_way_down_nothing_is_left(url: str) -> None:
@@ -75,7 +76,7 @@ async def test_to_upgrade_again_changes_nothing(url: str) -> None:
     await migrate.upgrade(url)
     await migrate.upgrade(url)
 
-    assert await migrate.current(url) == migrate.newest()
+    assert await migrate.current(url) == newest()
 
 
 async def test_the_steps_make_the_tables_that_the_code_expects(url: str) -> None:
@@ -119,13 +120,13 @@ async def test_of_hosts_that_migrate_at_once_one_does_it() -> None:
                 await postgres.until_somebody_waits(url)
                 # What the other host does, as far as can be seen from here.
                 await other.execute("CREATE TABLE alembic_version (version_num VARCHAR(32))")
-                await other.execute("INSERT INTO alembic_version VALUES ($1)", migrate.newest())
+                await other.execute("INSERT INTO alembic_version VALUES ($1)", newest())
             await waiting
         finally:
             await other.close()
 
         assert await tables(url) == set()
-        assert await migrate.current(url) == migrate.newest()
+        assert await migrate.current(url) == newest()
 
 
 async def test_a_step_that_fails_leaves_a_shared_database_as_it_was() -> None:
@@ -138,3 +139,26 @@ async def test_a_step_that_fails_leaves_a_shared_database_as_it_was() -> None:
 
         assert await tables(url) == {"vendor_users"}
         assert await migrate.current(url) is None
+
+
+def test_the_newest_step_is_known_without_the_tools_that_take_it() -> None:
+    assert newest() == ScriptDirectory(str(migrate._HERE)).get_current_head()
+
+
+async def test_what_is_up_to_date_is_left_alone(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    await bring_up_to_date(url)
+    assert await migrate.current(url) == newest()
+    await bring_up_to_date(url)
+    assert await migrate.current(url) == newest()
+
+    if url.startswith("sqlite"):
+        monkeypatch.setattr(migrate, "upgrade", None)  # to call it fails from here on
+        await bring_up_to_date(url)
+
+
+async def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "phoneprov.db"
+    file.write_bytes(b"no database" * 1000)
+
+    with pytest.raises(Unavailable):
+        await bring_up_to_date(f"sqlite+aiosqlite:///{file}")

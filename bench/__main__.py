@@ -1,0 +1,94 @@
+"""Measure the service beside a peer and the floor: make bench."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from bench.cases import Figures, Plan, measure
+from bench.report import as_markdown, chart, write_page
+from bench.world import PostgresWorld, SqliteWorld, World
+from support.postgres import Server
+
+PAGE = Path("docs/explanation/performance.md")
+CHART = Path("docs/explanation/performance.svg")
+
+
+@click.command()
+@click.option("--database", type=click.Choice(["sqlite", "postgresql", "both"]), default="both")
+@click.option("--rounds", default=3, show_default=True, help="The median of so many is told.")
+@click.option("--seconds", default=4.0, show_default=True, help="How long a round lasts.")
+@click.option("--only", multiple=True, help="Names of cases; all of them by default.")
+@click.option("--rows", default=1_000_000, show_default=True, help="For the cost in a large table.")
+@click.option(
+    "--service",
+    default=sys.executable,
+    help="The Python that phoneprov is installed for, without what the peer needs.",
+)
+@click.option("--write", is_flag=True, help=f"Write {PAGE} and {CHART}.")
+def bench(
+    database: str,
+    rounds: int,
+    seconds: float,
+    only: tuple[str, ...],
+    rows: int,
+    service: str,
+    *,
+    write: bool,
+) -> None:
+    """Start the service as a user would, a peer and the floor; measure them in turn.
+
+    Each server runs on the first processor alone, the load and PostgreSQL on the second.
+    """
+    if shutil.which("wrk") is None:
+        raise click.ClickException("wrk is needed: apt-get install wrk")
+    if len(os.sched_getaffinity(0)) < 2:
+        raise click.ClickException("two processors are needed: one serves, one asks")
+    # What is started from here on runs on the second, unless it is told otherwise.
+    os.sched_setaffinity(0, {1})
+    plan = Plan(rounds, seconds, frozenset(only), rows, service)
+    measured: list[Figures] = []
+    for open_world in {"sqlite": [_sqlite], "postgresql": [_postgres]}.get(
+        database, [_sqlite, _postgres]
+    ):
+        with (
+            tempfile.TemporaryDirectory(prefix="phoneprov-bench-") as folder,
+            open_world(Path(folder)) as world,
+        ):
+            measured.append(measure(world, plan, Path(folder), _say))
+    click.echo(as_markdown(measured))
+    if write:
+        chart(measured, CHART)
+        write_page(PAGE, measured)
+
+
+def _say(progress: str) -> None:
+    click.echo(progress, err=True)
+
+
+@contextlib.contextmanager
+def _sqlite(folder: Path) -> Iterator[World]:
+    yield SqliteWorld(folder)
+
+
+@contextlib.contextmanager
+def _postgres(_: Path) -> Iterator[World]:
+    # As careful with what it was told as one that is used in earnest.
+    server = Server("fsync=on", "full_page_writes=on", "shared_buffers=256MB")
+    try:
+        yield PostgresWorld(server.url("postgres"))
+    finally:
+        server.close()
+
+
+if __name__ == "__main__":
+    bench()

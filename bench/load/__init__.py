@@ -1,0 +1,86 @@
+"""Load: wrk, and what it is told to send."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from msgspec import Struct
+
+from bench.process import Server
+
+_SCRIPT = Path(__file__).with_name("requests.lua")
+
+
+class Measured(Struct, frozen=True):
+    """One round of load on one server. Latencies are milliseconds, ``cpu`` microseconds of
+    the server's processor time a request; ``failed`` requests were refused or broken."""
+
+    rate: float
+    p50: float
+    p99: float
+    cpu: float
+    failed: int
+
+
+class Load(Struct, frozen=True):
+    """``lines`` as ``requests.lua`` reads them."""
+
+    lines: list[str]
+    kind: str = "plain"
+    connections: int = 32
+    first_number: int = 0
+
+
+def plain(method: str, path: str, token: str = "", body: str = "") -> str:
+    """A line of a plain load."""
+    return f"{method}\t{path}\t{token}\t{body}"
+
+
+def start(
+    load: Load, url: str, seconds: float, processor: int, file: Path
+) -> subprocess.Popen[str]:
+    """wrk at work; its requests are kept in ``file`` while it runs."""
+    file.write_text("\n".join(load.lines) + "\n")
+    whole = max(1, round(seconds))
+    return subprocess.Popen(
+        [
+            *("taskset", "-c", str(processor)),
+            *("wrk", "-t1", f"-c{load.connections}", f"-d{whole}s", "--timeout", "10s"),
+            *("-s", str(_SCRIPT), url, "--", load.kind, str(file), str(load.first_number)),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def told(process: subprocess.Popen[str], seconds: float) -> dict[str, float]:
+    """What wrk found, once it has ended. Raises RuntimeError when it did not as it should."""
+    try:
+        said, _ = process.communicate(timeout=seconds + 30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate(timeout=5)
+        raise RuntimeError("wrk did not end in time.") from None
+    _, found, summary = said.partition("@@")
+    if process.returncode or not found:
+        raise RuntimeError(f"wrk failed: {said[-500:]}")
+    result: dict[str, float] = json.loads(summary)
+    return result
+
+
+def round_of(load: Load, server: Server, seconds: float, processor: int, file: Path) -> Measured:
+    """One round of load on a server."""
+    before = server.cpu_seconds()
+    found = told(start(load, server.url, seconds, processor, file), seconds)
+    used = server.cpu_seconds() - before
+    requests = max(1.0, found["requests"])
+    return Measured(
+        rate=requests / found["microseconds"] * 1e6,
+        p50=found["p50"] / 1000,
+        p99=found["p99"] / 1000,
+        cpu=used / requests * 1e6,
+        failed=int(found["refused"] + found["broken"]),
+    )

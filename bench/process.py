@@ -1,0 +1,147 @@
+"""Server processes: pinned, bounded in time, their processor time and memory read from /proc."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+START_SECONDS = 30.0
+STOP_SECONDS = 10.0
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Server:
+    """A server that was started, with all its children."""
+
+    def __init__(self, name: str, process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+        self.name = name
+        self.port = port
+        self.url = f"http://127.0.0.1:{port}"
+        self._process = process
+        self._log = log
+
+    def cpu_seconds(self) -> float:
+        """The processor time that it and its children have used so far."""
+        return sum(_cpu(pid) for pid in self._pids())
+
+    def memory_mib(self) -> float:
+        """Resident memory of the largest of its processes."""
+        return max(_status_kib(pid, "VmRSS") for pid in self._pids()) / 1024
+
+    def peak_mib(self) -> float:
+        """The most that its largest process ever had resident."""
+        return max(_status_kib(pid, "VmHWM") for pid in self._pids()) / 1024
+
+    def _pids(self) -> list[int]:
+        return [self._process.pid, *_descendants(self._process.pid)]
+
+    def wait_for(self, path: str) -> None:
+        """Until it answers 200; raises RuntimeError with its last words."""
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline and self._process.poll() is None:
+            try:
+                with urllib.request.urlopen(self.url + path, timeout=2) as reply:
+                    reply.read()
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.002)
+        raise RuntimeError(f"{self.name} does not answer: {self.said()}")
+
+    def said(self) -> str:
+        """The end of what it wrote."""
+        return self._log.read_text(errors="replace")[-1500:]
+
+    def stop(self) -> None:
+        """End it, and everything that it started."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(STOP_SECONDS)
+        # Its own process group: nothing else is in it.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(STOP_SECONDS)
+
+
+@contextlib.contextmanager
+def server(
+    name: str,
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    processors: set[int],
+    folder: Path,
+    ready: str,
+) -> Iterator[Server]:
+    """A server that answers at ``ready``. ``{port}`` in the command is the port it is to
+    take; it runs on ``processors`` alone, and what it writes goes to a file in ``folder``."""
+    port = free_port()
+    log = folder / f"{name}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [part.format(port=port) for part in command],
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    os.sched_setaffinity(process.pid, processors)
+    started = Server(name, process, port, log)
+    try:
+        started.wait_for(ready)
+        yield started
+    finally:
+        started.stop()
+
+
+@contextlib.contextmanager
+def pinned(processors: set[int]) -> Iterator[None]:
+    """This thread on these processors alone, for a while."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, processors)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _descendants(pid: int) -> list[int]:
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [one for child in map(int, children) for one in (child, *_descendants(child))]
+
+
+def _cpu(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def _status_kib(pid: int, name: str) -> int:
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return int(line.split()[1])
+    return 0

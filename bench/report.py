@@ -1,0 +1,99 @@
+"""What was measured, as a table, a chart, and a part of a page."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench.cases import FLOOR, OURS, PEER, Figures
+
+BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
+
+
+def as_markdown(measured: Sequence[Figures]) -> str:
+    """Tables of all that was found."""
+    return "\n".join(line for figures in measured for line in _tables(figures))
+
+
+def write_page(page: Path, measured: Sequence[Figures]) -> None:
+    """Put the tables between the marks of a page."""
+    head, _, rest = page.read_text().partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    where = f"Python {platform.python_version()}, {os.cpu_count()} processors, {platform.system()}"
+    middle = f"Measured on: {where}.\n\n{as_markdown(measured)}"
+    page.write_text(f"{head}{BEGIN}\n{middle}\n{END}{tail}")
+
+
+def _tables(figures: Figures) -> Iterator[str]:
+    yield f"### {figures.database}\n"
+    yield "| Case | Stack | Requests a second | p50, ms | p99, ms | Processor, us | Failed |"
+    yield "|---|---|---:|---:|---:|---:|---:|"
+    for case, found in figures.cases.items():
+        for stack, one in found.items():
+            yield (
+                f"| {case} | {stack} | {one.rate:,.0f} | {one.p50:.1f} | {one.p99:.1f} "
+                f"| {one.cpu:,.0f} | {one.failed} |"
+            )
+    yield ""
+    yield "| Case | to the peer | to the floor |"
+    yield "|---|---:|---:|"
+    for case in figures.cases:
+        yield f"| {case} | {_times(figures, case, PEER)} | {_times(figures, case, FLOOR)} |"
+    yield ""
+    yield "| Figure | |"
+    yield "|---|---:|"
+    for name, value in _notes(figures):
+        yield f"| {name} | {value} |"
+    yield ""
+
+
+def _times(figures: Figures, case: str, to: str) -> str:
+    ratio = figures.ratio(case, to)
+    return "-" if ratio is None else f"{ratio:.2f} x"
+
+
+def _notes(figures: Figures) -> Iterator[tuple[str, str]]:
+    notes = figures.notes
+    yield "start to first answer", f"{notes['start'] * 1000:,.0f} ms"
+    for stack, mebibytes in figures.memory.items():
+        yield f"memory, {stack}", f"{mebibytes:,.0f} MiB"
+    if "bare hashes" in notes:
+        bare, logins = notes["bare hashes"], figures.cases["login"][OURS].rate
+        yield "hashes a second, by the library alone", f"{bare:,.1f}"
+        yield "logins to bare hashes", f"{logins / bare:.2f} x"
+        alone, beside = notes["reads alone, p99"], notes["reads beside logins, p99"]
+        yield "p99 of 4 readers, alone / beside logins", f"{alone:.1f} / {beside:.1f} ms"
+    if "2 worker(s), rate" in notes:
+        one, two = notes["1 worker(s), rate"], notes["2 worker(s), rate"]
+        yield "two workers to one, the load on the same two processors", f"{two / one:.2f} x"
+    rates = {name: rate for name, rate in notes.items() if name.startswith("rate among ")}
+    for name, rate in rates.items():
+        yield f"read, {name}", f"{rate:,.0f} a second"
+
+
+def chart(measured: Sequence[Figures], file: Path) -> None:
+    """Bars: how many times the peer's rate ours is, and what part of the floor's."""
+    import matplotlib as mpl  # noqa: PLC0415 - it takes a second, and most runs draw nothing
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "the same picture for the same figures"
+    from matplotlib import pyplot  # noqa: PLC0415
+
+    cases = list(dict.fromkeys(case for figures in measured for case in figures.cases))
+    drawn, (left, right) = pyplot.subplots(1, 2, figsize=(10, 3.5))
+    for axes, to, title in ((left, PEER, "times the peer"), (right, FLOOR, "part of the floor")):
+        wide = 0.8 / len(measured)
+        for number, figures in enumerate(measured):
+            ratios = [figures.ratio(case, to) or 0 for case in cases]
+            places = [place + number * wide for place in range(len(cases))]
+            axes.barh(places, ratios, height=wide, label=figures.database)
+        axes.set_yticks([place + wide / 2 for place in range(len(cases))], cases)
+        axes.invert_yaxis()
+        axes.axvline(1, color="black", linewidth=0.8)
+        axes.set_title(f"Requests a second, {title}")
+    left.legend()
+    drawn.tight_layout()
+    drawn.savefig(file, metadata={"Date": None, "Creator": None})
+    pyplot.close(drawn)

@@ -1,0 +1,176 @@
+"""The database that all are measured on: people, sessions, and how it grows."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import argon2
+import asyncpg
+
+from phoneprov_adapters.security.argon2 import PARAMETERS
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_adapters.sql import migrate, tables
+from phoneprov_adapters.sql.address import PostgresAddress
+from phoneprov_core.auth.model import Claims, TokenKind
+from phoneprov_core.users.model import folded
+
+KEY = "a key that only ever signs benchmarks: 0123456789"
+PASSWORD = "analytical engine 1843"
+SESSIONS = 512
+"""So many of the first people are logged in and hold level 0."""
+_PERMISSION = "00000000-0000-4000-9000-000000000000"
+_DAY = 24 * 3600 * 1000
+
+
+def person(number: int) -> str:
+    """The identifier of one of the people."""
+    return f"{number * 2654435761 % 2**32:08x}-0000-4000-8000-{number:012x}"
+
+
+def _session(number: int) -> str:
+    return f"{number:08x}-0000-4000-a000-000000000000"
+
+
+def _refresh_id(number: int) -> str:
+    return f"{number:08x}-0000-4000-b000-000000000000"
+
+
+class World(ABC):
+    """A migrated database, filled. ``url`` is the address as the service takes it."""
+
+    name: str
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.people = 0
+        self._tokens = JwtTokens(SecretKeys.parse(KEY))
+        self._hash = argon2.PasswordHasher.from_parameters(PARAMETERS).hash(PASSWORD)
+        asyncio.run(migrate.upgrade(url))
+
+    def fill(self, people: int) -> None:
+        """Make it hold so many people; the first of them can log in."""
+        first = self.people == 0
+        self._insert("users", _people(self.people, people))
+        if first:
+            self._insert("passwords", ((person(n), self._hash) for n in range(people)))
+            self._insert("permissions", [(_PERMISSION, 0, "superadmin", None, _moment(0))])
+            assigned = ((_session(n), person(n), _PERMISSION, _moment(n)) for n in range(SESSIONS))
+            self._insert("assignments", assigned)
+            self.log_in_again()
+        self.people = people
+        self._run("ANALYZE")
+
+    def log_in_again(self) -> None:
+        """Open the sessions anew, so that their first refresh tokens can be exchanged."""
+        now = _now()
+        self._run("DELETE FROM sessions")
+        ends = now + 90 * _DAY
+        rows = (
+            (_session(n), person(n), _refresh_id(n), None, now, now, now + 14 * _DAY, ends)
+            for n in range(SESSIONS)
+        )
+        self._insert("sessions", rows)
+
+    def tokens(self, kind: TokenKind = TokenKind.ACCESS) -> list[str]:
+        """A token for each session."""
+        now = _now()
+        return [
+            self._tokens.issue(
+                kind, Claims(person(n), _session(n), _refresh_id(n), now, now + _DAY)
+            )
+            for n in range(SESSIONS)
+        ]
+
+    def fresh_refresh_tokens(self) -> list[str]:
+        """A refresh token for each session, none of them used yet."""
+        self.log_in_again()
+        return self.tokens(TokenKind.REFRESH)
+
+    @abstractmethod
+    def _insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None: ...
+
+    @abstractmethod
+    def _run(self, sql: str) -> None: ...
+
+
+class SqliteWorld(World):
+    """A file in a folder."""
+
+    name = "SQLite"
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "phoneprov.db"
+        super().__init__(f"sqlite+aiosqlite:///{self._path}")
+
+    def _insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None:
+        columns = tables.metadata.tables[table].columns.keys()
+        places = ", ".join("?" * len(columns))
+        statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"
+        connection = sqlite3.connect(self._path, timeout=30)
+        with connection:
+            connection.executemany(statement, rows)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+
+    def _run(self, sql: str) -> None:
+        connection = sqlite3.connect(self._path, timeout=30)
+        with connection:
+            connection.execute(sql)
+        connection.close()
+
+
+class PostgresWorld(World):
+    """A database of a server that runs already."""
+
+    name = "PostgreSQL"
+
+    def _insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None:
+        columns = tables.metadata.tables[table].columns.keys()
+
+        async def insert(connection: asyncpg.Connection) -> None:
+            await connection.copy_records_to_table(
+                table, records=rows, columns=columns, timeout=300
+            )
+
+        asyncio.run(self._on_connection(insert))
+
+    def _run(self, sql: str) -> None:
+        async def run(connection: asyncpg.Connection) -> None:
+            await connection.execute(sql, timeout=300)
+
+        asyncio.run(self._on_connection(run))
+
+    async def _on_connection(self, work: Any) -> None:
+        connection = await asyncpg.connect(PostgresAddress.parse(self.url).dsn, timeout=10)
+        try:
+            await work(connection)
+        finally:
+            await connection.close(timeout=5)
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
+
+
+def _moment(number: int) -> str:
+    moment = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(milliseconds=number)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+
+def _people(first: int, end: int) -> Iterator[tuple[Any, ...]]:
+    for number in range(first, end):
+        name, moment = f"person{number}", _moment(number)
+        email = f"{name}@example.com"
+        yield (
+            *(person(number), "Ada", "Lovelace", name, email, "+44 20 7946 0000", "en"),
+            *("London", "GB", "Europe/London", True, None, "192.0.2.1", None, moment),
+            *(moment, moment, None, "192.0.2.1", "192.0.2.1", folded(name), folded(email)),
+        )

@@ -1,0 +1,1 @@
+"""Tables as files: CSV, and vCard for directories."""

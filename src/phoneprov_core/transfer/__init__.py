@@ -1,0 +1,1 @@
+"""Many records at once: in from rows of a table, and out to them."""

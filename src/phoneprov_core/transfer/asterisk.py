@@ -1,0 +1,151 @@
+"""Extensions and phones as sections of the files that Asterisk reads.
+
+``sccp.conf`` of chan_sccp: a ``type = line`` for each extension, a ``type = device`` for each
+phone, with the extensions of whoever's profile is on it as its buttons (conf/sccp.conf.annotated
+of that project). ``pjsip.conf``: an endpoint, an auth and an aor for each extension
+(configs/samples/pjsip.conf.sample of Asterisk).
+
+What Asterisk makes of a line (main/config.c): a semicolon begins a comment unless a backslash is
+right in front of it, which goes away then; ``[`` and ``#`` mean something at the beginning of a
+line only; blanks around a value go away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from phoneprov_core.extensions.model import Extension
+from phoneprov_core.phones.model import Phone, bare_model
+from phoneprov_core.profiles.device import device_name
+
+_TAKEN = frozenset({"general", "global", "globals", "system", "devices", "lines", "softkeyset"})
+_DEVICE = re.compile(r"sep[0-9a-f]{12}", re.IGNORECASE)
+_DEVICE_TYPE = re.compile(r"[0-9a-z-]{1,15}", re.ASCII)
+_CONTEXT = re.compile(r"[0-9A-Za-z_-]{1,79}", re.ASCII)
+_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_QUOTES = str.maketrans({'"': "'", "<": "(", ">": ")", "\\": "/"})
+
+
+class Section(Struct, frozen=True):
+    """The text of one record, empty when it was left out, and why it was."""
+
+    text: str = ""
+    left_out: str | None = None
+
+    def __repr__(self) -> str:
+        # A password may stand in the text.
+        return f"Section(left_out={self.left_out!r})"
+
+
+class Sections:
+    """Makes the sections of one file. ``context`` is where calls of a PJSIP endpoint go.
+
+    No value can begin a section, an option or a comment, and no two sections have one name.
+    Raises ``ValueError`` for a context that is none.
+    """
+
+    def __init__(self, *, with_secrets: bool = False, context: str = "default") -> None:
+        if not _CONTEXT.fullmatch(context):
+            raise ValueError("a context consists of letters, digits, underscores and dashes")
+        self._with_secrets = with_secrets
+        self._context = context
+        self._names: set[str] = set()
+
+    def line(self, extension: Extension) -> Section:
+        """A line of chan_sccp. It has no secret: a device is known by its name and address."""
+        if why := self._cannot_be_named(extension):
+            return _left_out(extension, why)
+        name = extension.name
+        mailbox = [("mailbox", f"{extension.extension}@default")] if extension.voicemail else []
+        return Section(
+            _section(
+                extension.extension,
+                ("type", "line"),
+                ("label", name),
+                ("description", name),
+                ("cid_name", name),
+                ("cid_num", extension.extension),
+                *mailbox,
+            )
+        )
+
+    def device(self, phone: Phone, numbers: Iterable[str]) -> Section:
+        """A device of chan_sccp, with a button for each number."""
+        name = device_name(phone.mac)
+        kind = bare_model(phone.model or "")
+        if not _DEVICE_TYPE.fullmatch(kind):
+            return Section(left_out=f"The phone {phone.mac} was left out: its model is not known.")
+        return Section(
+            _section(
+                name,
+                ("type", "device"),
+                ("devicetype", kind),
+                ("description", phone.name or phone.description or phone.mac),
+                *(("button", f"line, {number}") for number in numbers),
+            )
+        )
+
+    def endpoint(self, extension: Extension) -> Section:
+        """An endpoint of PJSIP with its aor. Its auth is written only with secrets: without one
+        of that name Asterisk lets nobody register."""
+        if why := self._cannot_be_named(extension):
+            return _left_out(extension, why)
+        if self._with_secrets and extension.password != extension.password.strip():
+            return _left_out(
+                extension, "its password begins or ends with a blank, which Asterisk takes away"
+            )
+        number = extension.extension
+        mailbox = [("mailboxes", f"{number}@default")] if extension.voicemail else []
+        endpoint = _section(
+            number,
+            ("type", "endpoint"),
+            ("context", self._context),
+            ("disallow", "all"),
+            ("allow", "g722,alaw,ulaw"),
+            ("callerid", f'"{extension.name.translate(_QUOTES)}" <{number}>'),
+            ("auth", number),
+            ("aors", number),
+            *mailbox,
+        )
+        aor = _section(number, ("type", "aor"), ("max_contacts", "1"))
+        auth = ""
+        if self._with_secrets:
+            auth = _section(
+                number,
+                ("type", "auth"),
+                ("auth_type", "userpass"),
+                ("username", number),
+                ("password", extension.password),
+            )
+        return Section(endpoint + auth + aor)
+
+    def _cannot_be_named(self, extension: Extension) -> str | None:
+        # Asterisk tells sections apart without regard to case.
+        name = extension.extension.casefold()
+        if name in _TAKEN or _DEVICE.fullmatch(name):
+            return "a section of its name means something else to Asterisk"
+        if name in self._names:
+            return "another extension has its name but for the case of its letters"
+        self._names.add(name)
+        return None
+
+
+def speaks_sccp(phone: Phone) -> bool:
+    """Whether a phone belongs to chan_sccp: every one that is not known to speak SIP."""
+    return (phone.software_type or "").strip().casefold() not in {"sip", "sipe"}
+
+
+def _left_out(extension: Extension, why: str) -> Section:
+    return Section(left_out=f"The extension {extension.extension} was left out: {why}.")
+
+
+def _section(name: str, *options: tuple[str, str]) -> str:
+    lines = [f"[{name}]", *(f"{option} = {_value(value)}" for option, value in options)]
+    return "\n".join(lines) + "\n\n"
+
+
+def _value(text: str) -> str:
+    return _BREAKS.sub(" ", text).strip().replace(";", "\\;")

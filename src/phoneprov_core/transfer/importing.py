@@ -1,0 +1,214 @@
+"""One import, step by step: check every row, make the hashes, write."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.transfer.model import Imported, Progress, Row, RowProblem, Table
+from phoneprov_core.transfer.rows import Asked, Reader, problems_of
+from phoneprov_core.transfer.sheets import Sheet
+from phoneprov_core.transfer.targets import (
+    Target,
+    Tools,
+    TransferTransaction,
+    rules_of,
+    target_of,
+)
+
+_HASHES_AT_A_TIME = 8
+_NONE: frozenset[int] = frozenset()
+
+
+class Import:
+    """One table on its way in. It is read once for each step, so that it may be long."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[TransferTransaction],
+        tools: Tools,
+        actor: Actor,
+        sheet: Sheet,
+        table: Table,
+        progress: Progress,
+    ) -> None:
+        self._open = open_
+        self._tools = tools
+        self._actor = actor
+        self._sheet = sheet
+        self._table = table
+        self._progress = progress
+
+    async def check(self) -> Imported:
+        """What writing would do, and everything that is wrong."""
+        reader = self._reader()
+        count = _Count()
+        async with self._open.read() as tx:
+            await reader.look(tx, self._target(tx).store)
+            async for piece in self._table.pieces():
+                for row in piece:
+                    await self._check(reader, row, count)
+                self._progress("checked", count.total, None)
+        return count.imported(written=False)
+
+    async def hashes(self, checked: Imported) -> dict[int, str]:
+        """The hashes of the passwords in good rows, by line. They take long, and are made
+        before a transaction begins."""
+        hashes: dict[int, str] = {}
+        bad = frozenset(problem.line for problem in checked.problems)
+        done = 0
+        async for rows in self._good(bad):
+            done += len(rows)
+            asked = [(row.line, row.cells["password"]) for row in rows if row.cells.get("password")]
+            for start in range(0, len(asked), _HASHES_AT_A_TIME):
+                some = asked[start : start + _HASHES_AT_A_TIME]
+                made = await asyncio.gather(*(self._tools.hasher.hash(pw) for _, pw in some))
+                hashes.update(zip((line for line, _ in some), made, strict=True))
+                so_far = done - len(rows) + len(rows) * (start + len(some)) // len(asked)
+                self._progress("hashed", so_far, checked.total)
+        return hashes
+
+    async def write(
+        self, checked: Imported, hashes: Mapping[int, str], *, keep_going: bool
+    ) -> Imported:
+        """Write the good rows: all of them or nothing, or as many as will go."""
+        writer = _Writer(self._reader(), hashes)
+        bad = frozenset(problem.line for problem in checked.problems)
+        count = _Count(list(checked.problems))
+        if not keep_going:
+            try:
+                async with self._open.write() as tx:
+                    await self._write_all(writer, tx, count, checked.total)
+            except _Stopped as stopped:
+                # Somebody else wrote in the meantime.
+                return _Count(stopped.problems, checked.total).imported(written=False)
+            return count.imported(written=True)
+        async for rows in self._good(bad):
+            await self._write_some(writer, rows, count)
+            self._progress("written", count.total, checked.total)
+        return Imported(
+            checked.total,
+            count.created,
+            count.updated,
+            count.unchanged,
+            tuple(sorted(count.problems, key=lambda problem: problem.line)),
+            written=True,
+        )
+
+    async def _write_all(
+        self, writer: _Writer, tx: TransferTransaction, count: _Count, total: int
+    ) -> None:
+        target = self._target(tx)
+        async for rows in self._good(_NONE):
+            await writer.write(tx, target, rows, count)
+            self._progress("written", count.total, total)
+
+    async def _write_some(self, writer: _Writer, rows: list[Row], count: _Count) -> None:
+        attempt = _Count()
+        try:
+            async with self._open.write() as tx:
+                await writer.write(tx, self._target(tx), rows, attempt)
+        except _Stopped as stopped:
+            if len(rows) == 1:
+                count.problems += stopped.problems
+                count.total += 1
+                return
+            for row in rows:
+                await self._write_some(writer, [row], count)
+            return
+        count.add(attempt)
+
+    async def _check(self, reader: Reader, row: Row | RowProblem, count: _Count) -> None:
+        if isinstance(row, RowProblem):
+            count.total += 1
+            count.problems.append(row)
+            return
+        count.note(await reader.read(row))
+
+    async def _good(self, bad: frozenset[int]) -> AsyncIterator[list[Row]]:
+        async for piece in self._table.pieces():
+            yield [row for row in piece if isinstance(row, Row) and row.line not in bad]
+
+    def _reader(self) -> Reader:
+        return Reader(self._sheet, rules_of(self._sheet, self._tools.policy))
+
+    def _target(self, tx: TransferTransaction) -> Target:
+        return target_of(self._sheet, tx, self._actor, self._tools)
+
+
+class _Stopped(Exception):
+    """A row cannot be written; the transaction is to be left."""
+
+    def __init__(self, problems: list[RowProblem]) -> None:
+        super().__init__()
+        self.problems = problems
+
+
+class _Writer:
+    def __init__(self, reader: Reader, hashes: Mapping[int, str]) -> None:
+        self._reader = reader
+        self._hashes = hashes
+
+    async def write(
+        self, tx: TransferTransaction, target: Target, rows: list[Row], count: _Count
+    ) -> None:
+        """Raises ``_Stopped``, and ``Unavailable`` when the database is away."""
+        await self._reader.look(tx, target.store)
+        for row in rows:
+            asked = await self._reader.read(row)
+            if isinstance(asked, list):
+                raise _Stopped(asked)
+            target.hasher.next_hash = self._hashes.get(row.line)
+            try:
+                await _carry_out(asked, target)
+            except Unavailable:
+                raise
+            except PhoneprovError as error:
+                raise _Stopped(problems_of(row.line, error)) from error
+            count.note(asked)
+
+
+async def _carry_out(asked: Asked, target: Target) -> None:
+    if asked.command is None:
+        return
+    if asked.key is None:
+        await target.create(asked.owner, asked.command)
+    else:
+        await target.update(asked.key, asked.command)
+
+
+class _Count:
+    def __init__(self, problems: list[RowProblem] | None = None, total: int = 0) -> None:
+        self.total = total
+        self.created = self.updated = self.unchanged = 0
+        self.problems = problems or []
+
+    def note(self, asked: Asked | list[RowProblem]) -> None:
+        self.total += 1
+        if isinstance(asked, list):
+            self.problems += asked
+        elif asked.command is None:
+            self.unchanged += 1
+        elif asked.key is None:
+            self.created += 1
+        else:
+            self.updated += 1
+
+    def add(self, other: _Count) -> None:
+        self.total += other.total
+        self.created += other.created
+        self.updated += other.updated
+        self.unchanged += other.unchanged
+
+    def imported(self, *, written: bool) -> Imported:
+        return Imported(
+            self.total,
+            self.created,
+            self.updated,
+            self.unchanged,
+            tuple(self.problems),
+            written=written,
+        )

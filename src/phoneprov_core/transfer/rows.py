@@ -1,0 +1,129 @@
+"""From a row to what it asks for: a record to be created, changes to one, or nothing."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from msgspec import UNSET, Struct
+
+from phoneprov_core.kernel.commands import Rule, Unchecked, checked
+from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem
+from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.transfer.index import Index
+from phoneprov_core.transfer.model import Row, RowProblem
+from phoneprov_core.transfer.sheets import OWNER, Sheet
+from phoneprov_core.transfer.targets import TransferTransaction
+
+PIECE = 500
+"""How many records are read at a time."""
+
+
+class Asked(NamedTuple):
+    """What a row asks for. ``key`` is None for a record to be created, ``command`` None where
+    it is there already, just as the row says."""
+
+    key: str | None
+    owner: str
+    command: Any
+
+
+class Reader:
+    """Reads the rows of one table against what is stored: what the transaction sees."""
+
+    def __init__(self, sheet: Sheet, rules: dict[str, Rule]) -> None:
+        self._sheet = sheet
+        self._rules = rules
+        self._index: Index | None = None
+
+    async def look(self, tx: TransferTransaction, store: Any) -> None:
+        """Read against what this transaction sees. What is stored is looked through the first
+        time; of each record a few words are kept."""
+        self._tx = tx
+        self._store = store
+        if self._index is not None:
+            return
+        self._index = Index(self._sheet)
+        last = None
+        while records := await store.rows(PIECE, after=last):
+            for record in records:
+                self._index.learn(record, record.user_uuid if self._sheet.owned else "")
+            last = records[-1]
+
+    async def read(self, row: Row) -> Asked | list[RowProblem]:
+        """What the row asks for, or everything that is wrong with it. A row may be read again,
+        if nothing came of it the first time."""
+        try:
+            return await self._asked(row)
+        except PhoneprovError as error:
+            return problems_of(row.line, error)
+
+    async def _asked(self, row: Row) -> Asked:
+        sheet, cells, index = self._sheet, row.cells, self._index
+        assert index is not None
+        owner = await self._owner(cells.get(OWNER, "")) if sheet.owned else ""
+        self._require_uuid(cells)
+        key = index.named(cells)
+        record = None
+        if key is not None and index.is_stored(key):
+            record = await self._store.find(key)
+        command: Struct
+        if record is None:
+            command = self._checked(sheet.new, sheet.values(cells, sheet.new))
+            said = _said(command)
+            same = index.saying(said, owner) if sheet.by_content else None
+            if same is not None and index.is_new(same, at=row.line):
+                same = None
+            if same is None and key is not None and index.is_brought(key, before=row.line):
+                same = key
+            self._claim(row, same, {**cells, **said}, owner)
+            return Asked(same, owner, None if same is not None else command)
+        if sheet.owned and record.user_uuid != owner:
+            raise _wrong(OWNER, "must agree with the record that is addressed")
+        command = self._checked(sheet.patch, sheet.values(cells, sheet.patch))
+        self._claim(row, key, {**cells, **_said(command)}, owner)
+        return Asked(key, owner, None if self._says_the_same(record, command) else command)
+
+    def _claim(self, row: Row, key: str | None, values: dict[str, object], owner: str) -> None:
+        assert self._index is not None
+        if problems := self._index.claim(row.line, key, values, owner):
+            raise Invalid("The row is at odds with another.", problems=tuple(problems))
+
+    async def _owner(self, username: str) -> str:
+        if not username:
+            raise _wrong(OWNER, "is required")
+        user = await self._tx.users.by_username(username)
+        if user is None:
+            raise _wrong(OWNER, "is the name of no user")
+        return str(user.uuid)
+
+    def _require_uuid(self, cells: Any) -> None:
+        if "uuid" in self._sheet.identity and cells.get("uuid") and not known_id(cells["uuid"]):
+            raise _wrong("uuid", "must be a UUID, or empty")
+
+    def _checked(self, command: type[Struct], values: dict[str, object]) -> Struct:
+        return checked(Unchecked(command, lambda: values), rules=self._rules)
+
+    def _says_the_same(self, record: Struct, patch: Struct) -> bool:
+        if any(isinstance(getattr(patch, name, None), str) for name in self._sheet.one_way):
+            return False
+        told = ((name, getattr(patch, name)) for name in patch.__struct_fields__)
+        return all(
+            value is UNSET or (value or None) == (getattr(record, name) or None)
+            for name, value in told
+            if name not in self._sheet.one_way
+        )
+
+
+def _said(command: Struct) -> dict[str, object]:
+    told = ((name, getattr(command, name)) for name in command.__struct_fields__)
+    return {name: value for name, value in told if value is not UNSET}
+
+
+def problems_of(line: int, error: PhoneprovError) -> list[RowProblem]:
+    """What an error says about the row at this line."""
+    problems = error.problems or (Problem("", error.message),)
+    return [RowProblem(line, problem.field, problem.message) for problem in problems]
+
+
+def _wrong(field: str, message: str) -> Invalid:
+    return Invalid(f"The field {field} {message}.", problems=(Problem(field, message),))

@@ -1,0 +1,163 @@
+"""The kinds of table there are: their columns, and how a row is told apart from others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from phoneprov_core.directory.model import (
+    CompanyContact,
+    CompanyContactPatch,
+    NewCompanyContact,
+    NewPersonalContact,
+    PersonalContact,
+    PersonalContactPatch,
+)
+from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
+from phoneprov_core.kems.model import Kem, KemPatch, NewKem
+from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.kernel.values import known_mac
+from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
+from phoneprov_core.users.model import NewUser, User, UserPatch, folded
+
+OWNER = "username"
+"""The column that says whose a record of somebody's own is."""
+
+
+class Sheet(Struct, frozen=True, kw_only=True):
+    """One kind of table.
+
+    A row is the record that one of ``identity`` names, the first of them whose cell is filled.
+    Where ``by_content``, a row that is not named is the record which says just the same.
+    ``unique`` are further values that no two records share; ``secret`` columns leave only when
+    that is asked for, ``one_way`` ones never, for only their hash is kept.
+    """
+
+    name: str
+    record: type[Struct]
+    new: type[Struct]
+    patch: type[Struct]
+    key: str = "uuid"
+    identity: tuple[str, ...]
+    by_content: bool = False
+    owned: bool = False
+    unique: tuple[str, ...] = ()
+    secret: tuple[str, ...] = ()
+    one_way: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that is written, in the order in which they leave."""
+        named = (self.key,) if self.key not in self.new.__struct_fields__ else ()
+        return (*named, *((OWNER,) if self.owned else ()), *self.new.__struct_fields__)
+
+    @property
+    def ignored(self) -> frozenset[str]:
+        """Columns of the record that are shown and not written: they may stand there."""
+        return frozenset(self.record.__struct_fields__).difference(self.columns)
+
+    def leaving(self, *, with_secrets: bool) -> tuple[str, ...]:
+        """The columns of an export."""
+        hidden = {*self.one_way, *(() if with_secrets else self.secret)}
+        return tuple(column for column in self.columns if column not in hidden)
+
+    def values(self, cells: Mapping[str, str], command: type[Struct]) -> dict[str, object]:
+        """What the cells of a row say to a command, not checked yet.
+
+        An empty cell is null where the field may be empty, and says nothing else.
+        """
+        values: dict[str, object] = {}
+        for field in msgspec.structs.fields(self.new):
+            cell = cells.get(field.name)
+            if cell is None or field.name not in command.__struct_fields__:
+                continue
+            if cell == "":
+                if field.default is None:
+                    values[field.name] = None
+            elif isinstance(field.default, bool):
+                values[field.name] = _TRUTHS.get(cell.strip().casefold(), cell)
+            else:
+                values[field.name] = cell
+        return values
+
+    def names(self, values: Mapping[str, object]) -> list[tuple[str, str]]:
+        """What names a record with these values: pairs of a field and its comparable value."""
+        return [
+            (field, text)
+            for field in self.identity
+            if (text := comparable(field, values.get(field)))
+        ]
+
+    def content(self, values: Mapping[str, Any], owner: str) -> tuple[str, ...]:
+        """All that a record says; nothing said and empty text are the same in a table."""
+        fields = (field for field in self.new.__struct_fields__ if field not in self.one_way)
+        return (owner, *(str(values.get(field) or "") for field in fields))
+
+
+def comparable(field: str, value: object) -> str:
+    """Equal for values that count as the same; empty for one that names nothing."""
+    if not isinstance(value, str):
+        return ""
+    if field == "uuid":
+        return known_id(value)
+    if field == "mac":
+        return known_mac(value)
+    return folded(value) if field in {"username", "email"} else value
+
+
+_TRUTHS = {
+    "true": True, "yes": True, "1": True, "false": False, "no": False, "0": False,
+}  # fmt: skip
+
+USERS = Sheet(
+    name="users",
+    record=User,
+    new=NewUser,
+    patch=UserPatch,
+    identity=("username",),
+    unique=("email",),
+    one_way=("password",),
+)
+EXTENSIONS = Sheet(
+    name="extensions",
+    record=Extension,
+    new=NewExtension,
+    patch=ExtensionPatch,
+    identity=("extension",),
+    secret=("password", "voicemail_passcode"),
+)
+PHONES = Sheet(
+    name="phones", record=Phone, new=NewPhone, patch=PhonePatch, key="mac", identity=("mac",)
+)
+KEMS = Sheet(
+    name="kems",
+    record=Kem,
+    new=NewKem,
+    patch=KemPatch,
+    identity=("uuid", "mac"),
+    by_content=True,
+)
+COMPANY_DIRECTORY = Sheet(
+    name="company-directory",
+    record=CompanyContact,
+    new=NewCompanyContact,
+    patch=CompanyContactPatch,
+    identity=("uuid",),
+    by_content=True,
+)
+PERSONAL_DIRECTORY = Sheet(
+    name="personal-directory",
+    record=PersonalContact,
+    new=NewPersonalContact,
+    patch=PersonalContactPatch,
+    identity=("uuid",),
+    by_content=True,
+    owned=True,
+)
+SHEETS = {
+    sheet.name: sheet
+    for sheet in (USERS, EXTENSIONS, PHONES, KEMS, COMPANY_DIRECTORY, PERSONAL_DIRECTORY)
+}

@@ -1,0 +1,150 @@
+"""Where the rows of a table go: the use cases of their kind, within one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from msgspec import Struct
+
+from phoneprov_core.access.rules import SharedWrite
+from phoneprov_core.deployments.ports import Deployments
+from phoneprov_core.directory.ports import (
+    CompanyDirectoryTransaction,
+    PersonalDirectoryTransaction,
+)
+from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
+from phoneprov_core.extensions.ports import ExtensionsTransaction
+from phoneprov_core.extensions.use_cases import Extensions
+from phoneprov_core.kems.use_cases import Kems
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Rule
+from phoneprov_core.kernel.ids import NewId
+from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.times import Clock
+from phoneprov_core.links.ports import Links
+from phoneprov_core.phones.ports import PhonesTransaction
+from phoneprov_core.phones.use_cases import Phones
+from phoneprov_core.transfer import sheets
+from phoneprov_core.transfer.sheets import Sheet
+from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
+from phoneprov_core.users.ports import UsersTransaction
+from phoneprov_core.users.use_cases import Users
+
+T = TypeVar("T")
+
+
+class TransferTransaction(
+    UsersTransaction, ExtensionsTransaction, PhonesTransaction, CompanyDirectoryTransaction,
+    PersonalDirectoryTransaction, Protocol,
+):  # fmt: skip
+    """What tables are read into and written from."""
+
+    @property
+    def users(self) -> Any: ...
+    @property
+    def deployments(self) -> Deployments: ...
+    @property
+    def links(self) -> Links: ...
+
+
+class Joined:
+    """Lets use cases take part in a transaction that is open already: what they write is
+    committed with it, or not at all."""
+
+    def __init__(self, tx: TransferTransaction) -> None:
+        self._tx = tx
+
+    def read(self) -> AbstractAsyncContextManager[TransferTransaction]:
+        """The stores of the transaction."""
+        return self._join()
+
+    def write(self) -> AbstractAsyncContextManager[TransferTransaction]:
+        """The stores of the transaction."""
+        return self._join()
+
+    @asynccontextmanager
+    async def _join(self) -> AsyncIterator[TransferTransaction]:
+        yield self._tx
+
+
+class Tools(Struct, frozen=True):
+    """What the use cases are made with, besides the stores."""
+
+    hasher: PasswordHasher
+    policy: PasswordPolicy
+    shared_write: SharedWrite
+    clock: Clock
+    new_id: NewId
+
+
+class HashesMade:
+    """A hasher that was asked before: a hash takes long, and no transaction waits for one.
+
+    Answers ``next_hash``, whatever the password.
+    """
+
+    def __init__(self, hasher: PasswordHasher) -> None:
+        self._hasher = hasher
+        self.next_hash: str | None = None
+
+    async def hash(self, password: str) -> str:
+        """The hash that is ready, or one that is made now."""
+        ready, self.next_hash = self.next_hash, None
+        return ready if ready is not None else await self._hasher.hash(password)
+
+    async def verify(self, password: str, hash_: str | None) -> bool:
+        """Nobody logs in while importing."""
+        return await self._hasher.verify(password, hash_)
+
+    def is_outdated(self, hash_: str) -> bool:
+        """Nobody logs in while importing."""
+        return self._hasher.is_outdated(hash_)
+
+
+class Target(NamedTuple):
+    """Where one kind of row goes. ``create`` takes the owner's uuid, empty for what belongs to
+    nobody, and a command; ``update`` the record's key and a command."""
+
+    store: Store[Any]
+    create: Callable[[str, Any], Awaitable[object]]
+    update: Callable[[str, Any], Awaitable[object]]
+    hasher: HashesMade
+
+
+def rules_of(sheet: Sheet, policy: PasswordPolicy) -> dict[str, Rule]:
+    """The rules that only a use case knows."""
+    return {"password": policy.rule} if sheet is sheets.USERS else {}
+
+
+def target_of(sheet: Sheet, tx: TransferTransaction, actor: Actor, tools: Tools) -> Target:
+    """The use cases of a sheet, within the transaction."""
+    stores = Joined(tx)
+    hasher = HashesMade(tools.hasher)
+    clock, new_id, shared = tools.clock, tools.new_id, tools.shared_write
+    if sheet is sheets.PERSONAL_DIRECTORY:
+        personal = PersonalDirectory(stores, clock, new_id)
+        return Target(
+            tx.personal_contacts,
+            lambda owner, new: personal.create(actor, owner, new),
+            lambda key, patch: personal.update(actor, key, patch),
+            hasher,
+        )
+    kinds: dict[str, tuple[Store[Any], Any]] = {
+        "users": (tx.users, Users(stores, hasher, tools.policy, clock, new_id)),
+        "extensions": (tx.extensions, Extensions(stores, clock, new_id)),
+        "phones": (tx.phones, Phones(stores, shared, clock)),
+        "kems": (tx.kems, Kems(stores, shared, clock, new_id)),
+        "company-directory": (
+            tx.company_contacts,
+            CompanyDirectory(stores, shared, clock, new_id),
+        ),
+    }
+    store, use_cases = kinds[sheet.name]
+    return Target(
+        store,
+        lambda _, new: use_cases.create(actor, new),
+        lambda key, patch: use_cases.update(actor, key, patch),
+        hasher,
+    )

@@ -1,0 +1,174 @@
+"""Tables of records, in and out. Both need level 0."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from phoneprov_core.access.rules import SharedWrite, require_superadmin
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.ids import NewId
+from phoneprov_core.kernel.store import ReadAndWrite, Store
+from phoneprov_core.kernel.times import Clock
+from phoneprov_core.transfer.asterisk import Section, Sections, speaks_sccp
+from phoneprov_core.transfer.importing import Import
+from phoneprov_core.transfer.model import Imported, Progress, RowProblem, Table, unwatched
+from phoneprov_core.transfer.rows import PIECE
+from phoneprov_core.transfer.sheets import OWNER, SHEETS, Sheet
+from phoneprov_core.transfer.targets import Tools, TransferTransaction, target_of
+from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
+
+_MOST_BUTTONS = 1000
+
+
+class Transfer:
+    """Import and export of users, extensions, phones, KEMs and directories as tables."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[TransferTransaction],
+        hasher: PasswordHasher,
+        policy: PasswordPolicy,
+        shared_write: SharedWrite,
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._open = open_
+        self._tools = Tools(hasher, policy, shared_write, clock, new_id)
+
+    async def into(
+        self,
+        actor: Actor,
+        kind: str,
+        table: Table,
+        *,
+        dry_run: bool = False,
+        keep_going: bool = False,
+        progress: Progress = unwatched,
+    ) -> Imported:
+        """Bring the rows of a table in; each is held to the rules of its use case.
+
+        Every row is checked before one is written, and all of them are written in one
+        transaction: when a row is bad, nothing is. With ``keep_going`` the bad rows are left
+        out and the others are written, some at a time. With ``dry_run`` nothing is written.
+        What is not in the table stays as it is. Raises ``NotFound`` for no such kind.
+        """
+        require_superadmin(actor)
+        sheet = sheet_of(kind)
+        if wrong := _wrong_columns(sheet, await table.columns()):
+            return Imported(problems=wrong)
+        run = Import(self._open, self._tools, actor, sheet, table, progress)
+        checked = await run.check()
+        if dry_run or (checked.problems and not keep_going):
+            return checked
+        hashes = await run.hashes(checked) if sheet.one_way else {}
+        return await run.write(checked, hashes, keep_going=keep_going)
+
+    async def out(
+        self, actor: Actor, kind: str, *, with_secrets: bool = False
+    ) -> AsyncIterator[list[dict[str, Any]]]:
+        """The records of a kind as rows, oldest first, some at a time: values by the columns of
+        ``sheet_of(kind).leaving(...)``. Passwords of users never leave. Raises ``NotFound``
+        for no such kind."""
+        require_superadmin(actor)
+        sheet = sheet_of(kind)
+        columns = sheet.leaving(with_secrets=with_secrets)
+        owners = await self._usernames() if sheet.owned else {}
+        last = None
+        while True:
+            async with self._open.read() as tx:
+                store = target_of(sheet, tx, actor, self._tools).store
+                records = await store.rows(PIECE, after=last)
+            if not records:
+                return
+            last = records[-1]
+            yield [_told(record, columns, owners) for record in records]
+
+    async def asterisk(
+        self, actor: Actor, driver: str, *, with_secrets: bool = False, context: str = "default"
+    ) -> AsyncIterator[Section]:
+        """The active extensions of a channel driver, and for ``chan_sccp`` the active phones
+        that speak SCCP, as sections of its file: ``sccp.conf`` or, for ``chan_pjsip``,
+        ``pjsip.conf``. Raises ``NotFound`` for another driver, ``ValueError`` for a context
+        that is none.
+        """
+        require_superadmin(actor)
+        if driver not in {"chan_sccp", "chan_pjsip"}:
+            raise NotFound("There are files for chan_sccp and chan_pjsip only.")
+        sections = Sections(with_secrets=with_secrets, context=context)
+        make = sections.line if driver == "chan_sccp" else sections.endpoint
+        async for extension in self._records(lambda tx: tx.extensions):
+            if extension.is_active and extension.type == driver:
+                yield make(extension)
+        if driver == "chan_sccp":
+            async for phone in self._records(lambda tx: tx.phones):
+                if phone.is_active and speaks_sccp(phone):
+                    yield sections.device(phone, await self._numbers_on(phone.mac))
+
+    async def _numbers_on(self, mac: str) -> list[str]:
+        async with self._open.read() as tx:
+            deployment = await tx.deployments.current(mac)
+            if deployment is None:
+                return []
+            links = await tx.links.extensions.rows(_MOST_BUTTONS, owner=deployment.owner_uuid)
+        return [link.extension for link in links if link.type == "chan_sccp"]
+
+    async def _records(
+        self, store_in: Callable[[TransferTransaction], Store[Any]]
+    ) -> AsyncIterator[Any]:
+        last = None
+        while True:
+            async with self._open.read() as tx:
+                records = await store_in(tx).rows(PIECE, after=last)
+            if not records:
+                return
+            for record in records:
+                yield record
+            last = records[-1]
+
+    async def _usernames(self) -> dict[str, str]:
+        return {user.uuid: user.username async for user in self._records(lambda tx: tx.users)}
+
+
+def sheet_of(kind: str) -> Sheet:
+    """The table of a kind of record. Raises ``NotFound``."""
+    sheet = SHEETS.get(kind)
+    if sheet is None:
+        raise NotFound(f"There is no such table; there are {', '.join(SHEETS)}.")
+    return sheet
+
+
+def _wrong_columns(sheet: Sheet, columns: tuple[str, ...]) -> tuple[RowProblem, ...]:
+    known = {*sheet.columns, *sheet.ignored}
+    wanted = f"the columns are {', '.join(sheet.columns)}"
+    if not columns:
+        return (
+            RowProblem(1, "", f"The table is empty: its first line names the columns; {wanted}"),
+        )
+    wrong = [
+        RowProblem(1, column, f"is not a column of this table; {wanted}")
+        for column in dict.fromkeys(columns)
+        if column not in known
+    ]
+    wrong += [
+        RowProblem(1, column, "is there more than once")
+        for column in sorted({column for column in columns if columns.count(column) > 1})
+    ]
+    needed = {OWNER} if sheet.owned else set()
+    if not sheet.by_content:
+        needed |= set(sheet.identity)
+    wrong += [
+        RowProblem(1, column, "is a column that is needed")
+        for column in sorted(needed.difference(columns))
+    ]
+    return tuple(wrong)
+
+
+def _told(record: Any, columns: tuple[str, ...], owners: dict[str, str]) -> dict[str, Any]:
+    return {
+        column: owners.get(record.user_uuid, "")
+        if column == OWNER and owners
+        else getattr(record, column)
+        for column in columns
+    }

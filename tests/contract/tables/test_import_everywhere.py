@@ -1,0 +1,103 @@
+"""An import is one transaction, on every database there is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
+from phoneprov_core.access.rules import SharedWrite
+from phoneprov_core.kernel.actor import Actor, system_actor
+from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.transfer.index import Index
+from phoneprov_core.transfer.model import RowProblem
+from phoneprov_core.transfer.rows import Reader
+from phoneprov_core.transfer.use_cases import Transfer
+from phoneprov_core.users.passwords import PasswordPolicy
+from support.stores import DATABASES, Database
+from support.table import ListTable
+
+
+@pytest.fixture(params=sorted(DATABASES))
+async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+    async with DATABASES[request.param](tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def transfer(database: Database) -> Transfer:
+    return Transfer(
+        database,
+        PlainHasher(),
+        PasswordPolicy(is_common=lambda _: False),
+        SharedWrite.SUPERADMIN,
+        FixedClock(),
+        CountingIds(),
+    )
+
+
+@pytest.fixture
+def actor() -> Actor:
+    return system_actor(LevelRule.HIERARCHICAL)
+
+
+ROWS = [(str(number), "custom", "Mine", "pw") for number in range(1000, 1006)]
+
+
+@pytest.mark.parametrize("kind", ["users", "extensions", "phones", "kems", "company-directory"])
+async def test_every_kind_goes_in_and_out(transfer: Transfer, actor: Actor, kind: str) -> None:
+    tables = {
+        "users": ListTable(
+            "username,first_name,last_name,email,password",
+            ("ada", "Ada", "L", "ada@example.com", "a long one for the tests"),
+        ),
+        "extensions": ListTable("extension,type,name,password", *ROWS),
+        "phones": ListTable("mac,name", ("00:1B:D4:12:34:56", "Desk")),
+        "kems": ListTable("mac,model", ("00:1B:D4:12:34:56", "CP-7916"), ("", "CP-7915")),
+        "company-directory": ListTable("name,work", ("Ada", "1"), ("Bob", "")),
+    }
+
+    first = await transfer.into(actor, kind, tables[kind])
+    rows = [row async for piece in transfer.out(actor, kind, with_secrets=True) for row in piece]
+    texts = [tuple(_text(value) for value in row.values()) for row in rows]
+    again = await transfer.into(actor, kind, ListTable(",".join(rows[0]), *texts))
+
+    assert first.problems == again.problems == ()
+    assert (again.unchanged, again.total) == (first.created, first.created)
+
+
+@pytest.mark.parametrize("keep_going", [False, True])
+async def test_what_others_take_meanwhile_stops_all_or_is_left_out(
+    transfer: Transfer,
+    actor: Actor,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    keep_going: bool,
+) -> None:
+    # Somebody takes a number between the look at what is stored and the writing.
+    look = Reader.look
+
+    async def blind(self: Reader, tx: Any, store: Any) -> None:
+        self._index = self._index or Index(self._sheet)
+        await look(self, tx, store)
+
+    taken = ("1003", "custom", "Other", "x")
+    await transfer.into(actor, "extensions", ListTable("extension,type,name,password", taken))
+    monkeypatch.setattr(Reader, "look", blind)
+
+    table = ListTable("extension,type,name,password", *ROWS)
+    done = await transfer.into(actor, "extensions", table, keep_going=keep_going)
+
+    assert done.problems == (RowProblem(5, "extension", "is already in use"),)
+    assert (done.created, done.written) == ((5, True) if keep_going else (0, False))
+    async with database.read() as tx:
+        assert await tx.extensions.count() == (6 if keep_going else 1)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)
