@@ -123,7 +123,7 @@ async def test_progress_is_told_of_each_step_twice(
     request = SwitchRequest(profile_uuid=profile.uuid, mac=MAC)
 
     made = await office.switch.deployment(
-        ada, request, lambda name, step: told.append((name, step and step.ok))
+        ada, request, lambda name, step: told.append((name, None if step is None else step.ok))
     )
 
     assert told == [
