@@ -252,7 +252,7 @@ def a_profile(number: int, user_uuid: str, **changes: Any) -> Profile:
     return msgspec.structs.replace(profile, **changes)
 
 
-def a_revision(number: int, profile: Profile, **changes: Any) -> Revision:
+def a_revision(number: int, profile: Profile, /, **changes: Any) -> Revision:
     """The first revision of a profile."""
     content = profile.cnf_xml.encode()
     revision = Revision(
@@ -309,7 +309,7 @@ def a_session(number: int, user_uuid: str, **changes: Any) -> Session:
     return msgspec.structs.replace(session, **changes)
 
 
-def a_deployment(number: int, mac: str, **changes: Any) -> Deployment:
+def a_deployment(number: int, mac: str, /, **changes: Any) -> Deployment:
     """A deployment that is under way."""
     deployment = Deployment(
         uuid=identifier(number),
