@@ -4,6 +4,7 @@ work on each went, and the phones' web server."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import io
 import re
@@ -130,5 +131,15 @@ async def desk(folder: Path) -> AsyncIterator[Desk]:
             yield it
         finally:
             await web.close()
+            await _hung_up(ftp)
     finally:
         await ftp.close()
+
+
+async def _hung_up(ftp: aioftp.Server) -> None:
+    """Wait until it has noticed that clients are gone: closed in the middle of that, it leaves
+    tasks behind."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(5):
+            while ftp.connections:  # noqa: ASYNC110 - it tells nobody
+                await asyncio.sleep(0.01)
