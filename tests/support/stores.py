@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,6 +28,7 @@ from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kems.ports import Kems
 from phoneprov_core.kernel.store import ReadAndWrite, Store
+from phoneprov_core.kernel.times import shown
 from phoneprov_core.links.model import Link
 from phoneprov_core.links.ports import Links
 from phoneprov_core.me.ports import EnrichedPhones
@@ -157,9 +159,12 @@ DATABASES: dict[str, Callable[[Path], AbstractAsyncContextManager[Database]]] = 
 its own."""
 
 
+_START = datetime(2026, 1, 31, tzinfo=UTC)
+
+
 def moment(number: int) -> str:
     """A shown moment, later for a larger number."""
-    return f"2026-01-31T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}.000Z"
+    return shown(_START + timedelta(seconds=number))
 
 
 def identifier(number: int) -> str:
@@ -247,7 +252,7 @@ def a_profile(number: int, user_uuid: str, **changes: Any) -> Profile:
     return msgspec.structs.replace(profile, **changes)
 
 
-def a_revision(number: int, profile: Profile, **changes: Any) -> Revision:
+def a_revision(number: int, profile: Profile, /, **changes: Any) -> Revision:
     """The first revision of a profile."""
     content = profile.cnf_xml.encode()
     revision = Revision(
@@ -304,7 +309,7 @@ def a_session(number: int, user_uuid: str, **changes: Any) -> Session:
     return msgspec.structs.replace(session, **changes)
 
 
-def a_deployment(number: int, mac: str, **changes: Any) -> Deployment:
+def a_deployment(number: int, mac: str, /, **changes: Any) -> Deployment:
     """A deployment that is under way."""
     deployment = Deployment(
         uuid=identifier(number),

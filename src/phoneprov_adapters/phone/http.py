@@ -122,7 +122,7 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
 
     def _client(self) -> httpx.AsyncClient:
         user, password = self._settings.user, self._settings.password
-        return httpx.AsyncClient(
+        return httpx.AsyncClient(  # nosec B113
             auth=httpx.BasicAuth(user, password) if user else None,
             headers=_HEADERS,
             verify=self._tls,

@@ -14,12 +14,7 @@ import socket
 import struct
 import sys
 
-import click
-
 from phoneprov_core.kernel.errors import Refused
-
-PORT = click.IntRange(0, 65535)
-"""What may be listened on; the resolver would take 70000 for 4464."""
 
 # Classic BPF, an instruction a row: code, jump if true, jump if false, operand. It sees a TCP
 # segment from its header on, whose 14th byte has the flags.

@@ -17,7 +17,8 @@ from phoneprov_adapters.settings import HASH_THREADS, Settings
 from phoneprov_adapters.sql.choice import is_embedded
 from phoneprov_adapters.sql.schema import bring_up_to_date
 from phoneprov_adapters.wiring import opened, prepare, require_keys
-from phoneprov_http.main.listener import PORT, bound
+from phoneprov_http.main.listener import bound
+from phoneprov_http.main.options import PORT
 from phoneprov_http.main.server import Server
 from phoneprov_http.main.settings import settings_of_environment
 from phoneprov_http.main.workers import Workers

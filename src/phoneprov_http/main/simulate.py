@@ -11,16 +11,8 @@ import click
 
 from phoneprov_adapters.simulator.events import Event, FileArrived
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_core.kernel import values
 from phoneprov_core.kernel.errors import Refused
-from phoneprov_http.main.listener import PORT
-
-
-def _mac(_: click.Context, __: click.Parameter, text: str) -> str:
-    try:
-        return values.mac(text)
-    except ValueError as error:
-        raise click.BadParameter(f"it {error}") from None
+from phoneprov_http.main.options import PORT, mac_of
 
 
 @click.command("simulate-phone")
@@ -31,7 +23,7 @@ def _mac(_: click.Context, __: click.Parameter, text: str) -> str:
 @click.option(
     "--http-port", type=PORT, default=0, help="The port of its web server; 0 takes a free one."
 )
-@click.option("--mac", default="00:1B:D4:12:34:56", show_default=True, callback=_mac)
+@click.option("--mac", default="00:1B:D4:12:34:56", show_default=True, callback=mac_of)
 @click.option("--model", default="CP-7945G", show_default=True)
 @click.option("--ftp-user", default="phoneprov", show_default=True)
 @click.option(
