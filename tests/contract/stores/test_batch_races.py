@@ -1,0 +1,83 @@
+"""Several processes work on batches over one database: every phone is worked on once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
+from phoneprov_adapters.memory.system import MemoryBackground, await_directly
+from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.system import random_id, system_clock
+from phoneprov_core.batches.model import Counts, NewBatch
+from phoneprov_core.batches.run import RunBatches
+from phoneprov_core.batches.use_cases import Batches
+from phoneprov_core.batches.work import PhoneWork
+from phoneprov_core.deployments.confirm import Confirm
+from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.watch import Watch
+from phoneprov_core.kernel.actor import system_actor
+from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.profiles.model import NewProfile
+from phoneprov_core.profiles.restart import CiscoPhones, RestartBy
+from phoneprov_core.profiles.use_cases import Profiles
+from support.stores import Database, a_mac, a_phone, a_user, identifier
+
+PHONES = 30
+ROOT = system_actor(LevelRule.STRICT)
+
+
+def a_process(database: Database, uploader: MemoryUploader) -> RunBatches:
+    """What works on batches in one process."""
+    background = MemoryBackground()
+    driver = CiscoPhones(RestartBy.AUTO, MemoryPhone(), MemoryManager())
+    confirm = Confirm(
+        database, Watch(None, None, seconds=0), background, lambda _: None, system_clock
+    )
+    deploy = Deploy(
+        database,
+        uploader,
+        driver,
+        confirm,
+        await_directly,
+        lambda _: None,
+        system_clock,
+        random_id,
+    )
+    work = PhoneWork(database, deploy, driver, None, await_directly, system_clock, random_id)
+    return RunBatches(
+        database, work, await_directly, asyncio.sleep, lambda _: None, system_clock, random_id
+    )
+
+
+async def test_of_several_processes_each_phone_is_worked_on_by_one(database: Database) -> None:
+    uploader = MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES))
+    async with database.write() as tx:
+        await tx.users.add(a_user(1))
+        for number in range(1, PHONES + 1):
+            await tx.phones.add(a_phone(number, phone_ip=f"10.0.0.{number}"))
+    new = NewProfile(user_uuid=identifier(1), name="The floor", cnf_xml="<device/>")
+    profile = await Profiles(database, system_clock, random_id).create(ROOT, new)
+    processes = [a_process(database, uploader) for _ in range(4)]
+    background = MemoryBackground()
+    batches = Batches(database, processes[0], background, system_clock, random_id)
+    halves = [tuple(a_mac(n) for n in range(first, PHONES + 1, 2)) for first in (1, 2)]
+
+    begun = [
+        await batches.start(
+            ROOT, NewBatch(action="switch", profile_uuid=profile.uuid, macs=macs, at_once=4)
+        )
+        for macs in halves
+    ]
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(process() for process in processes))
+        await background.done()
+
+    for batch in begun:
+        assert (await batches.get(ROOT, batch.uuid)).phones == Counts(
+            done=PHONES // 2, total=PHONES // 2
+        )
+    assert set(Counter(upload.filename for upload in uploader.uploads).values()) == {1}
+    async with database.read() as tx:
+        assert len(await tx.deployments.rows(1000)) == PHONES
