@@ -16,6 +16,7 @@ from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.model import Wanted
 from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.kernel.actor import system_actor
 from phoneprov_core.kernel.levels import LevelRule
@@ -80,4 +81,4 @@ async def test_of_several_processes_each_phone_is_worked_on_by_one(database: Dat
         )
     assert set(Counter(upload.filename for upload in uploader.uploads).values()) == {1}
     async with database.read() as tx:
-        assert len(await tx.deployments.rows(1000)) == PHONES
+        assert await tx.deployments.matching(Wanted()).count() == PHONES
