@@ -12,13 +12,14 @@ import pytest
 from phoneprov_core.auth.throttle import GUESSES, account_key
 from races.behind import PASSWORD, Behind
 from races.harness import WORKERS, Service, running
-from races.wire import Line, Reply, replies
+from races.wire import Line, Reply, kept_open, replies
 from support.scale import note, rounds
 
 WRONG = "incorrect horse battery"
 
 
 async def all_at_once(lines: list[Line], username: str, password: str) -> list[Reply]:
+    await kept_open(lines)
     for line in lines:
         line.send("POST", "/auth/login", {"username": username, "password": password})
     return await replies(*lines)

@@ -84,6 +84,16 @@ class Line:
         self.send(method, path, body, token=token)
         return await self.reply()
 
+    async def keep_open(self) -> None:
+        """Use it for nothing; open it anew, to any of the worker processes, if it is closed."""
+        try:
+            await self.ask("GET", "/nothing")
+        except (asyncio.IncompleteReadError, ConnectionError):
+            port = int(self._writer.get_extra_info("peername")[1])
+            self._writer.close()
+            self._reader, self._writer = await asyncio.open_connection("127.0.0.1", port)
+            await self.ask("GET", "/nothing")
+
     async def close(self) -> None:
         self._writer.close()
         # Whoever was on the other end may have been killed; then this end is closed too.
@@ -92,10 +102,9 @@ class Line:
 
 
 async def kept_open(lines: list[Line]) -> None:
-    """Use every line: one that is not used for a few seconds is closed by the server."""
-    for line in lines:
-        line.send("GET", "/nothing")
-    await replies(*lines)
+    """See to it that every line can be used: the server closes one that was not for a few
+    seconds."""
+    await asyncio.gather(*(line.keep_open() for line in lines))
 
 
 async def replies(*lines: Line) -> list[Reply]:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,12 +22,14 @@ from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.access.ports import Assignments
 from phoneprov_core.auth.model import Session
 from phoneprov_core.auth.ports import LoginAttempts, Sessions
+from phoneprov_core.batches.ports import Batches
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import Deployments, Leases, ServiceSessions
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kems.ports import Kems
 from phoneprov_core.kernel.store import ReadAndWrite, Store
+from phoneprov_core.kernel.times import shown
 from phoneprov_core.links.model import Link
 from phoneprov_core.links.ports import Links
 from phoneprov_core.me.ports import EnrichedPhones
@@ -77,6 +80,8 @@ class Stores(Protocol):
     def leases(self) -> Leases: ...
     @property
     def service_sessions(self) -> ServiceSessions: ...
+    @property
+    def batches(self) -> Batches: ...
     @property
     def vendor_users(self) -> VendorUsers: ...
     @property
@@ -157,9 +162,12 @@ DATABASES: dict[str, Callable[[Path], AbstractAsyncContextManager[Database]]] = 
 its own."""
 
 
+_START = datetime(2026, 1, 31, tzinfo=UTC)
+
+
 def moment(number: int) -> str:
     """A shown moment, later for a larger number."""
-    return f"2026-01-31T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}.000Z"
+    return shown(_START + timedelta(seconds=number))
 
 
 def identifier(number: int) -> str:
