@@ -11,7 +11,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-pgbouncer races faults hostile fuzz-parsers slow audit schemathesis-long bench bench-lists test-ftp-servers check fix unit lock clean
+.PHONY: help demo test test-browser test-pgbouncer races faults hostile fuzz-parsers slow audit schemathesis-long bench bench-lists test-ftp-servers check fix unit lock clean bench-batch
 
 help:  ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -37,6 +37,9 @@ schemathesis-long: $(VENV)/installed-dev  ## 50,000 requests at random, held to 
 bench: $(VENV)-bench/installed $(VENV)/installed-run  ## how fast it is, beside a peer and the floor; writes docs/explanation/performance.md
 	@command -v wrk >/dev/null || { apt-get update && apt-get install --yes wrk; }
 	$(BENCH)/python -m bench --service $(BIN)/python --write
+
+bench-batch: $(VENV)/installed-dev  ## a batch of 1,000 simulated phones beside a bare aioftp loop
+	$(BIN)/python bench/batch_rate.py
 
 bench-lists: $(VENV)/installed-dev  ## the memory that a list of 100,000 records takes
 	$(BIN)/python bench/list_memory.py

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from faults.served import Served
-from races.workers import owners, workers_of
+from races.workers import owner_of, workers_of
 from support.scale import note, rounds, spread
 
 
@@ -38,7 +38,7 @@ async def a_killed_worker_is_replaced_while_others_serve_on(served: Served) -> N
     for turn in range(times):
         async with served.lines(1) as lines:
             other = lines[turn % 2]
-            (victim,) = {*served.pids} - {owners(served.pids, served.port)[other.port]}
+            (victim,) = {*served.pids} - {owner_of(other.port, served.pids, served.port)}
             began = time.monotonic()
             os.kill(victim, signal.SIGKILL)
             replaced = asyncio.create_task(each_answers_again(served, victim))

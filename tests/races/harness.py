@@ -20,7 +20,7 @@ from phoneprov_adapters.sql.choice import is_embedded
 from phoneprov_adapters.wiring import prepare
 from races.behind import KEY, Behind, password_hash
 from races.wire import Line
-from races.workers import memory, owners, workers_of
+from races.workers import memory, owner_of, workers_of
 from support.planted import OF_ALL_TESTS, Search
 from support.scale import rounds
 
@@ -133,9 +133,9 @@ class Service:
                     # Only a connection that was answered on is known to be a worker's.
                     for line in fresh:
                         await line.ask("GET", "/nothing")
-                    owner = owners(self.pids, self.port)
                     for line in fresh:
-                        of_worker.setdefault(owner[line.port], []).append(line)
+                        owner = owner_of(line.port, self.pids, self.port)
+                        of_worker.setdefault(owner, []).append(line)
             self.at_rest = self.at_rest or sum(map(memory, self.pids))
             turns = zip(*(lines[:each] for lines in of_worker.values()), strict=True)
             yield [line for turn in turns for line in turn]

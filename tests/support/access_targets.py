@@ -11,6 +11,7 @@ from phoneprov_core.vendor_phones.model import VendorPhoneRecord
 from phoneprov_core.vendor_services.model import VendorService
 from support.access_rig import KNOWN, Body, Rig
 from support.api import PASSWORD
+from support.batches import a_batch
 from support.stores import (
     a_company_contact,
     a_deployment,
@@ -77,6 +78,13 @@ async def a_new_phone(rig: Rig) -> dict[str, str]:
         await tx.phones.add(a_phone(number))
         await tx.vendor_phones.save(VendorPhoneRecord(a_mac(number), True, moment(1)))
     return {"mac": a_mac(number)}
+
+
+async def a_new_batch(rig: Rig) -> dict[str, str]:
+    batch = a_batch(rig.number(), ended_at=moment(1))
+    async with rig.api.database.write() as tx:
+        await tx.batches.add(batch)
+    return {"uuid": batch.uuid}
 
 
 async def a_new_kem(rig: Rig) -> dict[str, str]:

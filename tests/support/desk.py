@@ -8,11 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
+from phoneprov_adapters.phone import watch
 from phoneprov_adapters.settings import read_settings
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_adapters.wiring import open_phoneprov
 from phoneprov_core.phones.model import NewPhone
-from phoneprov_core.profiles.model import NewProfile
+from phoneprov_core.profiles import device
+from phoneprov_core.profiles.model import NewProfile, ProfilePatch
+from phoneprov_core.profiles.ports import KeyPress
 from phoneprov_core.users.model import NewUser
 from phoneprov_http.main.simulate import reaching
 
@@ -42,6 +47,13 @@ def configuration(name: str) -> str:
 """
 
 
+def press_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take no time between the keys that restart a phone, nor between questions to it."""
+    keys = tuple(KeyPress(key.uri) for key in device.restart_keys(None))
+    monkeypatch.setattr(device, "_SETTINGS_STARS", keys)
+    monkeypatch.setattr(watch, "AT_FIRST", 0.1)
+
+
 @contextmanager
 def phone_beside(folder: Path) -> Iterator[SimulatedPhone]:
     """A simulated phone on a thread of its own, its files in ``folder``."""
@@ -50,7 +62,7 @@ def phone_beside(folder: Path) -> Iterator[SimulatedPhone]:
     ends: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     async def run() -> None:
-        phone = SimulatedPhone(ftp_password=FTP_PASSWORD, mac=MAC, folder=folder)
+        phone = SimulatedPhone(ftp_password=FTP_PASSWORD, mac=MAC, folder=folder, away_seconds=1.0)
         end = asyncio.Event()
         async with phone:
             phones.append(phone)
@@ -95,5 +107,18 @@ def furnish(environment: dict[str, str]) -> None:
             for name in (ADA, BOB, NAMESAKE, NAMESAKE):
                 profile = NewProfile(user_uuid=ada.uuid, name=name, cnf_xml=configuration(name))
                 await phoneprov.profiles.create(actor, profile)
+
+    asyncio.run(put())
+
+
+def change(environment: dict[str, str], name: str, xml: str) -> None:
+    """Give a profile another configuration."""
+
+    async def put() -> None:
+        async with open_phoneprov(read_settings(environment)) as phoneprov:
+            actor = phoneprov.system_actor()
+            for profile in (await phoneprov.profiles.all(actor)).first:
+                if profile.name == name:
+                    await phoneprov.profiles.update(actor, profile.uuid, ProfilePatch(cnf_xml=xml))
 
     asyncio.run(put())

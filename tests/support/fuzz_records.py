@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from phoneprov_core.batches.model import BatchEntry
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.stores import Database
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
 from phoneprov_core.vendor_services.model import VendorService
+from support.batches import a_batch
 from support.stores import (
     a_company_contact,
     a_deployment,
@@ -56,6 +58,7 @@ RECORDS = Records(
         "/vendor-kem": 8000,
         "/vendor-services": 9000,
         "/deployments": 10_000,
+        "/batches": 11_000,
     },
     {
         "user_uuid": "/users",
@@ -85,6 +88,9 @@ async def fill(database: Database) -> None:
             await tx.revisions.add(a_revision(5000 + n, profile), profile.cnf_xml)
             deployment = a_deployment(10_000 + n, a_mac(n), profile_uuid=profile.uuid, **now)
             await tx.deployments.add(deployment)
+            await tx.batches.add(a_batch(11_000 + n, created_at=moment(1), ended_at=moment(1)))
+            entry = BatchEntry(1, a_mac(n), identifier(12_000 + n))
+            await tx.batches.add_phones(identifier(11_000 + n), [entry])
             await tx.company_contacts.add(a_company_contact(6000 + n, **now))
             await tx.personal_contacts.add(a_personal_contact(7000 + n, user, **now))
             kem = identifier(8000 + n)

@@ -22,6 +22,7 @@ from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.access.ports import Assignments
 from phoneprov_core.auth.model import Session
 from phoneprov_core.auth.ports import LoginAttempts, Sessions
+from phoneprov_core.batches.ports import Batches
 from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import Deployments, Leases, ServiceSessions
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
@@ -79,6 +80,8 @@ class Stores(Protocol):
     def leases(self) -> Leases: ...
     @property
     def service_sessions(self) -> ServiceSessions: ...
+    @property
+    def batches(self) -> Batches: ...
     @property
     def vendor_users(self) -> VendorUsers: ...
     @property
@@ -252,7 +255,7 @@ def a_profile(number: int, user_uuid: str, **changes: Any) -> Profile:
     return msgspec.structs.replace(profile, **changes)
 
 
-def a_revision(number: int, profile: Profile, **changes: Any) -> Revision:
+def a_revision(number: int, profile: Profile, /, **changes: Any) -> Revision:
     """The first revision of a profile."""
     content = profile.cnf_xml.encode()
     revision = Revision(
@@ -309,7 +312,7 @@ def a_session(number: int, user_uuid: str, **changes: Any) -> Session:
     return msgspec.structs.replace(session, **changes)
 
 
-def a_deployment(number: int, mac: str, **changes: Any) -> Deployment:
+def a_deployment(number: int, mac: str, /, **changes: Any) -> Deployment:
     """A deployment that is under way."""
     deployment = Deployment(
         uuid=identifier(number),

@@ -32,7 +32,10 @@ FOR_EVER = 3600.0
 class Watched(Protocol):
     """A way to watch phones, and what ``PHONE`` does meanwhile."""
 
-    watch: PhoneWatch
+    @property
+    def watch(self) -> PhoneWatch:
+        """The way."""
+        ...
 
     async def leaves(self) -> None:
         """The phone is away, and whoever watches has noticed."""

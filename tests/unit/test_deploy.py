@@ -8,7 +8,7 @@ from configparser import ConfigParser
 from pathlib import Path
 
 import click
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from phoneprov_http.main.cli import main
 from phoneprov_http.main.serve import serve

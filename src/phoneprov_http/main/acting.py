@@ -7,13 +7,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
-import click
 import msgspec
 from rich.console import Console
 
 from phoneprov_adapters.wiring import open_phoneprov
 from phoneprov_core.application import UseCases
-from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.ids import known_id
@@ -68,24 +66,6 @@ async def profile_called(acting: Acting, text: str) -> str:
             f"{len(found)} profiles are called {text!r}; name one by its uuid, such as {some}."
         )
     return found[0]
-
-
-def mac_of(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-    """The callback of a parameter that takes a MAC in any spelling."""
-    try:
-        return None if text is None else values.mac(text)
-    except ValueError as error:
-        raise click.BadParameter(f"it {error}") from None
-
-
-as_json = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON for scripts instead of words for people."
-)
-
-
-def print_json(thing: object) -> None:
-    """Print something as JSON that people can read, too."""
-    click.echo(msgspec.json.format(msgspec.json.encode(thing), indent=2).decode())
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -34,6 +34,7 @@ _COMMANDS = {
     "preview": ("preview", "preview"),
     "history": ("history", "history"),
     "rollback": ("switching", "rollback"),
+    "batch": ("batch", "batch"),
     "lint": ("lint", "lint"),
     "import": ("transfer", "import_"),
     "export": ("transfer", "export"),

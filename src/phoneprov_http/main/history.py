@@ -13,15 +13,8 @@ from phoneprov_core.deployments.model import Action, Deployment, Wanted
 from phoneprov_core.kernel.actor import SYSTEM
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.store import Listing, Window
-from phoneprov_http.main.acting import (
-    Acting,
-    acting,
-    as_json,
-    console,
-    mac_of,
-    print_json,
-    profile_called,
-)
+from phoneprov_http.main.acting import Acting, acting, console, profile_called
+from phoneprov_http.main.options import as_json, mac_of, print_json
 from phoneprov_http.main.telling import how_it_went, moment
 
 Outcome = Literal["running", "deployed", "failed", "interrupted"]

@@ -14,7 +14,7 @@ from phoneprov_core.configuration.lint import Finding, Severity
 from phoneprov_core.configuration.lint import lint as findings_in
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.kernel import values
-from phoneprov_http.main.acting import as_json, mac_of, print_json
+from phoneprov_http.main.options import as_json, mac_of, print_json
 
 _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
 

@@ -13,15 +13,9 @@ from phoneprov_core.configuration.lint import has_errors
 from phoneprov_core.deployments.outside import Reach
 from phoneprov_core.deployments.preview import Preview
 from phoneprov_core.profiles.model import SwitchRequest
-from phoneprov_http.main.acting import (
-    acting,
-    as_json,
-    console,
-    mac_of,
-    print_json,
-    profile_called,
-)
+from phoneprov_http.main.acting import acting, console, profile_called
 from phoneprov_http.main.lint import line_of
+from phoneprov_http.main.options import as_json, mac_of, print_json
 from phoneprov_http.main.telling import how_it_went, moment, what
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}

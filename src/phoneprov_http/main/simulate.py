@@ -10,21 +10,14 @@ import click
 
 from phoneprov_adapters.simulator.events import Event, FileArrived
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_core.kernel import values
-
-
-def _mac(_: click.Context, __: click.Parameter, text: str) -> str:
-    try:
-        return values.mac(text)
-    except ValueError as error:
-        raise click.BadParameter(f"it {error}") from None
+from phoneprov_http.main.options import mac_of
 
 
 @click.command("simulate-phone")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--ftp-port", default=0, help="The port of its FTP server; 0 takes a free one.")
 @click.option("--http-port", default=0, help="The port of its web server; 0 takes a free one.")
-@click.option("--mac", default="00:1B:D4:12:34:56", show_default=True, callback=_mac)
+@click.option("--mac", default="00:1B:D4:12:34:56", show_default=True, callback=mac_of)
 @click.option("--model", default="CP-7945G", show_default=True)
 @click.option("--ftp-user", default="phoneprov", show_default=True)
 @click.option(

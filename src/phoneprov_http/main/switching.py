@@ -16,16 +16,8 @@ from phoneprov_core.deployments.model import Confirmation, Deployment, Step, Ste
 from phoneprov_core.deployments.rollback import RollbackRequest
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.profiles.model import SwitchRequest
-from phoneprov_http.main.acting import (
-    NOT_SEEN,
-    Acting,
-    acting,
-    as_json,
-    console,
-    mac_of,
-    print_json,
-    profile_called,
-)
+from phoneprov_http.main.acting import NOT_SEEN, Acting, acting, console, profile_called
+from phoneprov_http.main.options import as_json, mac_of, print_json
 from phoneprov_http.main.telling import STEPS, how_it_went, is_seen_through, what
 
 _LOOK_SECONDS = 0.2

@@ -11,11 +11,50 @@ Json = dict[str, Any]
 
 REF = "#/components/schemas/{name}"
 
+_UNSET_FILTER: Json = {"enum": [None, ""]}
+_SET_FILTERS: list[Json] = [
+    {"required": [name], "properties": {name: {"type": "string", "minLength": 1}}}
+    for name in ("model", "location", "software_type")
+]
+
 _TOGETHER: Json = {
+    "NewBatch": {
+        "allOf": [
+            {
+                "oneOf": [
+                    {
+                        "required": ["macs"],
+                        "properties": {
+                            "macs": {"type": "array"},
+                            "model": _UNSET_FILTER,
+                            "location": _UNSET_FILTER,
+                            "software_type": _UNSET_FILTER,
+                        },
+                    },
+                    {"properties": {"macs": {"type": "null"}}, "anyOf": _SET_FILTERS},
+                ]
+            },
+            {
+                "anyOf": [
+                    {"properties": {"revision": {"type": "null"}}},
+                    {
+                        "required": ["profile_uuid"],
+                        "properties": {"profile_uuid": {"type": "string"}},
+                    },
+                ]
+            },
+            {
+                "anyOf": [
+                    {"properties": {"action": {"const": "switch"}}},
+                    {"properties": {"profile_uuid": {"type": "null"}}},
+                ]
+            },
+        ]
+    },
     "RollbackRequest": {
         "dependentRequired": {"profile_uuid": ["revision"], "revision": ["profile_uuid"]},
         "not": {"required": ["deployment_uuid", "profile_uuid"]},
-    }
+    },
 }
 """Which fields need and which exclude each other; types cannot say that."""
 

@@ -21,6 +21,7 @@ from support.desk import (
     configuration,
     furnish,
     phone_beside,
+    press_quickly,
     settings_for,
 )
 
@@ -35,7 +36,7 @@ class Desk:
         self._folder = folder
 
     def run(self, *arguments: str, **more: str) -> Result:
-        # Restarting over the web takes seconds of key presses.
+        # A restart takes a second; most of what is tried here needs none.
         environment = {"PHONEPROV_RESTART": "none", "COLUMNS": "240", **self._environment, **more}
         return CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False)
 
@@ -54,7 +55,8 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def desk(furnished: Path, tmp_path: Path) -> Iterator[Desk]:
+def desk(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    press_quickly(monkeypatch)
     shutil.copytree(furnished, tmp_path / "data")
     with phone_beside(tmp_path / "phone") as phone:
         yield Desk(settings_for(phone, tmp_path / "data"), tmp_path / "phone")

@@ -8,6 +8,7 @@ With ``PHONEPROV_WRITE_DOCS=1`` the replies are written into the pages instead o
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -63,6 +64,7 @@ async def test_a_page_shows_what_happens(page: Path, tmp_path: Path) -> None:
         "uploader": MemoryUploader(networks),
         "phone_commands": phone,
         "tasks": tasks,
+        "pause": lambda _: asyncio.sleep(0.02),
     }
     async with opened_api(tmp_path, overrides=adapters) as api:
         token = (await api.account("ada", level=0)).token

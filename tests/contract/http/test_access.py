@@ -20,6 +20,7 @@ from phoneprov_http.app import HttpSettings, litestar_app
 from support.access_rig import KNOWN, UNKNOWN, Rig, Route
 from support.access_targets import (
     a_deployment_of_the_owners,
+    a_new_batch,
     a_new_company_contact,
     a_new_extension,
     a_new_kem,
@@ -197,6 +198,14 @@ def table() -> Iterator[Route]:
         ("GET", "/{uuid}", "own record", a_deployment_of_the_owners),
     )
     yield from of(
+        f"{V1}/batches",
+        ("GET", "", "level 0", nothing),
+        ("GET", "/{uuid}", "level 0", a_new_batch),
+        ("GET", "/{uuid}/phones", "level 0", a_new_batch),
+        ("POST", "", "level 0", a_new_phone, sending(action="restart", model="7945"), 202),
+        ("DELETE", "/{uuid}", "level 0", a_new_batch),
+    )
+    yield from of(
         f"{V1}/company-directory",
         ("GET", "", "account", nothing),
         ("GET", "/{uuid}", "account", a_new_company_contact),
@@ -275,7 +284,7 @@ async def test_the_table_has_every_route_of_the_application(rig: tuple[str, Rig]
         for method in getattr(route, "methods", ())
         if method != "OPTIONS"
     }
-    assert len(routes) == 81
+    assert len(routes) == 86
     assert {name.removesuffix("/") for name in routes} == set(TABLE)
 
 

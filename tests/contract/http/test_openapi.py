@@ -75,6 +75,11 @@ GET    /deployments
 GET    /deployments/{uuid}
 GET    /phones/{mac}/deployments
 POST   /phones/{mac}/rollback
+GET    /batches
+GET    /batches/{uuid}
+GET    /batches/{uuid}/phones
+POST   /batches
+DELETE /batches/{uuid}
 GET    /company-directory
 GET    /company-directory/{uuid}
 POST   /company-directory
@@ -144,7 +149,7 @@ def test_it_has_every_operation_of_the_interface_and_the_health_checks() -> None
     for line in INTERFACE.strip().splitlines():
         method, path = line.split()
         expected.add(f"{method} /api/v1{path}")
-    assert len(expected) == 77
+    assert len(expected) == 82
     assert set(OPERATIONS) == expected
 
 
@@ -232,6 +237,7 @@ def test_every_body_can_be_refused_in_every_way() -> None:
 
 
 FILTERS = {
+    "GET /api/v1/batches/{uuid}/phones": {"state"},
     "GET /api/v1/deployments": {"mac", "profile_uuid", "outcome", "current"},
     "GET /api/v1/phones/{mac}/deployments": {"profile_uuid", "outcome", "current"},
 }
@@ -258,11 +264,12 @@ def test_the_profile_group_and_it_alone_has_no_metadata() -> None:
         assert schema["additionalProperties"] is False
 
 
-def test_what_creates_answers_201_and_the_rest_200() -> None:
+def test_what_creates_answers_201_what_begins_202_and_the_rest_200() -> None:
     others = ("login", "refresh", "logout", "switch", "preview", "rollback", "user-perms")
     for name, told in OPERATIONS.items():
         creates = name.startswith("POST") and not name.endswith(others)
-        assert ("201" if creates else "200") in told["responses"], name
+        status = "202" if name == "POST /api/v1/batches" else "201" if creates else "200"
+        assert status in told["responses"], name
 
 
 def test_replies_show_their_headers() -> None:

@@ -118,3 +118,19 @@ async def test_a_lease_that_was_lost_is_not_released(database: Database) -> None
 
     assert await take(database) is None
     assert await release(database, fence, holder=YOU)
+
+
+async def test_who_holds_a_phone_is_told(database: Database) -> None:
+    async def holder() -> str | None:
+        async with database.read() as tx:
+            return await tx.leases.holder(PHONE)
+
+    assert await holder() is None
+    await take(database, seconds=0)
+    assert await holder() is None
+    fence = await take(database, holder=YOU)
+    assert await holder() == YOU
+
+    assert fence is not None
+    await release(database, fence, holder=YOU)
+    assert await holder() is None
