@@ -12,7 +12,7 @@ from statistics import median
 from phoneprov_adapters.security.argon2 import PARAMETERS
 from races.behind import PASSWORD, Behind
 from races.harness import WORKERS, Service
-from races.wire import Line, replies
+from races.wire import Line, kept_open, replies
 from races.workers import MIB, forget_most_memory, most_memory
 from support.scale import LONG, note, rounds
 
@@ -50,6 +50,7 @@ async def grown_by(service: Service, count: int, workers: int) -> tuple[int, lis
     async with service.behind() as behind:
         names = await usernames(behind, count)
     async with service.lines(count // workers + 1) as lines:
+        await kept_open(lines)
         pids = service.pids
         for pid in pids:
             forget_most_memory(pid)
