@@ -9,6 +9,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,7 +83,8 @@ async def test_nothing_is_dropped_when_it_is_told_to_stop(served: Served, tmp_pa
 
 async def outcomes(served: Served) -> list[Outcome]:
     async with served.behind() as behind, behind.database.read() as tx:
-        return [deployment.outcome for deployment in await tx.deployments.rows(1000)]
+        records: Any = tx.deployments
+        return [deployment.outcome for deployment in await records.rows(1000)]
 
 
 async def prepare(served: Served, token: str) -> str:
