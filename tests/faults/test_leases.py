@@ -10,14 +10,13 @@ from collections.abc import AsyncIterator, Iterator
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import pytest
 
 from faults import impatient
 from faults.desk import Desk, desk
 from faults.served import Served
-from phoneprov_core.deployments.model import Deployment, Outcome
+from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from races.wire import Line, Reply
 from support.postgres import new_database
 from support.scale import LONG, chances, note, rounds, spread
@@ -85,9 +84,7 @@ def at_once(refusals: list[float], questions: list[float]) -> bool:
 
 async def deployments(served: Served) -> list[Deployment]:
     async with served.behind() as behind, behind.database.read() as tx:
-        records: Any = tx.deployments
-        found: list[Deployment] = await records.rows(10000)
-        return found
+        return await tx.deployments.matching(Wanted()).rows(10_000)
 
 
 @pytest.fixture

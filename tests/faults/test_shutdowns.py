@@ -9,7 +9,6 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,7 +16,7 @@ from faults import impatient
 from faults.clients import LEFT_ALONE, LEFT_ALONE_FILE, MAC, SOON, Office, until_gone
 from faults.desk import desk
 from faults.served import Served
-from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.deployments.model import Outcome, Wanted
 from phoneprov_http.main.listener import bound, let_nobody_in, somebody_waits
 from phoneprov_http.main.protocol import SILENCE_SECONDS
 from phoneprov_http.main.server import STOP_SECONDS
@@ -83,8 +82,9 @@ async def test_nothing_is_dropped_when_it_is_told_to_stop(served: Served, tmp_pa
 
 async def outcomes(served: Served) -> list[Outcome]:
     async with served.behind() as behind, behind.database.read() as tx:
-        records: Any = tx.deployments
-        return [deployment.outcome for deployment in await records.rows(1000)]
+        return [
+            deployment.outcome for deployment in await tx.deployments.matching(Wanted()).rows(1000)
+        ]
 
 
 async def prepare(served: Served, token: str) -> str:

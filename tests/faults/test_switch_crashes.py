@@ -20,7 +20,7 @@ from faults.desk import Desk, desk
 from phoneprov_adapters.settings import read_settings
 from phoneprov_adapters.wiring import migrate_embedded, prepare, running
 from phoneprov_core.application import UseCases
-from phoneprov_core.deployments.model import Confirmation, Deployment
+from phoneprov_core.deployments.model import Confirmation, Deployment, Wanted
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.phones.model import NewPhone
@@ -216,7 +216,7 @@ async def put_right(service: Service, outside: Desk, name: str, phone: Before) -
     """The next start, and the next switch of the phone."""
     use_cases, database = service
     async with database.read() as tx:
-        records = [d for d in await tx.deployments.rows(10_000) if d.mac == phone.mac]
+        records = await tx.deployments.matching(Wanted(mac=phone.mac)).rows(10_000)
     check_records(name, records)
     request = SwitchRequest(profile_uuid=phone.next.uuid, mac=phone.mac)
     assert (await use_cases.switch_profile(ACTOR, request)).profile == "next", name

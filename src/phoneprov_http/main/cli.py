@@ -58,14 +58,36 @@ class Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            _misused(error)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            _misused(error)
         except SettingsError as error:
             fail(str(error), 2)
         except PhoneprovError as error:
             details = "".join(f" {p.field}: {p.message}." for p in error.problems[1:])
             fail(error.message + details, 1)
+
+
+def _misused(error: click.UsageError) -> NoReturn:
+    """Click would say the same on three lines."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        raise error  # nothing was asked for: its text is the help
+    path = error.ctx.command_path if error.ctx else "phoneprov"
+    fail(f"{error.format_message()} See '{path} --help'.", 2)
 
 
 def fail(message: str, code: int) -> NoReturn:

@@ -7,6 +7,9 @@ import msgspec
 
 from phoneprov_core.kernel import values
 
+PORT = click.IntRange(0, 65535)
+"""What may be listened on, 0 for a free one; the resolver would take 70000 for 4464."""
+
 
 def mac_of(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
     """The callback of a parameter that takes a MAC in any spelling."""

@@ -118,7 +118,7 @@ def test_what_is_no_mac_is_a_mistake_of_the_command(desk: Desk) -> None:
     for command in (("switch", ADA), ("preview", ADA), ("history",), ("rollback",)):
         done = desk.run(*command, "nonsense")
         assert (done.exit_code, done.stdout) == (2, "")
-        assert "Error: Invalid value for '" in done.stderr
+        assert "phoneprov: Invalid value for '" in done.stderr
 
 
 def test_the_history_of_a_phone_and_what_is_on_it(desk: Desk) -> None:
