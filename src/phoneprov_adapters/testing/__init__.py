@@ -15,14 +15,20 @@ from phoneprov_core.kernel.lazy import LazyNames
 
 # Before any of them is imported: a failing assert then shows what it compared.
 pytest.register_assert_rewrite(
-    *(f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__))
+    *(f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)),
 )
 
 _names = LazyNames(
     __name__,
     {
+        "phoneprov_adapters.testing.phone_drivers": ("PhoneDriverContract", "PhoneDriverRig"),
         "phoneprov_adapters.testing.stores.database": ("DatabaseContract",),
         "phoneprov_adapters.testing.stores.sequences": ("Opening",),
+        "phoneprov_adapters.testing.uploaders": (
+            "PhoneUploaderContract",
+            "UploaderContract",
+            "UploaderRig",
+        ),
     },
 )
 
