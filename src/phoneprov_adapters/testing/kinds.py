@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -50,7 +50,7 @@ class Kind:
     make: Callable[..., Any]
     change: dict[str, Any]
     key: str = "uuid"
-    prepare: Callable[[Stores], Awaitable[None]] = _nothing
+    prepare: Callable[[Stores], Awaitable[None]] = field(default_factory=lambda: _nothing)
 
     def key_of(self, record: Any) -> str:
         """The record's key."""

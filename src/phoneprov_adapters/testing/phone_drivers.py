@@ -21,10 +21,6 @@ WORDS = "raw words of the phone 4711"
 """What the other side says when it refuses; no message repeats it."""
 
 
-async def _nothing() -> None:
-    pass
-
-
 @dataclass(frozen=True)
 class PhoneDriverRig:
     """A driver, and the phone that it calls.
@@ -42,7 +38,7 @@ class PhoneDriverRig:
     refuse: Callable[[], object]
     fall_silent: Callable[[], object]
     recover: Callable[[], object]
-    vanish: Callable[[], Awaitable[object]] = _nothing
+    vanish: Callable[[], Awaitable[object]] | None = None
     secrets: tuple[str, ...] = ()
     by_address: bool = True
 
@@ -94,7 +90,7 @@ class PhoneDriverContract:
         _require_our_own_words(caught.value, rig)
 
     async def test_nobody_there_is_refused(self, rig: PhoneDriverRig) -> None:
-        if rig.vanish is _nothing:
+        if rig.vanish is None:
             pytest.skip("the rig has nobody who could vanish")
         await rig.vanish()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 
 import pytest
@@ -28,6 +28,10 @@ def an_upload(
     return Upload(ip, name, content, attempt)
 
 
+def _hidden(name: str) -> str:
+    return f".{name}.dead-1.tmp"
+
+
 @dataclass(frozen=True)
 class UploaderRig:
     """An uploader, and the folder that it uploads to.
@@ -43,7 +47,7 @@ class UploaderRig:
     read: Callable[[], dict[str, bytes]]
     write: Callable[[str, bytes], object]
     broken: ConfigUploader
-    left_behind: Callable[[str], str] = lambda name: f".{name}.dead-1.tmp"
+    left_behind: Callable[[str], str] = field(default_factory=lambda: _hidden)
 
 
 @pytest.mark.asyncio
