@@ -86,6 +86,8 @@ $(VENV)-bench/installed: requirements/bench.txt pyproject.toml
 
 docs: $(VENV)-docs/installed  ## the pages and the Python reference as a site in build/site; a broken link is an error
 	$(DOCS)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs build/site
+	@! grep -rlE '<(script|img|iframe)[^>]+src="(https?:)?//|<link[^>]+href="(https?:)?//' build/site --include='*.html' \
+	  || { echo "these pages need another host to be read" >&2; exit 1; }
 	@echo "build/site/index.html"
 
 $(VENV)-docs/installed: requirements/docs.txt pyproject.toml

@@ -25,7 +25,8 @@ autodoc_typehints_description_target = "documented_params"
 autodoc_member_order = "bysource"
 # The docstrings name private helpers and types of libraries, which have no page here.
 nitpicky = False
-suppress_warnings = ["autodoc.import_object"]
+# Requests are shown by their first line, without a version of HTTP.
+suppress_warnings = ["misc.highlighting_failure"]
 
 _PACKAGES = {
     "phoneprov_core": "The core",
