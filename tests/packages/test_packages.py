@@ -55,8 +55,8 @@ def installed(folder: Path, *wheels: Path) -> Path:
     python = folder / "bin/python"
     site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
     run(
-        *(sys.executable, "-m", "pip", "--python", python),
-        *("install", "--quiet", "--no-deps", "--no-index", *wheels),
+        *(sys.executable, "-m", "pip", "--python", str(python)),
+        *("install", "--quiet", "--no-deps", "--no-index", *map(str, wheels)),
     )
     ours = run(sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
     # Without what is installed for working on the sources, which .pth files tell of.
