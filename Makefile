@@ -5,12 +5,14 @@ BIN := $(VENV)/bin
 # What only the benchmark needs stays apart.
 BENCH := $(VENV)-bench/bin
 DOCS := $(VENV)-docs/bin
+# So do the tools that look for what is known to be insecure.
+AUDIT := $(VENV)-audit/bin
 
 # Bytecode is kept: every command that is tried imports the whole service anew.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-pgbouncer races faults hostile schemathesis-long bench bench-lists check fix unit docs dist lock clean
+.PHONY: help demo test test-browser test-pgbouncer races faults hostile fuzz-parsers slow audit schemathesis-long bench bench-lists test-ftp-servers check fix unit docs dist lock clean bench-batch
 
 help:  ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -37,6 +39,9 @@ bench: $(VENV)-bench/installed $(VENV)/installed-run  ## how fast it is, beside 
 	@command -v wrk >/dev/null || { apt-get update && apt-get install --yes wrk; }
 	$(BENCH)/python -m bench --service $(BIN)/python --write
 
+bench-batch: $(VENV)/installed-dev  ## a batch of 1,000 simulated phones beside a bare aioftp loop
+	$(BIN)/python bench/batch_rate.py
+
 bench-lists: $(VENV)/installed-dev  ## the memory that a list of 100,000 records takes
 	$(BIN)/python bench/list_memory.py
 
@@ -58,6 +63,28 @@ faults: $(VENV)/installed-dev  ## crashes, restarts, full disks and shutdowns by
 hostile: $(VENV)/installed-dev  ## every hostile request there is, with what it cost
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security
 
+# They conflict with each other, so they are unpacked and not installed.
+FTP_PACKAGES := vsftpd proftpd-core proftpd-mod-crypto libwrap0 libhiredis0.14 libmemcached11 libmemcachedutil2 libhashkit2 libpcre2-posix3
+FTP_SERVERS := $(CURDIR)/build/ftp-servers
+
+test-ftp-servers: $(VENV)/installed-dev $(FTP_SERVERS)/usr/sbin/proftpd  ## uploads to real vsftpd and ProFTPD (Debian, as root)
+	PHONEPROV_TEST_FTP_SERVERS=$(FTP_SERVERS) $(BIN)/python -m pytest -q tests/contract/ftp -k "vsftpd or proftpd"
+
+$(FTP_SERVERS)/usr/sbin/proftpd:
+	mkdir -p $(FTP_SERVERS)
+	cd $(FTP_SERVERS) && apt-get update && apt-get download $(FTP_PACKAGES) \
+	  && for package in *.deb; do dpkg-deb --extract $$package . && rm $$package; done
+	touch $@
+
+fuzz-parsers: $(VENV)/installed-dev  ## a million inputs for all that takes apart what strangers send
+	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security/test_parsers.py
+
+slow: $(VENV)/installed-dev  ## what others notice of 2,000 slow clients
+	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security/test_slow_crowd.py tests/security/test_slow_readers.py
+
+audit: $(VENV)-audit/installed  ## known vulnerabilities of what is installed to run it (asks PyPI), and bandit over the sources
+	$(AUDIT)/python bench/audit.py
+
 fix: $(VENV)/installed-dev  ## put format and simple lint in order
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -77,6 +104,11 @@ $(VENV)/installed-dev: requirements/dev.txt pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@ $(VENV)/installed-run
+
+$(VENV)-audit/installed: requirements/audit.txt
+	$(PYTHON) -m venv $(VENV)-audit
+	$(AUDIT)/python -m pip install --quiet --require-hashes -r requirements/audit.txt
+	@touch $@
 
 $(VENV)-bench/installed: requirements/bench.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)-bench
@@ -102,10 +134,10 @@ dist: $(VENV)/installed-dev  ## wheel and sdist in dist/, built, installed and t
 
 lock:  ## resolve the dependencies anew, for every platform, with hashes
 	$(PYTHON) -m pip install --quiet uv
-	for set in "run --group build" "dev --group dev" "bench --group bench" "docs --group docs"; do set -- $$set; \
+	for set in "run --group build" "dev --group dev" "bench --group bench" "docs --group docs" "audit --group audit"; do set -- $$set; \
 	  $(PYTHON) -m uv pip compile --quiet --universal --upgrade --python-version 3.11 \
 	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	    pyproject.toml $$2 $$3 --output-file requirements/$$1.txt; done
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-docs docs/reference/python build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-audit $(VENV)-docs docs/reference/python build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -12,6 +12,7 @@ from phoneprov_core.kernel.lazy import LazyNames
 _names = LazyNames(
     __name__,
     {
+        "phoneprov_adapters.asterisk.events": ("ManagerEvents",),
         "phoneprov_adapters.asterisk.manager": ("Manager", "ManagerSettings"),
         "phoneprov_adapters.chosen": ("cisco_phones",),
         "phoneprov_adapters.container": ("Container",),
@@ -27,9 +28,12 @@ _names = LazyNames(
             "PlainTokens",
         ),
         "phoneprov_adapters.memory.uploader": ("MemoryUploader",),
+        "phoneprov_adapters.memory.watch": ("MemoryReachability", "MemoryWatch"),
         "phoneprov_adapters.networks": ("PhoneNetworks",),
         "phoneprov_adapters.phone.http": ("PhoneWeb", "PhoneWebSettings"),
+        "phoneprov_adapters.phone.watch": ("WebWatch",),
         "phoneprov_adapters.plugins": ("DATABASES", "PHONE_DRIVERS", "UPLOADERS", "Plugins"),
+        "phoneprov_adapters.reach": ("RealReachability",),
         "phoneprov_adapters.security.argon2": ("Argon2Hasher",),
         "phoneprov_adapters.security.box": ("SecretBox",),
         "phoneprov_adapters.security.keys": ("SecretKeys",),

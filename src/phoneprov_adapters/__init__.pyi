@@ -1,3 +1,4 @@
+from phoneprov_adapters.asterisk.events import ManagerEvents as ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager as Manager
 from phoneprov_adapters.asterisk.manager import ManagerSettings as ManagerSettings
 from phoneprov_adapters.chosen import cisco_phones as cisco_phones
@@ -16,13 +17,17 @@ from phoneprov_adapters.memory.system import FixedClock as FixedClock
 from phoneprov_adapters.memory.system import PlainHasher as PlainHasher
 from phoneprov_adapters.memory.system import PlainTokens as PlainTokens
 from phoneprov_adapters.memory.uploader import MemoryUploader as MemoryUploader
+from phoneprov_adapters.memory.watch import MemoryReachability as MemoryReachability
+from phoneprov_adapters.memory.watch import MemoryWatch as MemoryWatch
 from phoneprov_adapters.networks import PhoneNetworks as PhoneNetworks
 from phoneprov_adapters.phone.http import PhoneWeb as PhoneWeb
 from phoneprov_adapters.phone.http import PhoneWebSettings as PhoneWebSettings
+from phoneprov_adapters.phone.watch import WebWatch as WebWatch
 from phoneprov_adapters.plugins import DATABASES as DATABASES
 from phoneprov_adapters.plugins import PHONE_DRIVERS as PHONE_DRIVERS
 from phoneprov_adapters.plugins import UPLOADERS as UPLOADERS
 from phoneprov_adapters.plugins import Plugins as Plugins
+from phoneprov_adapters.reach import RealReachability as RealReachability
 from phoneprov_adapters.security.argon2 import Argon2Hasher as Argon2Hasher
 from phoneprov_adapters.security.box import SecretBox as SecretBox
 from phoneprov_adapters.security.keys import SecretKeys as SecretKeys

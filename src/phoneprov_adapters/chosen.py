@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.phone.http import PhoneWeb
@@ -68,6 +69,11 @@ def uploader_of(settings: Settings) -> ConfigUploader:
 def manager_of(settings: Settings) -> ManagerInterface | None:
     """Asterisk's manager interface, None where none is set up."""
     return Manager(settings.manager) if settings.manager else None
+
+
+def calls_of(settings: Settings) -> ManagerCalls | None:
+    """What tells who is in a call, None where no manager interface is set up."""
+    return ManagerCalls(settings.manager) if settings.manager else None
 
 
 def phone_driver_of(

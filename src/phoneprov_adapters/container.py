@@ -6,16 +6,19 @@ the hashing threads) is opened by ``phoneprov_adapters.wiring``, not here.
 
 from __future__ import annotations
 
+import asyncio
+
 from dependency_injector import containers, providers
 
 from phoneprov_adapters.chosen import (
+    calls_of,
     database_of,
     manager_of,
     phone_driver_of,
     rotation_of,
     uploader_of,
 )
-from phoneprov_adapters.journal import log_deployment
+from phoneprov_adapters.journal import log_batch, log_deployment
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.reach import RealReachability
 from phoneprov_adapters.security.argon2 import Argon2Hasher
@@ -27,6 +30,7 @@ from phoneprov_adapters.settings import Settings
 from phoneprov_adapters.system import random_id, system_clock
 from phoneprov_adapters.tasks import OwnedTasks, aside
 from phoneprov_adapters.watching import watch_of
+from phoneprov_adapters.working import BatchWorker
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
 from phoneprov_core.auth.authenticate import Authenticate
@@ -35,8 +39,12 @@ from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
+from phoneprov_core.batches.run import RunBatches
+from phoneprov_core.batches.use_cases import Batches
+from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.outside import Reachability
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
 from phoneprov_core.deployments.switch import SwitchProfile
@@ -66,6 +74,7 @@ class Container(containers.DeclarativeContainer):
 
     clock = providers.Object(system_clock)
     new_id = providers.Object(random_id)
+    pause = providers.Object(asyncio.sleep)
     tasks = providers.Singleton(OwnedTasks)
 
     box = providers.Singleton(SecretBox, keys)
@@ -120,10 +129,14 @@ class Container(containers.DeclarativeContainer):
         Profiles, database, clock, new_id, largest_xml=settings.provided.largest_xml
     )
     journal = providers.Object(log_deployment)
+    watch = providers.Singleton(watch_of, settings, phone_commands)
+    reachability: providers.Provider[Reachability] = providers.Singleton(
+        RealReachability, uploader, phone_commands
+    )
     confirm = providers.Singleton(
         Confirm,
         database,
-        providers.Singleton(watch_of, settings, phone_commands),
+        watch,
         tasks.provided.start,
         journal,
         clock,
@@ -146,11 +159,36 @@ class Container(containers.DeclarativeContainer):
         PreviewSwitch,
         database,
         deploy,
-        providers.Singleton(RealReachability, uploader, phone_commands),
+        reachability,
         providers.Object(aside),
         clock,
     )
     deployments = providers.Singleton(Deployments, database, clock)
+    batch_worker = providers.Singleton(
+        BatchWorker,
+        providers.Singleton(
+            RunBatches,
+            database,
+            providers.Singleton(
+                PhoneWork,
+                database,
+                deploy,
+                phone_driver,
+                providers.Singleton(calls_of, settings),
+                tasks.provided.run,
+                clock,
+                new_id,
+            ),
+            tasks.provided.run,
+            pause,
+            providers.Object(log_batch),
+            clock,
+            new_id,
+        ),
+    )
+    batches = providers.Singleton(
+        Batches, database, batch_worker, tasks.provided.start, clock, new_id
+    )
     company_directory = providers.Singleton(
         CompanyDirectory, database, settings.provided.shared_write, clock, new_id
     )
@@ -189,6 +227,7 @@ class Container(containers.DeclarativeContainer):
         preview_switch=preview_switch,
         rollback=rollback,
         deployments=deployments,
+        batches=batches,
         company_directory=company_directory,
         kems=kems,
         vendor_services=vendor_services,

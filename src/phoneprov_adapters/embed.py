@@ -23,10 +23,12 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher, PlainTokens
 from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.settings import Settings, read_settings
 from phoneprov_adapters.wiring import DRAIN_SECONDS
 from phoneprov_core.application import UseCases
+from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.kernel.times import millis
 
 R = TypeVar("R")
@@ -39,7 +41,9 @@ class InMemory(UseCases):
 
     ``uploader.files`` are the files that were uploaded, ``phone.sent`` what each phone was told
     over its web server, ``manager.performed`` what Asterisk was asked for. Failures can be
-    planned (``uploader.fail_next``, ``phone.fail``, ``manager.fail``). ``clock`` stands still
+    planned (``uploader.fail_next``, ``phone.fail``, ``manager.fail``). Phones that were restarted
+    are waited for until ``watch.comes_back`` or ``watch.goes_missing``; what a preview finds to
+    be reachable is ``reachability.at_server`` and ``reachability.at_phone``. ``clock`` stands still
     until ``clock.advance`` moves it; identifiers count up from 1. Hashes and tokens protect
     nothing.
     """
@@ -48,6 +52,8 @@ class InMemory(UseCases):
     uploader: MemoryUploader
     phone: MemoryPhone
     manager: MemoryManager
+    watch: MemoryWatch
+    reachability: MemoryReachability
     clock: FixedClock
 
 
@@ -66,6 +72,7 @@ async def open_in_memory(settings: Settings | None = None) -> AsyncIterator[InMe
     uploader = MemoryUploader(settings.phone_networks, host=settings.ftp.host)
     phone = MemoryPhone(settings.phone_networks)
     manager = MemoryManager()
+    watch, reachability = MemoryWatch(), MemoryReachability()
     container = Container(
         settings=settings, keys=SecretKeys.parse("what is in memory is open to all")
     )
@@ -78,6 +85,8 @@ async def open_in_memory(settings: Settings | None = None) -> AsyncIterator[InMe
         (container.uploader, uploader),
         (container.phone_commands, phone),
         (container.manager, manager if settings.manager else None),
+        (container.watch, Watch(None, watch, seconds=settings.confirm_seconds)),
+        (container.reachability, reachability),
     ):
         provider.override(providers.Object(adapter))
     use_cases = container.use_cases()
@@ -88,6 +97,8 @@ async def open_in_memory(settings: Settings | None = None) -> AsyncIterator[InMe
             uploader=uploader,
             phone=phone,
             manager=manager,
+            watch=watch,
+            reachability=reachability,
             clock=clock,
         )
     finally:

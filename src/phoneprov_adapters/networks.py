@@ -25,13 +25,28 @@ _NEVER = tuple(
     )
 )
 
+_METADATA = frozenset(
+    ipaddress.ip_address(text)
+    for text in (
+        # Where clouds tell a machine its own secrets. Some lie in private ranges.
+        "169.254.169.254",
+        "169.254.170.2",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+        "100.100.100.200",
+        "192.0.0.192",
+        "168.63.129.16",
+    )
+)
+
 
 class PhoneNetworks:
     """The networks phones live in. An address is called only when it lies in one of them.
 
     Loopback, link-local and multicast addresses are refused unless a configured network
-    lies wholly inside such a range, that is, unless somebody named it. Reserved addresses
-    and IPv6 forms that tunnel to an IPv4 address are refused whatever is configured.
+    lies wholly inside such a range, that is, unless somebody named it. Reserved addresses,
+    IPv6 forms that tunnel to an IPv4 address and the metadata services of clouds are refused
+    whatever is configured.
     """
 
     def __init__(self, networks: tuple[IPv4Network | IPv6Network, ...]) -> None:
@@ -76,7 +91,7 @@ def _network(text: str) -> IPv4Network | IPv6Network:
 
 
 def _covers(network: IPv4Network | IPv6Network, address: IPv4Address | IPv6Address) -> bool:
-    if address.version != network.version or address not in network:
+    if address.version != network.version or address not in network or address in _METADATA:
         return False
     if address.is_loopback:
         return network.is_loopback

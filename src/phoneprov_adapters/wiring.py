@@ -26,6 +26,9 @@ DRAIN_SECONDS = 32.0
 LOOK_SECONDS = float(LEASE_SECONDS)
 """How often deployments are looked after whose process is gone."""
 
+LOOK_FOR_BATCHES_SECONDS = 5.0
+"""How often a process that works on batches looks for one that nobody holds."""
+
 log = logging.getLogger("phoneprov.deployments")
 
 
@@ -109,13 +112,17 @@ async def opened(container: Container) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def running(container: Container, *, patient: bool = False) -> AsyncIterator[UseCases]:
+async def running(
+    container: Container, *, patient: bool = False, batches: bool = False
+) -> AsyncIterator[UseCases]:
     """The use cases while the database is open.
 
     On the way in, the keys are looked after (see ``require_keys``), and deployments that a
     crash cut off are marked as interrupted; those of other hosts and processes are looked
     after all the time. On the way out, switches under way are waited for. Whoever is
     ``patient`` begins also while a shared database is away, and answers so until it is back.
+    With ``batches`` those that others left are taken up; those begun here are worked on in any
+    case.
     """
     database, url = container.database(), container.settings().database_url
     async with presence_at(url) as presence:
@@ -130,11 +137,14 @@ async def running(container: Container, *, patient: bool = False) -> AsyncIterat
                 log.warning("The database is away. %s", error.message)
             if presence is not None:
                 await presence.admit()
-            looking = asyncio.create_task(_go_on_marking(database))
+            looking = [asyncio.create_task(_go_on_marking(database))]
+            if batches:
+                looking.append(asyncio.create_task(_go_on_with_batches(container)))
             try:
                 yield container.use_cases()
             finally:
-                looking.cancel()
+                for task in looking:
+                    task.cancel()
                 await container.tasks().drain(DRAIN_SECONDS)
         finally:
             await database.close()
@@ -146,6 +156,7 @@ async def _mark_interrupted(database: Database, *, first: bool = False) -> None:
         if first:
             # Nobody works who could hold a phone.
             await tx.leases.release_all()
+            await tx.batches.release_all()
         count = await tx.deployments.interrupt_abandoned(shown(system_clock()))
     if count:
         log.warning("%d deployments had been interrupted.", count)
@@ -156,6 +167,12 @@ async def _go_on_marking(database: Database) -> None:
         await asyncio.sleep(LOOK_SECONDS)
         with suppress(Unavailable):
             await _mark_interrupted(database)
+
+
+async def _go_on_with_batches(container: Container) -> None:
+    while True:
+        container.tasks().start(container.batch_worker()())
+        await asyncio.sleep(LOOK_FOR_BATCHES_SECONDS)
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
+from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
 from phoneprov_core.deployments.switch import SwitchProfile
@@ -57,6 +58,7 @@ class UseCases:
     preview_switch: PreviewSwitch
     rollback: Rollback
     deployments: Deployments
+    batches: Batches
     company_directory: CompanyDirectory
     kems: Kems
     vendor_services: VendorServices

@@ -7,6 +7,7 @@ from typing import Protocol
 from phoneprov_core.access.model import Permission
 from phoneprov_core.access.ports import Assignments
 from phoneprov_core.auth.ports import LoginAttempts, Sessions
+from phoneprov_core.batches.ports import Batches
 from phoneprov_core.deployments.ports import Deployments, Leases, ServiceSessions
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.extensions.model import Extension
@@ -56,6 +57,8 @@ class Stores(Protocol):
     def leases(self) -> Leases: ...
     @property
     def service_sessions(self) -> ServiceSessions: ...
+    @property
+    def batches(self) -> Batches: ...
     @property
     def vendor_users(self) -> VendorUsers: ...
     @property

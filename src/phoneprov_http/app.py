@@ -22,7 +22,9 @@ from phoneprov_http.errors import (
 from phoneprov_http.frame import Frame
 from phoneprov_http.requests import Requests
 from phoneprov_http.routes.auth import auth_routes
+from phoneprov_http.routes.batches import batch_routes
 from phoneprov_http.routes.company_directory import company_directory_routes
+from phoneprov_http.routes.deployments import deployment_routes
 from phoneprov_http.routes.docs import docs_routes
 from phoneprov_http.routes.extensions import extension_routes
 from phoneprov_http.routes.health import health_routes
@@ -75,7 +77,11 @@ def routes(use_cases: UseCases, settings: HttpSettings) -> list[Router]:
         user_permission_routes(requests, use_cases.user_permissions),
         user_extension_routes(requests, use_cases.links),
         phone_routes(requests, use_cases.phones),
-        profile_routes(requests, use_cases.profiles, use_cases.switch_profile),
+        profile_routes(
+            requests, use_cases.profiles, use_cases.switch_profile, use_cases.preview_switch
+        ),
+        *deployment_routes(requests, use_cases.deployments, use_cases.rollback),
+        batch_routes(requests, use_cases.batches),
         company_directory_routes(requests, use_cases.company_directory),
         kem_routes(requests, use_cases.kems),
         vendor_service_routes(requests, use_cases.vendor_services),

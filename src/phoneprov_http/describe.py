@@ -12,8 +12,9 @@ class Endpoint(Struct, frozen=True):
 
     ``reply`` is the type of ``data``; ``message`` an example of the message, for a list with a
     count in front. ``identifiers`` may stand in the body beside its own fields, and must agree
-    with what is addressed. ``public`` needs no token, and ``heeds_bearer`` looks at one all the
-    same; what is not ``stored`` needs no database.
+    with what is addressed. ``filters`` are what a query may narrow a list by; ``example`` is a
+    body to show where one of all fields would make no sense. ``public`` needs no token, and
+    ``heeds_bearer`` looks at one all the same; what is not ``stored`` needs no database.
 
     ``errors`` are the statuses beyond those that follow from the rest: 400 for all, 401 for
     whoever needs a token, 413, 415 and 422 for whoever sends a body, 422 for a list, 409 with
@@ -26,6 +27,8 @@ class Endpoint(Struct, frozen=True):
     status: int = 200
     body: type[Struct] | None = None
     body_optional: bool = False
+    example: dict[str, object] | None = None
+    filters: type[Struct] | None = None
     identifiers: tuple[str, ...] = ()
     listed: bool = False
     errors: tuple[int, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -124,15 +124,33 @@ def page(request: AnyRequest) -> Page:
         return None
     if len(sent) > _LONGEST_QUERY:
         return Unchecked(Window, _raising(Malformed("The query is too long.")))
-    query = request.query_params
-    asked = {name: query.getall(name) for name in ("limit", "offset") if name in query}
+    asked = _asked(request, ("limit", "offset"))
     if not asked:
         return None
-    return Unchecked(Window, lambda: _numbers(asked))
+    return Unchecked(Window, lambda: _read(asked, _number))
 
 
-def _numbers(asked: Mapping[str, list[str]]) -> dict[str, object]:
-    return {name: _number(*texts) if len(texts) == 1 else texts for name, texts in asked.items()}
+def filters(request: AnyRequest, command: type[C]) -> Unchecked[C]:
+    """What of a list the query asks for, to be understood as ``command``. What the query says
+    beyond that is passed over."""
+    if len(request.scope["query_string"]) > _LONGEST_QUERY:
+        return Unchecked(command, _raising(Malformed("The query is too long.")))
+    asked = _asked(request, command.__struct_fields__)
+    return Unchecked(command, lambda: _read(asked, _truth))
+
+
+def _asked(request: AnyRequest, names: Iterable[str]) -> dict[str, list[str]]:
+    query = request.query_params
+    return {name: query.getall(name) for name in names if name in query}
+
+
+def _read(asked: Mapping[str, list[str]], value: Callable[[str], object]) -> dict[str, object]:
+    """Each value as it is meant; one that is given twice is a list, which no field takes."""
+    return {name: value(*texts) if len(texts) == 1 else texts for name, texts in asked.items()}
+
+
+def _truth(text: str) -> bool | str:
+    return {"true": True, "false": False}.get(text, text)
 
 
 def _number(text: str) -> int | str:

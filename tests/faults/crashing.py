@@ -1,4 +1,4 @@
-"""Switches that are killed at a given place.
+"""Switches, and saves of profiles, that are killed at a given place.
 
 Run as a program it is told on its standard input, line by line, which; it forks for each, so
 that everything is imported once, and answers how each ended.
@@ -20,20 +20,25 @@ import msgspec
 from phoneprov_adapters.ftp.client import FtpClient
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.phone.http import PhoneWeb
+from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.settings import read_settings
 from phoneprov_adapters.sql.deployments import SqlDeployments, SqlLeases, SqlServiceSessions
+from phoneprov_adapters.sql.profiles import SqlProfiles
+from phoneprov_adapters.sql.revisions import SqlRevisions
 from phoneprov_adapters.wiring import prepare, running
-from phoneprov_core.deployments.switch import SwitchProfile
+from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.profiles.model import SwitchRequest
+from phoneprov_core.profiles.model import ProfilePatch, SwitchRequest
 from phoneprov_core.profiles.ports import KeyPress
+from phoneprov_core.profiles.use_cases import Profiles
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """A place in a switch: before or after the ``nth`` call of a method.
+    """A place on the way: before or after the ``nth`` call of a method.
 
-    There the phone's file is the ``new`` one or not, and the record of the switch, as the next
-    start finds it, says ``outcome``; None where there is none yet.
+    There the phone's file, or the profile, is the ``new`` one or not. The record of a switch,
+    as the next start finds it, says ``outcome``, None where there is none yet; and where the
+    file is if it ``knows`` that, None where either may be.
     """
 
     owner: type[Any]
@@ -43,6 +48,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     argument: str = ""
     new: bool = False
     outcome: str | None = "interrupted"
+    knows: bool | None = False
 
 
 POINTS = {
@@ -63,29 +69,62 @@ POINTS = {
     ),
     "leftovers are removed": Point(owner=FtpSession, method="names", after=True, new=True),
     "the FTP server is left": Point(owner=FtpSession, method="quit", after=True, new=True),
+    "the place is to be written": Point(owner=SqlDeployments, method="put", new=True),
+    "the place is written": Point(owner=SqlDeployments, method="put", after=True, new=True),
     "the session is dropped": Point(owner=SqlServiceSessions, method="drop", after=True, new=True),
-    "the phone is to leave its services": Point(owner=PhoneWeb, method="execute", new=True),
-    "the phone left its services": Point(owner=PhoneWeb, method="execute", after=True, new=True),
-    "the phone is to restart": Point(owner=PhoneWeb, method="execute", nth=2, new=True),
-    "the phone restarts": Point(owner=PhoneWeb, method="execute", after=True, nth=2, new=True),
-    "the outcome is to be written": Point(owner=SqlDeployments, method="put", new=True),
-    "the outcome is written": Point(owner=SqlDeployments, method="put", after=True, new=True),
-    "the lease is given back": Point(owner=SqlLeases, method="release", after=True, new=True),
-    "the session is opened": Point(owner=SqlServiceSessions, method="open", after=True, new=True),
+    # The phone begins to be watched meanwhile.
+    "the phone is watched": Point(owner=WebWatch, method="begin", after=True, new=True, knows=None),
+    "the phone is to leave its services": Point(
+        owner=PhoneWeb, method="execute", new=True, knows=True
+    ),
+    "the phone left its services": Point(
+        owner=PhoneWeb, method="execute", after=True, new=True, knows=True
+    ),
+    "the phone is to restart": Point(owner=PhoneWeb, method="execute", nth=2, new=True, knows=True),
+    "the phone restarts": Point(
+        owner=PhoneWeb, method="execute", after=True, nth=2, new=True, knows=True
+    ),
+    "the outcome is to be written": Point(
+        owner=SqlDeployments, method="put", nth=2, new=True, knows=True
+    ),
+    "the outcome is written": Point(
+        owner=SqlDeployments, method="put", after=True, nth=2, new=True, knows=True
+    ),
+    "the lease is given back": Point(
+        owner=SqlLeases, method="release", after=True, new=True, knows=True
+    ),
+    "the session is opened": Point(
+        owner=SqlServiceSessions, method="open", after=True, new=True, knows=True
+    ),
     "the outcome is kept": Point(
-        owner=SwitchProfile, method="__call__", after=True, new=True, outcome="deployed"
+        owner=Confirm, method="_confirm", new=True, outcome="deployed", knows=True
+    ),
+    "the phone was looked for": Point(
+        owner=SqlDeployments, method="put", nth=3, new=True, outcome="deployed", knows=True
     ),
 }
+"""Of a switch, in the order in which they come."""
+
+SAVES = {
+    "the profile is to be changed": Point(owner=SqlProfiles, method="put"),
+    "the profile is changed": Point(owner=SqlProfiles, method="put", after=True),
+    "the revision is to be written": Point(owner=SqlRevisions, method="add"),
+    "the revision is written": Point(owner=SqlRevisions, method="add", after=True),
+    "the save is kept": Point(owner=Profiles, method="update", after=True, new=True),
+}
+"""Of the save of a profile's configuration."""
 
 
-class Order(msgspec.Struct, frozen=True):
-    """A switch to be killed. ``point`` is empty for one that is not."""
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """A switch of ``mac`` to be killed, or with ``cnf_xml`` a save. ``point`` is empty for one
+    that is not killed."""
 
-    point: str
+    point: str = ""
     environment: dict[str, str]
     user_uuid: str
     profile_uuid: str
-    mac: str
+    mac: str = ""
+    cnf_xml: str | None = None
 
 
 def hurry() -> None:
@@ -125,12 +164,19 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def switch(order: Order) -> None:
-    """Carry out a switch, in a service of its own."""
+async def carry_out(order: Order) -> None:
+    """In a service of its own."""
     container = prepare(read_settings(order.environment))
+    actor = Actor(order.user_uuid, 0)
     async with running(container) as use_cases:
+        if order.cnf_xml is not None:
+            patch = ProfilePatch(cnf_xml=order.cnf_xml)
+            await use_cases.profiles.update(actor, order.profile_uuid, patch)
+            return
         request = SwitchRequest(profile_uuid=order.profile_uuid, mac=order.mac)
-        await use_cases.switch_profile(Actor(order.user_uuid, 0), request)
+        await use_cases.switch_profile(actor, request)
+        if order.point:  # What is left to be killed comes later.
+            await asyncio.sleep(30)
 
 
 def main() -> None:
@@ -141,8 +187,8 @@ def main() -> None:
         child = os.fork()
         if not child:
             if order.point:
-                arm(POINTS[order.point])
-            asyncio.run(switch(order))
+                arm((POINTS | SAVES)[order.point])
+            asyncio.run(carry_out(order))
             os._exit(0)
         _, status = os.waitpid(child, 0)
         print(json.dumps(os.waitstatus_to_exitcode(status)), flush=True)  # noqa: T201

@@ -4,6 +4,7 @@ work on each went, and the phones' web server."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import io
 import re
@@ -26,7 +27,8 @@ class Desk:
     """Keeps files in ``folder``. ``overlaps`` are files that a second attempt began to replace
     while a first was at it; ``uploads`` counts those that were put in place.
 
-    Every file takes ``pause`` seconds to write, and none is written while ``closed`` is set.
+    Every file takes ``pause`` seconds to write, those that ``pauses`` names so many more, and
+    none is written while ``open`` is not set.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -34,6 +36,7 @@ class Desk:
         self.ftp_port = 0
         self.http_port = 0
         self.pause = 0.0
+        self.pauses: dict[str, float] = {}
         self.open = asyncio.Event()
         self.open.set()
         self.begun = asyncio.Event()
@@ -54,6 +57,10 @@ class Desk:
             "PHONEPROV_RESTART": "none",
         }
 
+    def is_at_work(self, name: str) -> bool:
+        """Whether this file is being replaced."""
+        return name in self._at_work
+
     def forget(self, name: str) -> None:
         """Whoever was at work on this file is gone."""
         self._at_work.pop(name, None)
@@ -67,7 +74,7 @@ class Desk:
         if self._at_work.setdefault(name, attempt) != attempt:
             self.overlaps.append(name)
         await self.open.wait()
-        await asyncio.sleep(self.pause)
+        await asyncio.sleep(self.pause + self.pauses.get(name, 0.0))
 
     def renamed(self, source: Path, target: Path) -> None:
         """A file is in place."""
@@ -124,5 +131,15 @@ async def desk(folder: Path) -> AsyncIterator[Desk]:
             yield it
         finally:
             await web.close()
+            await _hung_up(ftp)
     finally:
         await ftp.close()
+
+
+async def _hung_up(ftp: aioftp.Server) -> None:
+    """Wait until it has noticed that clients are gone: closed in the middle of that, it leaves
+    tasks behind."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(5):
+            while ftp.connections:  # noqa: ASYNC110 - it tells nobody
+                await asyncio.sleep(0.01)

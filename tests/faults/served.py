@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import resource
 import signal
 import socket
@@ -11,11 +12,12 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from phoneprov_adapters.system import random_id
-from races.harness import PASSWORD, Service
+from races.behind import PASSWORD
+from races.harness import Service
 from races.wire import Line
 
 SERVE = (sys.executable, "-m", "phoneprov_http.main", "serve", "--migrate")
@@ -79,7 +81,8 @@ class Served(Service):
         """End every process of it, this instant."""
         process, self._process = self._process, None
         if process is not None:
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it ended by itself
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
     def limit_files(self, size: int) -> None:
@@ -121,7 +124,10 @@ class Served(Service):
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody listens on, outside of those that the system gives away: what is
+    started anew shall find it free."""
+    chance = random.SystemRandom()
+    while True:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", chance.randrange(10_000, 30_000)))
+            return int(probe.getsockname()[1])

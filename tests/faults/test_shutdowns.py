@@ -3,109 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import random
 import signal
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from faults import impatient
-from faults.desk import Desk, desk
-from faults.ledger import LOST
+from faults.clients import LEFT_ALONE, LEFT_ALONE_FILE, MAC, SOON, Office, until_gone
+from faults.desk import desk
 from faults.served import Served
+from phoneprov_core.deployments.model import Outcome, Wanted
+from phoneprov_http.main.listener import bound, let_nobody_in, somebody_waits
 from phoneprov_http.main.protocol import SILENCE_SECONDS
 from phoneprov_http.main.server import STOP_SECONDS
-from races.wire import Line, Reply
+from races.wire import Line
 from support.scale import chances, note, rounds, spread
 
 XML = "<device><deviceProtocol>SCCP</deviceProtocol></device>"
-MAC = "00:1B:D4:12:34:56"
-SOON = SILENCE_SECONDS / 2
-"""In which a client that keeps its connection asks again."""
-
-
-class Office:
-    """Clients at work. ``dropped`` are requests that were sent on a connection that was there
-    and open, as far as their client knew, and were not answered."""
-
-    def __init__(self, served: Served, token: str, profile: str) -> None:
-        self.served = served
-        self.token = token
-        self.profile = profile
-        self.answered = 0
-        self.dropped: list[str] = []
-
-    async def ask(self, line: Line, who: str, method: str, path: str, body: object = None) -> Reply:
-        try:
-            reply = await line.ask(method, path, body, token=self.token)
-        except LOST as error:
-            self.dropped.append(f"{who}: {error!r}")
-            raise
-        assert reply.status < 300, reply
-        self.answered += 1
-        return reply
-
-    async def keeps_its_connection(self, chance: random.Random) -> None:
-        """Asks on one connection until it is told to close it."""
-        async with self.served.line() as line:
-            while True:
-                body = {"name": "Grace Hopper"}
-                request = chance.choice(
-                    [("GET", "/me", None), ("POST", "/company-directory", body)]
-                )
-                reply = await self.ask(line, "kept", *request)
-                if reply.headers.get("connection") == "close":
-                    return
-                await asyncio.sleep(chance.choice([0, 0, 0.01, SOON]))
-
-    async def comes_anew(self) -> None:
-        """Makes a connection for every request, until there is none to be had."""
-        while True:
-            async with self.served.line() as line:
-                await self.ask(line, "new", "GET", "/me")
-
-    async def sends_slowly(self, told: asyncio.Event) -> None:
-        """Sends one half of a request before the service is told to stop, one after."""
-        content = json.dumps({"name": "Grace Hopper"}).encode()
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.served.port)
-        try:
-            writer.write(
-                b"POST /api/v1/company-directory HTTP/1.1\r\nhost: localhost\r\n"
-                b"content-type: application/json\r\nauthorization: Bearer %b\r\n"
-                b"content-length: %d\r\n\r\n%b" % (self.token.encode(), len(content), content[:5])
-            )
-            await told.wait()
-            await asyncio.sleep(SOON)
-            writer.write(content[5:])
-            reply = await Line(reader, writer).reply()
-            assert (reply.status, reply.headers.get("connection")) == (201, "close")
-            self.answered += 1
-        except LOST as error:
-            self.dropped.append(f"slow: {error!r}")
-        finally:
-            writer.close()
-
-    async def switches(self, outside: Desk, told: asyncio.Event) -> None:
-        """Has a switch under way when the service is told to stop."""
-        async with self.served.line() as line:
-            body = {"profile_uuid": self.profile, "mac": MAC}
-            path = "/phone-profiles/switch"
-            switch = asyncio.create_task(self.ask(line, "switch", "POST", path, body))
-            await asyncio.wait_for(outside.begun.wait(), 10)
-            await told.wait()
-            await asyncio.sleep(SOON)
-            outside.open.set()
-            assert (await switch).data["profile"] == "Ada"
-
-
-async def until_gone(client: asyncio.Task[None]) -> None:
-    """A client ends when the service is gone; that it does not answer is written down."""
-    with suppress(*LOST):
-        await client
 
 
 @pytest.fixture(params=[1, 2])
@@ -121,6 +39,8 @@ async def test_nothing_is_dropped_when_it_is_told_to_stop(served: Served, tmp_pa
     stops: list[float] = []
     answered = 0
     async with desk(tmp_path / "files") as outside:
+        # When the last connection is closed, it is not done yet.
+        outside.pauses[LEFT_ALONE_FILE] = SILENCE_SECONDS + SOON
         served.environment |= outside.settings()
         await asyncio.to_thread(served.start)
         token = await served.token()
@@ -139,7 +59,7 @@ async def test_nothing_is_dropped_when_it_is_told_to_stop(served: Served, tmp_pa
             async with served.lines(1):
                 pass  # Every process is at work.
             at_work = [asyncio.create_task(client) for client in clients]
-            await asyncio.wait_for(outside.begun.wait(), 20)
+            await asyncio.wait_for(office.switching.wait(), 40)
             await asyncio.sleep(chance.uniform(0, 0.5))
             served.tell(signal.SIGINT if number % 2 else signal.SIGTERM)
             told.set()
@@ -147,6 +67,8 @@ async def test_nothing_is_dropped_when_it_is_told_to_stop(served: Served, tmp_pa
             await asyncio.gather(*(until_gone(client) for client in at_work))
             assert office.dropped == []
             assert code == 0
+            # Both switches came to their end, whoever waited for it.
+            assert await outcomes(served) == [Outcome.DEPLOYED] * 2 * (number + 1)
             stops.append(seconds)
             answered += office.answered
             if number + 1 < times:
@@ -158,11 +80,19 @@ async def test_nothing_is_dropped_when_it_is_told_to_stop(served: Served, tmp_pa
     )
 
 
+async def outcomes(served: Served) -> list[Outcome]:
+    async with served.behind() as behind, behind.database.read() as tx:
+        return [
+            deployment.outcome for deployment in await tx.deployments.matching(Wanted()).rows(1000)
+        ]
+
+
 async def prepare(served: Served, token: str) -> str:
-    """A phone in the inventory, and the uuid of a profile that fits it."""
+    """Two phones in the inventory, and the uuid of a profile that fits them."""
     async with served.line() as line:
-        phone = {"mac": MAC, "phone_ip": "127.0.0.1"}
-        await line.ask("POST", "/phones", phone, token=token)
+        for mac in (MAC, LEFT_ALONE):
+            phone = {"mac": mac, "phone_ip": "127.0.0.1"}
+            await line.ask("POST", "/phones", phone, token=token)
         me = (await line.ask("GET", "/me", token=token)).data["uuid"]
         profile = {"user_uuid": me, "name": "Ada", "cnf_xml": XML}
         return str((await line.ask("POST", "/phone-profiles", profile, token=token)).data["uuid"])
@@ -198,15 +128,31 @@ def frozen(served: Served) -> Iterator[None]:
             os.kill(pid, signal.SIGCONT)
 
 
+def test_the_kernel_makes_no_connection_for_whoever_comes_too_late() -> None:
+    listener = bound("127.0.0.1", 0)
+    listener.listen()
+    address = listener.getsockname()
+    with listener, socket.create_connection(address):
+        let_nobody_in(listener)
+        # Who waits in the queue is still accepted; who comes now is not even told.
+        assert somebody_waits(listener)
+        listener.accept()[0].close()
+        with pytest.raises(TimeoutError):
+            socket.create_connection(address, timeout=0.3)
+        assert not somebody_waits(listener)
+
+
 async def test_nobody_new_is_let_in(served: Served) -> None:
     await asyncio.to_thread(served.start)
     async with served.line() as line:
         assert (await line.ask("GET", "/nothing")).status == 404
         served.tell(signal.SIGTERM)
         await asyncio.sleep(SOON)
-        assert not served.listens()
+        # To be refused may take a second, in which who is there would have been silent too long.
+        knocking = asyncio.create_task(asyncio.to_thread(served.listens))
         reply = await line.ask("GET", "/nothing")
         assert (reply.status, reply.headers["connection"]) == (404, "close")
+        assert not await knocking
     assert (await served.ended(30))[0] == 0
 
 

@@ -1,4 +1,5 @@
-"""A switch that is cut off between any two steps leaves the phone's file old or new, whole."""
+"""A switch that is cut off between any two steps leaves the phone's file old or new, whole; a
+save leaves the profile and its revisions old or new."""
 
 from __future__ import annotations
 
@@ -11,18 +12,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+import pytest
 
 from faults import crashing
-from faults.crashing import POINTS, Order
+from faults.crashing import POINTS, SAVES, Order
 from faults.desk import Desk, desk
 from phoneprov_adapters.settings import read_settings
 from phoneprov_adapters.wiring import migrate_embedded, prepare, running
 from phoneprov_core.application import UseCases
+from phoneprov_core.deployments.model import Confirmation, Deployment, Wanted
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.device import config_filename
-from phoneprov_core.profiles.model import NewProfile, Profile, SwitchRequest
+from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest
 from support.scale import note, rounds
 from support.stores import a_mac, a_user, identifier
 
@@ -75,33 +78,86 @@ async def started(environment: Mapping[str, str]) -> AsyncIterator[Service]:
         yield use_cases, container.database()
 
 
-async def test_a_switch_can_be_cut_off_anywhere(tmp_path: Path) -> None:
+@pytest.fixture
+async def outside(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with desk(tmp_path / "files") as it:
+        yield it
+
+
+@pytest.fixture
+async def environment(outside: Desk, tmp_path: Path) -> dict[str, str]:
+    """The settings of services over a database that is there, with one account in it."""
+    environment = {
+        "PHONEPROV_DATA_DIR": str(tmp_path / "data"),
+        "PHONEPROV_SECRET_KEYS": "the key of all the crashes of the tests",
+        **outside.settings(),
+    }
+    await prepare_office(environment)
+    return environment
+
+
+async def test_all_can_be_cut_off_anywhere(outside: Desk, environment: dict[str, str]) -> None:
+    async with killer() as kill:
+        await cut_off_switches(kill, outside, environment)
+        await cut_off_saves(kill, environment)
+
+
+async def cut_off_switches(kill: Killer, outside: Desk, environment: dict[str, str]) -> None:
     times = rounds(1, 20)
-    async with desk(tmp_path / "files") as outside, killer() as kill:
-        environment = {
-            "PHONEPROV_DATA_DIR": str(tmp_path / "data"),
-            "PHONEPROV_SECRET_KEYS": "the key of all the crashes of the tests",
-            **outside.settings(),
-        }
-        await prepare_office(environment)
-        places = [(name, turn) for turn in range(times) for name in POINTS]
-        macs = [a_mac(number) for number in range(1, len(places) + 1)]
+    places = [(name, turn) for turn in range(times) for name in POINTS]
+    macs = [a_mac(number) for number in range(1, len(places) + 1)]
+    async with started(environment) as service:
+        whole = await prepare_phone(service, outside, a_mac(0))
+        before = await prepare_phone(service, outside, macs[0])
+    # What is not cut off is carried out: it is the crashes that are seen below.
+    assert await kill(switch_of(whole, environment)) == 0
+    assert whole.file.read_bytes() == whole.new.cnf_xml.encode()
+    for number, (name, _) in enumerate(places):
+        await cut_off(kill, outside, environment, name, before)
         async with started(environment) as service:
-            whole = await prepare_phone(service, outside, a_mac(0))
-            before = await prepare_phone(service, outside, macs[0])
-        # What is not cut off is carried out: it is the crashes that are seen below.
-        assert await kill(Order("", environment, OWNER, whole.new.uuid, whole.mac)) == 0
-        assert whole.file.read_bytes() == whole.new.cnf_xml.encode()
-        for number, (name, _) in enumerate(places):
-            await cut_off(kill, outside, environment, name, before)
-            async with started(environment) as service:
-                await put_right(service, outside, name, before)
-                if number + 1 < len(places):
-                    before = await prepare_phone(service, outside, macs[number + 1])
+            await put_right(service, outside, name, before)
+            if number + 1 < len(places):
+                before = await prepare_phone(service, outside, macs[number + 1])
     note(
         f"switch cut off at {len(POINTS)} places, {times} times each: the file old or new, "
         "whole; at the next start recorded, the phone free; nothing left over by the next switch"
     )
+
+
+async def cut_off_saves(kill: Killer, environment: dict[str, str]) -> None:
+    times = rounds(1, 20)
+    for name in [*SAVES] * times:
+        async with started(environment) as (use_cases, _):
+            new = NewProfile(user_uuid=OWNER, name=name, cnf_xml=text("old"))
+            profile = await use_cases.profiles.create(ACTOR, new)
+        order = Order(
+            point=name,
+            environment=environment,
+            user_uuid=OWNER,
+            profile_uuid=profile.uuid,
+            cnf_xml=text("new"),
+        )
+        assert await kill(order) == -signal.SIGKILL, name
+        async with started(environment) as service:
+            is_there = 2 if SAVES[name].new else 1
+            expected = [text("old"), text("new")][:is_there]
+            assert await revisions(service, profile.uuid) == expected, name
+            # From here on it goes on as if nothing had been.
+            patch = ProfilePatch(cnf_xml=text("next"))
+            await service[0].profiles.update(ACTOR, profile.uuid, patch)
+            assert await revisions(service, profile.uuid) == [*expected, text("next")], name
+    note(f"save cut off at {len(SAVES)} places, {times} times each: all of it kept, or nothing")
+
+
+async def revisions(service: Service, profile_uuid: str) -> list[str | None]:
+    """What is in the revisions of a profile, oldest first; the profile holds the newest."""
+    use_cases, database = service
+    async with database.read() as tx:
+        rows = await tx.revisions.rows(10, owner=profile_uuid)
+        texts = [await tx.revisions.cnf_xml(revision.uuid) for revision in rows]
+    assert [revision.number for revision in rows] == [*range(1, len(rows) + 1)]
+    assert (await use_cases.profiles.get(ACTOR, profile_uuid)).cnf_xml == texts[-1]
+    return texts
 
 
 async def prepare_office(environment: dict[str, str]) -> None:
@@ -135,12 +191,21 @@ async def prepare_phone(service: Service, outside: Desk, mac: str) -> Before:
     return Before(mac, file, new, next_one)
 
 
+def switch_of(phone: Before, environment: dict[str, str], point: str = "") -> Order:
+    return Order(
+        point=point,
+        environment=environment,
+        user_uuid=OWNER,
+        profile_uuid=phone.new.uuid,
+        mac=phone.mac,
+    )
+
+
 async def cut_off(
     kill: Killer, outside: Desk, environment: dict[str, str], name: str, phone: Before
 ) -> None:
     environment = {**environment, "PHONEPROV_RESTART": "http"}
-    order = Order(name, environment, OWNER, phone.new.uuid, phone.mac)
-    assert await kill(order) == -signal.SIGKILL, name
+    assert await kill(switch_of(phone, environment, name)) == -signal.SIGKILL, name
 
     outside.forget(phone.file.name)
     expected = phone.new.cnf_xml.encode() if POINTS[name].new else OLD
@@ -151,12 +216,27 @@ async def put_right(service: Service, outside: Desk, name: str, phone: Before) -
     """The next start, and the next switch of the phone."""
     use_cases, database = service
     async with database.read() as tx:
-        records = [d for d in await tx.deployments.rows(10_000) if d.mac == phone.mac]
-    outcome = POINTS[name].outcome
-    assert [record.outcome.value for record in records] == ([outcome] if outcome else []), name
+        records = await tx.deployments.matching(Wanted(mac=phone.mac)).rows(10_000)
+    check_records(name, records)
     request = SwitchRequest(profile_uuid=phone.next.uuid, mac=phone.mac)
     assert (await use_cases.switch_profile(ACTOR, request)).profile == "next", name
     async with database.read() as tx:
         assert await tx.service_sessions.user_of(phone.mac) == OWNER, name
     assert phone.file.read_bytes() == phone.next.cnf_xml.encode(), name
     assert outside.leftovers() == [], name
+
+
+def check_records(name: str, records: list[Deployment]) -> None:
+    """The record of the switch that was cut off, as the next start finds it."""
+    point = POINTS[name]
+    outcome = point.outcome
+    assert [record.outcome.value for record in records] == ([outcome] if outcome else []), name
+    for record in records:
+        assert record.ended_at, name
+        if point.knows is not None:
+            assert (record.place is not None) is point.knows, name
+        if outcome == "deployed":
+            # Whoever watched is gone: in time that is what it says.
+            assert record.confirmation is Confirmation.PENDING, name
+            later = record.as_of("9999-12-31T23:59:59.999Z")
+            assert later.confirmation is Confirmation.NOT_CONFIRMED, name

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from faults.ledger import Content, Writer
-from races.harness import PASSWORD
+from races.behind import PASSWORD
 from races.wire import Line, Reply
 from support.stores import a_mac
 

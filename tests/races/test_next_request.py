@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from races.harness import Behind, Service
+from races.behind import Behind
+from races.harness import Service
 from races.wire import Line, Reply, replies
 from support.scale import note, rounds
 
@@ -110,6 +111,8 @@ async def test_it_counts_on_the_very_next_request(service: Service, what: str) -
             assert [reply.status for reply in after] == [change.after] * len(lines)
             if change.after == 401:
                 token_after = {"refresh_token": there.ada_refresh}
-                refreshed = await lines[-number].ask("POST", "/auth/refresh", token_after)
+                refreshed = await lines[-1 - number % len(lines)].ask(
+                    "POST", "/auth/refresh", token_after
+                )
                 assert refreshed.status == 401
     note(f"{what}, {service.name}: {times} times, counts on the next request of every process")

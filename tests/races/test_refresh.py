@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 
 from phoneprov_core.auth.model import TokenPair
-from races.harness import PASSWORD, Service
-from races.wire import Line, Reply, replies
+from races.behind import PASSWORD
+from races.harness import WORKERS, Service
+from races.wire import Line, Reply, kept_open, replies
 from support.scale import note, rounds
 
 CLIENTS = 16
-WORKERS = 4
 
 
 async def refresh(line: Line, token: str) -> Reply:
@@ -71,6 +71,7 @@ async def test_nothing_lives_after_a_logout_whatever_it_races_with(service: Serv
         ada = await behind.account()
         for number in range(interleavings):
             pair, elsewhere = await behind.sessions(ada.uuid, 2)
+            await kept_open(lines)
             at_logout, at_refresh = random.sample(lines, 2)
             token, body = _LOGOUTS[number % len(_LOGOUTS)](pair, elsewhere)
 

@@ -13,8 +13,9 @@ import pytest
 
 from phoneprov_core.kernel.levels import SUPERADMIN, LevelRule
 from phoneprov_core.users.model import User
-from races.harness import Behind, Service
-from races.wire import replies
+from races.behind import Behind
+from races.harness import Service
+from races.wire import kept_open, replies
 from support.scale import note, rounds
 
 Request = tuple[str, str, Any]
@@ -56,6 +57,7 @@ async def test_of_two_superadmins_one_is_left_whatever_they_do_to_each_other(
             first, second, at = kinds[number % len(kinds)]
             tokens = [await _superadmin(behind, user) for user in (ada, bob)]
             struck = [(ada, bob)[at], (bob, ada)[at]]
+            await kept_open(lines)
             here, there = random.sample(lines, 2)
             for line, blow, user, token in zip(
                 (here, there), (first, second), struck, tokens, strict=True

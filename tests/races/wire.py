@@ -7,7 +7,9 @@ request is one write: those of many connections arrive together, before any is a
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
 SECONDS = 60
@@ -66,17 +68,43 @@ class Line:
             first, *fields = head.decode("latin-1").split("\r\n")[:-2]
             parted = (field.partition(":") for field in fields)
             headers = {name.lower(): value.strip() for name, _, value in parted}
-            content = await self._reader.readexactly(int(headers["content-length"]))
+            if "content-length" in headers:
+                content = await self._reader.readexactly(int(headers["content-length"]))
+            else:  # a long list
+                content = b"".join([chunk async for chunk in self._chunks()])
         return Reply(int(first.split(" ", 2)[1]), headers, json.loads(content))
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        while size := int(await self._reader.readuntil(b"\r\n"), 16):
+            yield (await self._reader.readexactly(size + 2))[:-2]
+        await self._reader.readexactly(2)
 
     async def ask(self, method: str, path: str, body: object = None, *, token: str = "") -> Reply:
         """Send a request and await its answer."""
         self.send(method, path, body, token=token)
         return await self.reply()
 
+    async def keep_open(self) -> None:
+        """Use it for nothing; open it anew, to any of the worker processes, if it is closed."""
+        try:
+            await self.ask("GET", "/nothing")
+        except (asyncio.IncompleteReadError, ConnectionError):
+            port = int(self._writer.get_extra_info("peername")[1])
+            self._writer.close()
+            self._reader, self._writer = await asyncio.open_connection("127.0.0.1", port)
+            await self.ask("GET", "/nothing")
+
     async def close(self) -> None:
         self._writer.close()
-        await self._writer.wait_closed()
+        # Whoever was on the other end may have been killed; then this end is closed too.
+        with contextlib.suppress(OSError):
+            await self._writer.wait_closed()
+
+
+async def kept_open(lines: list[Line]) -> None:
+    """See to it that every line can be used: the server closes one that was not for a few
+    seconds."""
+    await asyncio.gather(*(line.keep_open() for line in lines))
 
 
 async def replies(*lines: Line) -> list[Reply]:

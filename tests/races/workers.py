@@ -36,6 +36,15 @@ def owners(pids: list[int], server_port: int) -> dict[int, int]:
     return found
 
 
+def owner_of(port: int, pids: list[int], server_port: int) -> int:
+    """The worker behind one connection that is there. Linux leaves some out of its list while
+    others come and go."""
+    for _ in range(100):
+        if (pid := owners(pids, server_port).get(port)) is not None:
+            return pid
+    raise AssertionError(f"Nobody has the connection from port {port}")
+
+
 def _accepted(server_port: int) -> dict[str, int]:
     """The clients' ports, by what the servers' ends are called in a process's folder."""
     rows = (line.split() for line in (_PROC / "net" / "tcp").read_text().splitlines()[1:])

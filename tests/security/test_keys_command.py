@@ -69,7 +69,10 @@ def test_rotating_tells_how_many_and_how_everything_stands(deployment: Deploymen
     after = deployment.run("keys", "status", keys=f"{NEW_KEY},{OLD_KEY}")
     without = deployment.run("keys", "status", keys=NEW_KEY)
 
-    uses = "2 extensions.password, 2 extensions.voicemail_passcode, 2 profiles.cnf_xml"
+    uses = (
+        "2 extensions.password, 2 extensions.voicemail_passcode, 2 profiles.cnf_xml, "
+        "2 profile_revisions.cnf_xml"
+    )
     assert (before.exit_code, before.stderr) == (1, "")
     assert before.stdout.splitlines() == [
         f"{NEW} (the first): nothing needs it",
@@ -77,7 +80,7 @@ def test_rotating_tells_how_many_and_how_everything_stands(deployment: Deploymen
     ]
     assert (rotated.exit_code, rotated.stderr) == (0, "")
     assert rotated.stdout.splitlines() == [
-        f"6 secret(s) were encrypted with the key {NEW}.",
+        f"8 secret(s) were encrypted with the key {NEW}.",
         f"{NEW} (the first): {uses}",
         f"{OLD} (older): nothing needs it",
     ]
@@ -183,7 +186,7 @@ def test_an_altered_secret_is_named_and_the_rest_rotated(deployment: Deployment)
     rotated = deployment.run("keys", "rotate", keys=f"{NEW_KEY},{OLD_KEY}")
 
     assert rotated.exit_code == 1
-    assert rotated.stdout.startswith("2 secret(s) were encrypted")
+    assert rotated.stdout.startswith("3 secret(s) were encrypted")
     (line,) = rotated.stderr.splitlines()
     assert "profiles|cnf_xml|00000000-0000-4000-8000-000000000001" in line
 
@@ -233,5 +236,5 @@ def test_progress_is_shown_to_a_person_alone(tmp_path: Path) -> None:
 
     assert done.returncode == 0
     assert b"Encrypting anew" in seen
-    assert b"9/9" in seen
+    assert b"12/12" in seen
     assert b"Encrypting anew" not in done.stdout

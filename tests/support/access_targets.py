@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
 from phoneprov_core.vendor_services.model import VendorService
 from support.access_rig import KNOWN, Body, Rig
 from support.api import PASSWORD
+from support.batches import a_batch
 from support.stores import (
     a_company_contact,
+    a_deployment,
     a_link,
     a_mac,
     a_permission,
@@ -19,6 +22,7 @@ from support.stores import (
     a_phone,
     a_pin,
     a_profile,
+    a_revision,
     a_user,
     an_assignment,
     an_extension,
@@ -76,6 +80,13 @@ async def a_new_phone(rig: Rig) -> dict[str, str]:
     return {"mac": a_mac(number)}
 
 
+async def a_new_batch(rig: Rig) -> dict[str, str]:
+    batch = a_batch(rig.number(), ended_at=moment(1))
+    async with rig.api.database.write() as tx:
+        await tx.batches.add(batch)
+    return {"uuid": batch.uuid}
+
+
 async def a_new_kem(rig: Rig) -> dict[str, str]:
     kem = Kem(identifier(rig.number()), None, None, None, None, None, None, moment(1))
     async with rig.api.database.write() as tx:
@@ -109,8 +120,23 @@ async def the_owners_profile(rig: Rig) -> dict[str, str]:
     profile = a_profile(number, rig.owner)
     async with rig.api.database.write() as tx:
         await tx.profiles.add(profile)
+        await tx.revisions.add(a_revision(number, profile), profile.cnf_xml)
         await tx.phones.add(a_phone(number))
     return {"uuid": profile.uuid, "mac": a_mac(number)}
+
+
+async def a_deployment_of_the_owners(rig: Rig) -> dict[str, str]:
+    """What the owner's profile did on a phone, on top of something else of theirs."""
+    target = await the_owners_profile(rig)
+    told = {"profile_uuid": target["uuid"], "owner_uuid": rig.owner, "place": "somewhere"}
+    done = [
+        a_deployment(rig.number(), target["mac"], outcome=Outcome.DEPLOYED, sha256=hash_, **told)
+        for hash_ in ("0" * 64, "1" * 64)
+    ]
+    async with rig.api.database.write() as tx:
+        for deployment in done:
+            await tx.deployments.add(deployment)
+    return {"uuid": done[0].uuid, "mac": target["mac"]}
 
 
 async def the_owner(rig: Rig) -> dict[str, str]:

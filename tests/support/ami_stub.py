@@ -100,6 +100,18 @@ class AmiStub:
             writer.transport.abort()
         await self._server.wait_closed()
 
+    async def tell(self, content: bytes) -> None:
+        """Send this, an event say, to whoever has not hung up."""
+        for writer in self._writers:
+            if not writer.is_closing():
+                writer.write(content)
+                await writer.drain()
+
+    def hang_up(self) -> None:
+        """End all connections."""
+        for writer in self._writers:
+            writer.close()
+
     async def settled(self) -> None:
         """Waits until all clients have gone."""
         async with asyncio.timeout(10.0):

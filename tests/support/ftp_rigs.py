@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import trustme
 
 from phoneprov_adapters.ftp.settings import FtpSettings, Tls
@@ -17,6 +18,7 @@ from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.profiles.ports import ConfigUploader
+from support.ftp_real import REAL, real_server
 from support.ftp_scripted import ScriptedFtp
 from support.ftp_servers import (
     PASSWORD,
@@ -110,6 +112,11 @@ def _files_in(folder: Path) -> dict[str, bytes]:
     return files
 
 
+def _written_for_all(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+    file.chmod(0o666)
+
+
 def _memory_rig() -> Rig:
     files: dict[str, dict[str, bytes]] = {"127.0.0.1:21": {}}
 
@@ -145,6 +152,7 @@ RIGS = (
     "late-tls-explicit",
     "late-tls-implicit",
     "late-tls-stubborn",
+    *REAL,
 )
 
 
@@ -168,6 +176,16 @@ async def rig_of(name: str, folder: Path, certificates: Certificates) -> AsyncIt
         }[name]
         with pyftpdlib_server(folder, handler, certificates.server if explicit else None) as port:
             yield _disk_rig(port, folder, "explicit" if explicit else "off", ca)
+    elif name in REAL:
+        with real_server(name, certificates.server, ca) as (settings, served):
+            yield Rig(
+                settings.server_of("127.0.0.1") + settings.path_of("").rstrip("/"),
+                lambda networks, host: FtpUploader(
+                    msgspec.structs.replace(settings, host=host), PhoneNetworks.parse(networks)
+                ),
+                lambda: _files_in(served),
+                lambda name, content: _written_for_all(served / name, content),
+            )
     else:
         implicit = name.endswith("implicit")
         server = ScriptedFtp(certificates.context(), implicit=implicit)

@@ -155,7 +155,9 @@ class Fuzz:
         for name in case.path_parameters if turn % 2 else ():
             case.path_parameters[name] = RECORDS.of(case.operation.path, name, turn)
         for name in body if turn % 2 else ():
-            if name in RECORDS.in_bodies:
+            if name == "macs" and body[name]:
+                body[name] = [RECORDS.of("", "mac", turn)]
+            if name in RECORDS.in_bodies and body[name] is not None:
                 body[name] = RECORDS.of(RECORDS.in_bodies[name], name, turn)
         # What must agree with the record that is addressed is not among the rules of a schema.
         if case.method == "PUT" or "/personal-directory/" in case.operation.path:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from phoneprov_core.batches.model import BatchEntry
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.stores import Database
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
 from phoneprov_core.vendor_services.model import VendorService
+from support.batches import a_batch
 from support.stores import (
     a_company_contact,
+    a_deployment,
     a_link,
     a_mac,
     a_permission,
@@ -18,6 +21,7 @@ from support.stores import (
     a_phone,
     a_pin,
     a_profile,
+    a_revision,
     a_user,
     an_extension,
     identifier,
@@ -53,12 +57,15 @@ RECORDS = Records(
         "/personal-directory/contact": 7000,
         "/vendor-kem": 8000,
         "/vendor-services": 9000,
+        "/deployments": 10_000,
+        "/batches": 11_000,
     },
     {
         "user_uuid": "/users",
         "perm_uuid": "/permissions",
         "extension_uuid": "/extensions",
         "profile_uuid": "/phone-profiles/",
+        "deployment_uuid": "/deployments",
         "mac": "",
         "connected_phone": "",
     },
@@ -76,7 +83,14 @@ async def fill(database: Database) -> None:
             await tx.extensions.add(an_extension(2000 + n, extension=f"1{n:03}", **changed))
             await tx.permissions.add(a_permission(3000 + n, **now))
             await tx.links.add(a_link(4000 + n, user, extension, **now))
-            await tx.profiles.add(a_profile(5000 + n, user, **changed))
+            profile = a_profile(5000 + n, user, **changed)
+            await tx.profiles.add(profile)
+            await tx.revisions.add(a_revision(5000 + n, profile), profile.cnf_xml)
+            deployment = a_deployment(10_000 + n, a_mac(n), profile_uuid=profile.uuid, **now)
+            await tx.deployments.add(deployment)
+            await tx.batches.add(a_batch(11_000 + n, created_at=moment(1), ended_at=moment(1)))
+            entry = BatchEntry(1, a_mac(n), identifier(12_000 + n))
+            await tx.batches.add_phones(identifier(11_000 + n), [entry])
             await tx.company_contacts.add(a_company_contact(6000 + n, **now))
             await tx.personal_contacts.add(a_personal_contact(7000 + n, user, **now))
             kem = identifier(8000 + n)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import msgspec
 from msgspec import Struct
 
+from phoneprov_adapters.memory.calls import MemoryCalls
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.system import (
@@ -28,6 +31,10 @@ from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.model import Credentials, Lifetimes, LoggedIn
 from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
+from phoneprov_core.batches.model import Batch
+from phoneprov_core.batches.run import RunBatches
+from phoneprov_core.batches.use_cases import Batches
+from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Deployment
@@ -98,10 +105,11 @@ class Office:
         self.profiles = Profiles(database, clock, new_id, largest_xml=chosen.largest_xml)
         manager = self.manager if chosen.with_manager else None
         watch = Watch(None, self.watch if chosen.with_watch else None, seconds=120)
+        self.driver = CiscoPhones(chosen.restart, self.phone, manager)
         self.deploy = Deploy(
             database,
             self.uploader,
-            CiscoPhones(chosen.restart, self.phone, manager),
+            self.driver,
             Confirm(database, watch, self.background, self.journal.append, clock),
             await_directly,
             self.journal.append,
@@ -114,6 +122,38 @@ class Office:
             database, self.deploy, self.reachability, compute_directly, clock
         )
         self.deployments = Deployments(database, clock)
+        self.calls = MemoryCalls()
+        self.batch_journal: list[Batch] = []
+        self.run_batches = self.another_runner()
+        self.batches = Batches(database, self.run_batches, self.background, clock, new_id)
+
+    def another_runner(self) -> RunBatches:
+        """Working on batches as another process of the same service does it. To wait moves the
+        clock."""
+
+        async def pause(seconds: float) -> None:
+            for _ in range(20):  # whoever can go on goes on first
+                await asyncio.sleep(0)
+            self.clock.advance(seconds)
+
+        work = PhoneWork(
+            self.database,
+            self.deploy,
+            self.driver,
+            self.calls,
+            await_directly,
+            self.clock,
+            self.new_id,
+        )
+        return RunBatches(
+            self.database,
+            work,
+            await_directly,
+            pause,
+            self.batch_journal.append,
+            self.clock,
+            self.new_id,
+        )
 
     def another_login(self) -> Login:
         """Logging in as another process of the same service does it."""

@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
 from itertools import count
+from pathlib import Path
 from typing import IO, Any, Literal
 
 import asyncpg
@@ -173,17 +174,27 @@ _migrated: set[Server] = set()
 
 
 @asynccontextmanager
-async def new_database(on: Server | None = None, *, migrated: bool = True) -> AsyncIterator[str]:
-    """The address of an empty database, which is there as long as the block."""
+async def new_database(
+    on: Server | None = None, *, migrated: bool = True, disk: Path | None = None
+) -> AsyncIterator[str]:
+    """The address of an empty database, which is there as long as the block; its tables lie
+    on ``disk`` if that is given."""
     on = on or server()
     if migrated:
         await _template(on)
     name = f"test_{next(_numbers)}"
-    await on.run(f"CREATE DATABASE {name} TEMPLATE {'migrated' if migrated else 'template0'}")
+    where = ""
+    if disk is not None:
+        await on.run(f"CREATE TABLESPACE {name} LOCATION '{disk}'")
+        where = f"TABLESPACE {name}"
+    template = "migrated" if migrated else "template0"
+    await on.run(f"CREATE DATABASE {name} TEMPLATE {template} {where}")
     try:
         yield on.url(name)
     finally:
         await on.run(f"DROP DATABASE {name} WITH (FORCE)")
+        if disk is not None:
+            await on.run(f"DROP TABLESPACE {name}")
 
 
 async def _template(on: Server) -> None:

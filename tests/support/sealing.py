@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,9 +17,10 @@ from phoneprov_adapters.sql import migrate
 from phoneprov_adapters.sql.choice import Database, database_at
 from phoneprov_adapters.sql.transaction import SqlTransaction
 from phoneprov_core.kernel.store import Store
+from phoneprov_core.profiles.model import Revision
 from support import postgres
 from support.keys import argon2_parameters
-from support.stores import a_pin, a_profile, a_user, an_extension, identifier
+from support.stores import a_pin, a_profile, a_user, an_extension, identifier, moment
 
 E = TypeVar("E")
 
@@ -71,6 +73,8 @@ async def put_secrets(tx: SqlTransaction, number: int, word: str) -> None:
     profile = a_profile(number, OWNER, cnf_xml=f"<device>{word} {number}</device>")
     await _put(tx.extensions, extension)
     await _put(tx.profiles, profile)
+    if await tx.revisions.find(profile.uuid, 1) is None:  # it never changes
+        await tx.revisions.add(_revision(number, profile.uuid), _kept(number))
 
 
 async def _put(store: Store[E], record: E) -> None:
@@ -78,21 +82,40 @@ async def _put(store: Store[E], record: E) -> None:
     await (store.put if await store.find(uuid) else store.add)(record)
 
 
-async def secrets_of(tx: SqlTransaction, number: int) -> tuple[str, str | None, str]:
+def _revision(number: int, profile_uuid: str) -> Revision:
+    content = _kept(number).encode()
+    return Revision(
+        uuid=identifier(number),
+        profile_uuid=profile_uuid,
+        number=1,
+        sha256=hashlib.sha256(content).hexdigest(),
+        size=len(content),
+        created_at=moment(number),
+        created_by=OWNER,
+    )
+
+
+def _kept(number: int) -> str:
+    return f"<device>kept {number}</device>"
+
+
+async def secrets_of(tx: SqlTransaction, number: int) -> tuple[str | None, ...]:
     """The secrets of one number, opened."""
     extension = await tx.extensions.find(identifier(number))
     profile = await tx.profiles.find(identifier(number))
     assert extension is not None
     assert profile is not None
-    return extension.password, extension.voicemail_passcode, profile.cnf_xml
+    revision = await tx.revisions.cnf_xml(identifier(number))
+    return extension.password, extension.voicemail_passcode, profile.cnf_xml, revision
 
 
-def expected(number: int, word: str = "before") -> tuple[str, str, str]:
+def expected(number: int, word: str = "before") -> tuple[str, ...]:
     """What ``put_secrets`` wrote."""
     return (
         f"password {word} {number}",
         f"passcode {word} {number}",
         f"<device>{word} {number}</device>",
+        _kept(number),
     )
 
 

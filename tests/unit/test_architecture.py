@@ -60,6 +60,27 @@ def test_core_knows_no_http(module: Path) -> None:
     assert not {word for word in words if "status_code" in word or "header" in word.lower()}
 
 
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CORE)))
+def test_no_method_writes_in_two_transactions(module: Path) -> None:
+    """A crash between them would leave what was asked for half done."""
+    methods = [
+        node
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(node, ast.AsyncFunctionDef)
+    ]
+
+    assert [method.name for method in methods if len(transactions(method)) > 1] == []
+
+
+def transactions(method: ast.AsyncFunctionDef) -> list[ast.AsyncWith]:
+    return [
+        node
+        for node in ast.walk(method)
+        if isinstance(node, ast.AsyncWith)
+        and any(ast.unparse(item.context_expr).endswith(".write()") for item in node.items)
+    ]
+
+
 def test_every_module_of_ours_is_below_three_packages() -> None:
     source = CORE.parent
 

@@ -1,4 +1,4 @@
-"""Every link between our own pages leads somewhere."""
+"""Every link between our own pages leads somewhere, and every test that a page names is there."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+TEST = re.compile(r"`(tests/[\w/]+\.py)(?:::(\w+))?`")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
 
 
@@ -17,3 +18,25 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     targets = LINK.findall(page.read_text(encoding="utf-8"))
 
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_tests_that_are_named_are_there(page: Path) -> None:
+    missing = []
+    for file, name in TEST.findall(page.read_text(encoding="utf-8")):
+        path = ROOT / file
+        content = path.read_text(encoding="utf-8") if path.exists() else None
+        if content is None or (
+            name and not re.search(rf"^(async )?def {name}\(", content, re.MULTILINE)
+        ):
+            missing.append(f"{file}::{name}")
+
+    assert missing == []
+
+
+def test_each_promise_of_security_names_what_shows_it() -> None:
+    page = (ROOT / "docs/explanation/security.md").read_text(encoding="utf-8")
+    promises = [line for line in page.splitlines() if re.match(r"\| (?!Promise|--)", line)]
+
+    assert len(promises) > 30
+    assert [line for line in promises if not TEST.search(line)] == []

@@ -11,18 +11,18 @@ import asyncio
 
 from phoneprov_adapters.asterisk.manager import (
     ManagerSettings,
-    hung_up,
     in_our_words,
     logged_in,
     tls_of,
 )
-from phoneprov_adapters.asterisk.wire import Broken, read_message
+from phoneprov_adapters.asterisk.wire import read_message
 from phoneprov_core.deployments.outside import PhoneWatch, Watching
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.device import device_name
 
-_LOGIN_SECONDS = 4.0
+LOGIN_SECONDS = 4.0
+"""To connect and to log in: what the port leaves for the beginning of a watch."""
 
 
 class ManagerEvents(PhoneWatch):
@@ -38,11 +38,14 @@ class ManagerEvents(PhoneWatch):
 
     async def begin(self, phone: Phone) -> Watching:
         watched = _Watched(self, device_name(phone.mac))
-        seconds = min(self._settings.timeout, _LOGIN_SECONDS)
+        seconds = min(self._settings.timeout, LOGIN_SECONDS)
         async with in_our_words(seconds), self._one_at_a_time:
             if self._listening is None:
                 reader, writer = await logged_in(self._settings, self._tls, events="on")
-                self._listening = asyncio.create_task(self._listen(reader, writer))
+                listening = asyncio.create_task(self._listen(reader))
+                # Called for a task, too, that is cancelled before it began.
+                listening.add_done_callback(lambda ended: self._ended(ended, writer))
+                self._listening = listening
             self._watched.add(watched)
         return watched
 
@@ -54,16 +57,17 @@ class ManagerEvents(PhoneWatch):
                 self._listening.cancel()
                 await asyncio.wait({self._listening})
 
-    async def _listen(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                self._heard(await read_message(reader))
-        except (Broken, OSError):
+    async def _listen(self, reader: asyncio.StreamReader) -> None:
+        while True:
+            self._heard(await read_message(reader))
+
+    def _ended(self, listening: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
+        self._listening = None
+        writer.transport.abort()
+        # Broken off, unless the last of those who watched has left.
+        if not listening.cancelled() and listening.exception() is not None:
             for watched in self._watched:
                 watched.lost()
-        finally:
-            self._listening = None
-            await hung_up(writer)
 
     def _heard(self, message: dict[str, str]) -> None:
         if message.get("event") != "DeviceStatus":
@@ -78,14 +82,18 @@ class _Watched(Watching):
         self.device = device
         self._events = events
         self._away = False
+        self._registered = False
         self._back: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def seen(self, status: str) -> None:
-        """Whoever registers has come up: a phone that is there does not register again."""
+        """A registration counts behind a departure only: one that is still to come from an
+        earlier restart says nothing of this one."""
         if status == "UNREGISTERED":
             self._away = True
-        if status == "REGISTERED" and not self._back.done():
-            self._back.set_result("The phone registered with Asterisk again.")
+        if status == "REGISTERED":
+            self._registered = True
+            if self._away and not self._back.done():
+                self._back.set_result("The phone left Asterisk and registered again.")
 
     def lost(self) -> None:
         """Nothing more will be heard."""
@@ -110,6 +118,8 @@ class _Watched(Watching):
     def _so_far(self, seconds: float) -> str:
         if self._away:
             return f"The phone left Asterisk and did not register again within {seconds:.0f} s."
+        if self._registered:
+            return "The phone registered with Asterisk, but was not seen to leave it before."
         return (
             f"The phone was not seen to leave Asterisk within {seconds:.0f} s; the manager "
             "account needs read = call to see it."

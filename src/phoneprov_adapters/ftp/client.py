@@ -108,7 +108,7 @@ class FtpClient(aioftp.Client):
         found = _HOST_PORT.search(s)
         if found is None:
             raise BadReply
-        return "0.0.0.0", _port(int(found[1]) * 256 + int(found[2]))  # noqa: S104
+        return "0.0.0.0", _port(int(found[1]) * 256 + int(found[2]))  # noqa: S104  # nosec B104
 
     @async_enterable
     async def get_stream(

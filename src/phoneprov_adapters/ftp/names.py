@@ -31,6 +31,11 @@ def aside_name(upload: Upload) -> str:
     return f".{upload.filename}.{upload.attempt}-old.tmp"
 
 
+def may_be_leftover(name: str) -> bool:
+    """Whether an attempt for any file may have left ``name`` behind."""
+    return name.startswith(".") and name.endswith(".tmp")
+
+
 def is_leftover(name: str, filename: str) -> bool:
     """Whether an attempt for this file name left ``name`` behind.
 

@@ -24,13 +24,14 @@ class Steps:
     """The clock of one upload: no step is longer than ``timeout``, all end within ``total``.
 
     Both are seconds. ``server`` is the ``host:port`` that messages name. The clock starts
-    when it is made, which takes a running event loop.
+    when it is made (``began``, by the loop's clock), which takes a running event loop.
     """
 
     def __init__(self, server: str, timeout: float, total: float) -> None:
         self.server = server
         self._timeout = timeout
-        self._end = asyncio.get_running_loop().time() + total
+        self.began = asyncio.get_running_loop().time()
+        self._end = self.began + total
 
     def rest(self) -> float:
         """Seconds until the end of one more step."""

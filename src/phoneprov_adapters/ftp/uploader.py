@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import ssl
 
+from phoneprov_adapters.ftp.listings import Listings
 from phoneprov_adapters.ftp.names import aside_name, check_names, is_leftover, temporary_name
 from phoneprov_adapters.ftp.replace import NOT_ATOMIC, Replacement
 from phoneprov_adapters.ftp.session import FtpSession
@@ -35,6 +36,7 @@ class FtpUploader(ConfigUploader):
     def __init__(self, settings: FtpSettings, networks: PhoneNetworks) -> None:
         self._settings = settings
         self._networks = networks
+        self._listings = Listings()
         self._context: ssl.SSLContext | None = None
         if settings.tls != "off":
             self._context = ssl.create_default_context(cafile=settings.tls_ca)
@@ -48,7 +50,7 @@ class FtpUploader(ConfigUploader):
         session = await self._open(host, steps)
         try:
             notes = await self._put(session, upload, digest, host, steps)
-            notes += await self._tidy(session, upload, moved_aside=NOT_ATOMIC in notes)
+            notes += await self._tidy(session, upload, steps, moved_aside=NOT_ATOMIC in notes)
             await session.quit()
         finally:
             session.drop()
@@ -131,7 +133,7 @@ class FtpUploader(ConfigUploader):
             pass  # The next attempt removes it; what is raised is why this one failed.
 
     async def _tidy(
-        self, session: FtpSession, upload: Upload, *, moved_aside: bool
+        self, session: FtpSession, upload: Upload, steps: Steps, *, moved_aside: bool
     ) -> tuple[str, ...]:
         """Delete what attempts for this file left behind, now that the new file is in place.
 
@@ -141,8 +143,10 @@ class FtpUploader(ConfigUploader):
         try:
             if moved_aside:
                 await session.remove(aside_name(upload))
-            found = [name for name in await session.names() if is_leftover(name, upload.filename)]
-            for name in found[:_MOST_LEFTOVERS]:
+            own = {temporary_name(upload), aside_name(upload)}
+            there = await self._listings.temporary_files(session, steps)
+            found = [name for name in there if is_leftover(name, upload.filename)]
+            for name in [name for name in found if name not in own][:_MOST_LEFTOVERS]:
                 await session.remove(name)
         except PhoneprovError:
             return ("temporary files of earlier attempts could not be removed",)

@@ -21,6 +21,7 @@ from phoneprov_adapters.memory.auth import (
     MemoryLoginAttempts,
     MemorySessions,
 )
+from phoneprov_adapters.memory.batches import BATCH_PHONES, BATCHES, MemoryBatches
 from phoneprov_adapters.memory.deployments import (
     DEPLOYMENTS,
     LEASES,
@@ -68,6 +69,8 @@ SCHEMA = Schema(
     DEPLOYMENTS,
     LEASES,
     SERVICE_SESSIONS,
+    BATCHES,
+    BATCH_PHONES,
     VENDOR_USERS,
     EXTENSIONS,
     LINKS,
@@ -138,6 +141,10 @@ class MemoryTransaction:
     @cached_property
     def leases(self) -> MemoryLeases:
         return MemoryLeases(self._tables, self._clock)
+
+    @cached_property
+    def batches(self) -> MemoryBatches:
+        return MemoryBatches(self._tables, self._clock)
 
     @cached_property
     def service_sessions(self) -> MemoryServiceSessions:

@@ -171,6 +171,10 @@ class MemoryLeases(Leases):
         self._tables.put(LEASES, msgspec.structs.replace(lease, expires_at=0))
         return True
 
+    async def holder(self, mac: str) -> str | None:
+        lease = self._tables.of(LEASES).get(mac)
+        return lease.holder if lease is not None and lease.expires_at > self._clock() else None
+
     async def release_all(self) -> None:
         for lease in list(self._tables.of(LEASES).group()):
             self._tables.put(LEASES, msgspec.structs.replace(lease, expires_at=0))

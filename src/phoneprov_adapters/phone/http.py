@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Literal
+from typing import Literal
 from weakref import WeakValueDictionary
 
-import httpx
 from msgspec import Struct
 
 from phoneprov_adapters.networks import PhoneNetworks
+from phoneprov_adapters.phone.request import Broken, Headers, Server, Unreachable, ask
 from phoneprov_core.deployments.information import PATH, read_device_information
 from phoneprov_core.deployments.outside import DeviceInformation, PhoneInformation
 from phoneprov_core.kernel.errors import Refused, TimedOut
@@ -20,14 +21,13 @@ from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.profiles.device import REPLY_LIMIT, execute_body, read_execute_reply
 from phoneprov_core.profiles.ports import KeyPress, PhoneCommands
 
-_HEADERS = {
-    "Accept": "text/xml",
+_HEADERS = (
+    ("Accept", "text/xml"),
     # A compressed reply could be small on the wire and huge in memory.
-    "Accept-Encoding": "identity",
-    "Connection": "close",
-    "User-Agent": "phoneprov",
-}
-_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+    ("Accept-Encoding", "identity"),
+    ("User-Agent", "phoneprov"),
+)
+_FORM = ("Content-Type", "application/x-www-form-urlencoded")
 
 
 class PhoneWebSettings(Struct, frozen=True, kw_only=True):
@@ -69,6 +69,13 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
         self._settings = settings
         self._networks = networks
         self._tls = _unchecked_tls()
+        self._headers: Headers = _HEADERS
+        if settings.user:
+            login = f"{settings.user}:{settings.password}".encode()
+            self._headers = (
+                *_HEADERS,
+                ("Authorization", f"Basic {base64.b64encode(login).decode()}"),
+            )
         self._in_flight: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def execute(self, phone_ip: str, commands: Sequence[KeyPress]) -> None:
@@ -82,8 +89,8 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
     async def read(self, phone_ip: str, seconds: float) -> DeviceInformation:
         """See the port."""
         address = self._networks.allowed(phone_ip)
-        async with self._called(address, seconds), self._client() as client:
-            status, body = await _ask(client, "GET", self._url(address, PATH))
+        async with self._called(address, seconds):
+            status, body = await self._ask(address, "GET", PATH, self._headers)
         return read_device_information(status, body)
 
     @asynccontextmanager
@@ -95,80 +102,31 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
                 yield
         except TimeoutError:
             raise TimedOut("The phone's web server did not answer in time.") from None
-        except httpx.ConnectError:
+        except Unreachable:
             raise Refused(
                 "The phone's web server cannot be reached; check that the phone is on, that "
                 "its address is right and that its web access is enabled."
             ) from None
-        except (httpx.HTTPError, OSError):
+        except Broken:
             raise Refused(
                 "The phone's web server broke off or did not answer in HTTP; check "
                 "PHONEPROV_PHONE_SCHEME and PHONEPROV_PHONE_HTTP_PORT."
             ) from None
 
     async def _send(self, address: str, bodies: list[tuple[bytes, float]]) -> None:
-        url = self._url(address, "/CGI/Execute")
-        async with self._client() as client:
-            for body, pause in bodies:
-                async with asyncio.timeout(self._settings.timeout):
-                    status, reply = await _ask(client, "POST", url, body)
-                read_execute_reply(status, reply)
-                await asyncio.sleep(pause)
+        headers = (*self._headers, _FORM)
+        for body, pause in bodies:
+            async with asyncio.timeout(self._settings.timeout):
+                status, reply = await self._ask(address, "POST", "/CGI/Execute", headers, body)
+            read_execute_reply(status, reply)
+            await asyncio.sleep(pause)
 
-    def _url(self, address: str, path: str) -> httpx.URL:
-        return httpx.URL(
-            scheme=self._settings.scheme, host=address, port=self._settings.port, path=path
-        )
-
-    def _client(self) -> httpx.AsyncClient:
-        user, password = self._settings.user, self._settings.password
-        return httpx.AsyncClient(
-            auth=httpx.BasicAuth(user, password) if user else None,
-            headers=_HEADERS,
-            verify=self._tls,
-            follow_redirects=False,
-            trust_env=False,
-            # Deadlines per read would let a phone that sends byte by byte go on for ever.
-            timeout=None,  # noqa: S113 - asyncio.timeout bounds the whole request
-            limits=httpx.Limits(max_connections=1, max_keepalive_connections=0),
-        )
-
-
-async def _ask(
-    client: httpx.AsyncClient, method: str, url: httpx.URL, form: bytes | None = None
-) -> tuple[int, bytes]:
-    """The status, and the body of a 200 until it ends or is too long to be a reply."""
-    received = bytearray()
-    headers = None if form is None else _FORM
-    async with (
-        _sockets_closed() as trace,
-        client.stream(method, url, content=form, headers=headers, extensions=trace) as response,
-    ):
-        if response.status_code == httpx.codes.OK:
-            async for piece in response.aiter_raw():
-                received += piece
-                if len(received) > REPLY_LIMIT:
-                    break
-        return response.status_code, bytes(received)
-
-
-@asynccontextmanager
-async def _sockets_closed() -> AsyncIterator[dict[str, Any]]:
-    """Closes at the end what a request with these extensions has opened.
-
-    httpcore does so itself, except when it is cancelled in a TLS handshake.
-    """
-    opened: list[Any] = []
-
-    async def trace(event: str, info: dict[str, Any]) -> None:
-        if event == "connection.connect_tcp.complete":
-            opened.append(info["return_value"])
-
-    try:
-        yield {"trace": trace}
-    finally:
-        for stream in opened:
-            await stream.aclose()
+    async def _ask(
+        self, address: str, method: str, path: str, headers: Headers, body: bytes = b""
+    ) -> tuple[int, bytes]:
+        tls = self._tls if self._settings.scheme == "https" else None
+        server = Server(address, self._settings.port, tls)
+        return await ask(server, method, path, headers, body, limit=REPLY_LIMIT)
 
 
 def _unchecked_tls() -> ssl.SSLContext:

@@ -13,7 +13,7 @@ from phoneprov_core.profiles.restart import reachable_ip
 AT_FIRST = 0.5
 LATER = 2.0
 AT_FIRST_FOR = 10.0
-"""Seconds between two questions: a simulated phone is away for one second, a real one for
+"""Seconds between two questions: a simulated phone is away for two seconds, a real one for
 dozens, and none is to be pestered for minutes."""
 
 ONE_QUESTION = 2.0

@@ -14,15 +14,18 @@ from phoneprov_adapters.simulator.ftp import ftp_server
 from phoneprov_adapters.simulator.web import PhoneWebServer, WebPhone
 from phoneprov_core.profiles.device import device_name, restart_keys
 
+AWAY_SECONDS = 2.0
+"""How long a restart takes; a real phone takes dozens of seconds."""
+
 
 class SimulatedPhone:
     """Serves while it is entered; ports that were 0 are known from then on.
 
     Files go to ``folder``, which is made if need be, or to a temporary one that is gone at
-    the end. ``events`` holds in
-    order what arrived, and ``on_event`` is called with each as it comes. ``restarted`` is
-    true once the keys that restart this model came one after the other, none missing. With
-    an ``http_user`` commands need that login; the FTP server always needs its own.
+    the end. ``events`` holds in order what arrived, and ``on_event`` is called with each as it
+    comes. When the keys that restart this model come one after the other, none missing,
+    ``restarted`` is true from then on and the web server is away for ``away_seconds``. With an
+    ``http_user`` commands need that login; the FTP server always needs its own.
     """
 
     def __init__(
@@ -38,6 +41,7 @@ class SimulatedPhone:
         http_user: str = "",
         http_password: str = "",
         folder: Path | None = None,
+        away_seconds: float = AWAY_SECONDS,
         on_event: OnEvent | None = None,
     ) -> None:
         self.host = host
@@ -49,6 +53,7 @@ class SimulatedPhone:
         self.restarted = False
         self._ftp_login = (ftp_user, ftp_password)
         self._folder = folder
+        self._away_seconds = away_seconds
         self._on_event = on_event
         self._keys = tuple(key.uri for key in restart_keys(model))
         self._commands: list[str] = []
@@ -95,6 +100,7 @@ class SimulatedPhone:
         self._commands = [*self._commands, uri][-len(self._keys) :]
         if tuple(self._commands) == self._keys:
             self.restarted = True
+            self._web.go_away(self._away_seconds)
         self._happened(CommandReceived(uri))
 
     def _happened(self, event: Event) -> None:

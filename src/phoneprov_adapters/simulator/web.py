@@ -43,6 +43,7 @@ class PhoneWebServer:
         self._phone = phone
         self._on_command = on_command
         self._serving: set[asyncio.Task[None]] = set()
+        self._back_at = 0.0
 
     async def start(self, host: str, port: int) -> int:
         """Listens, and returns the port."""
@@ -59,7 +60,17 @@ class PhoneWebServer:
         await asyncio.sleep(0)  # the sockets close in the next turn of the loop
         await self._server.wait_closed()
 
+    def go_away(self, seconds: float) -> None:
+        """Drop every new connection for so long, as a phone that starts up does; requests
+        under way are answered."""
+        # The port stays taken: another program could have it by the time the phone is back.
+        self._back_at = asyncio.get_running_loop().time() + seconds
+
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if asyncio.get_running_loop().time() < self._back_at:
+            writer.transport.abort()
+            return
+
         def end(task: asyncio.Task[None]) -> None:
             self._serving.discard(task)
             writer.transport.abort()

@@ -115,6 +115,10 @@ _RELEASE = (
     .returning(leases.c.mac)
 )
 
+_HOLDER = select(leases.c.holder).where(
+    leases.c.mac == bindparam("mac"), leases.c.expires_at > now_ms()
+)
+
 _RELEASE_ALL = update(leases).where(leases.c.expires_at != 0).values(expires_at=0)
 
 
@@ -134,6 +138,10 @@ class SqlLeases(Leases):
         return bool(
             await self._connection.rows(_RELEASE, the_mac=mac, the_holder=holder, the_fence=fence)
         )
+
+    async def holder(self, mac: str) -> str | None:
+        row = await self._connection.row(_HOLDER, mac=mac)
+        return None if row is None else str(row[0])
 
     async def release_all(self) -> None:
         await self._connection.rows(_RELEASE_ALL)

@@ -6,6 +6,11 @@ of their own, so that they keep nobody waiting.
 Set up so that what was acknowledged survives a crash and a power failure: write-ahead log
 with ``synchronous=FULL``; every writing transaction begins with ``BEGIN IMMEDIATE``, so that
 it never meets a busy database half-way.
+
+To make a commit durable takes the disk longer than all else together. Writers that wait for each
+other are therefore committed together: the first leaves its transaction open, those that were
+waiting do their work in it, each behind a savepoint of its own, and then the first commits for
+all. None of them goes on before that, and each can be taken back alone until then.
 """
 
 from __future__ import annotations
@@ -23,13 +28,18 @@ from sqlalchemy.dialects import sqlite as dialect
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.connection import (
     Connection,
-    ForeignKeyViolation,
     Row,
-    UniqueViolation,
     version_at,
 )
-from phoneprov_adapters.sql.sqlite_thread import SqliteThread, Step
-from phoneprov_adapters.sql.statements import Compiled, Compiler, Statement
+from phoneprov_adapters.sql.sqlite_thread import SqliteThread
+from phoneprov_adapters.sql.sqlite_writing import (
+    Group,
+    WriteConnection,
+    compiled_for,
+    typed,
+    unavailable,
+)
+from phoneprov_adapters.sql.statements import Statement
 from phoneprov_adapters.sql.transaction import Shared, SqlTransaction
 from phoneprov_adapters.sql.waiting import to_its_end
 from phoneprov_core.kernel.errors import Unavailable
@@ -46,11 +56,7 @@ _OPTIONS: Any = {
     "check_same_thread": True,
 }
 
-_BEGIN: Step = ("BEGIN IMMEDIATE", ())
-
 Ask = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
-
-_compiled = Compiler(dialect.dialect(paramstyle="qmark"))
 
 
 class SqliteDatabase(ReadAndWrite[SqlTransaction]):
@@ -63,6 +69,8 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self._quick = SqliteThread(self._connect)
         self._writer = SqliteThread(self._connect)
         self._one_writer = asyncio.Lock()
+        self._writers_waiting = 0
+        self._group: Group | None = None
         self._readers: deque[SqliteThread] = deque()
         self._reader_free = asyncio.Semaphore(READERS)
         # What is read holds nothing: all who read share it.
@@ -93,7 +101,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             self._is_open = True
         except sqlite3.Error as error:
             await self.close()
-            raise _unavailable(error) from error
+            raise unavailable(error) from error
 
     async def close(self) -> None:
         """Close the connections; to be called when nothing uses them any more."""
@@ -134,13 +142,59 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     @asynccontextmanager
     async def write(self) -> AsyncIterator[SqlTransaction]:
         self._require_open()
-        async with self._one_writer:
-            connection = _WriteConnection(self._writer)
+        joined, leads = False, False
+        async with self._turn():
+            group = self._group
+            connection = WriteConnection(self._writer, within=group is not None)
             try:
                 yield SqlTransaction(connection, self._box)
-                await connection.commit()
-            finally:
+                if group is not None:
+                    joined = await connection.release()
+                elif connection.begun and self._writers_waiting:
+                    group = self._group = Group()
+                    leads = True
+                else:
+                    await connection.commit()
+            except BaseException as error:
                 await connection.settle()
+                if group is not None and not self._writer.in_transaction:
+                    # Some errors take back the whole transaction, and not this part alone.
+                    self._group = None
+                    group.fail(error)
+                raise
+        if group is not None and leads:
+            await to_its_end(self._commit(group))
+        elif group is not None and joined:
+            await to_its_end(group.committed())
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Nobody else writes in this process; turns come in the order they are asked for."""
+        self._writers_waiting += 1
+        try:
+            await self._one_writer.acquire()
+        finally:
+            self._writers_waiting -= 1
+        try:
+            yield
+        finally:
+            self._one_writer.release()
+
+    async def _commit(self, group: Group) -> None:
+        """Commit for all who were waiting when this was called."""
+        async with self._turn():
+            if group is not self._group:
+                await group.committed()
+                return
+            self._group = None
+            connection = WriteConnection(self._writer, begun=True)
+            try:
+                await connection.commit()
+            except BaseException as error:
+                await connection.settle()
+                group.fail(error)
+                raise
+            group.succeed()
 
 
 class _ReadConnection(Connection):
@@ -161,92 +215,9 @@ class _ReadConnection(Connection):
         """Nothing to do: reading holds nothing."""
 
     async def _asked(self, ask: Ask, statement: Statement, values: dict[str, Any]) -> Sequence[Row]:
-        compiled = _compiled(statement)
+        compiled = compiled_for(statement)
         try:
             rows = await ask(compiled.sql, compiled.parameters(values))
         except (sqlite3.Error, ValueError) as error:
-            raise _unavailable(error) from error
-        return _typed(rows, compiled)
-
-
-class _WriteConnection(Connection):
-    """The transaction begins with its first statement, in the same turn of the thread."""
-
-    writing = True
-    insert = staticmethod(dialect.insert)
-
-    def __init__(self, writer: SqliteThread) -> None:
-        self._writer = writer
-        self._begun = False
-
-    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
-        compiled = _compiled(statement)
-        step = (compiled.sql, compiled.parameters(values))
-        if self._begun:
-            rows = await self._run(step)
-        else:
-            self._begun = True
-            rows = await self._run(_BEGIN, step)
-        return _typed(rows, compiled)
-
-    async def row(self, statement: Statement, **values: Any) -> Row | None:
-        rows = await self.rows(statement, **values)
-        return rows[0] if rows else None
-
-    async def one_at_a_time(self, what: str) -> None:
-        """Nothing to do: there is one writing transaction at a time."""
-
-    async def commit(self) -> None:
-        """Make it durable."""
-        if self._begun:
-            await self._run(("COMMIT", ()))
-
-    async def settle(self) -> None:
-        """Take back what was begun and not committed."""
-        if self._writer.in_transaction:
-            await self._run(("ROLLBACK", ()))
-
-    async def _run(self, *steps: Step) -> Sequence[Row]:
-        try:
-            return await to_its_end(self._writer.ask(*steps))
-        except sqlite3.IntegrityError as error:
-            raise _violation(error) from error
-        except (sqlite3.Error, ValueError) as error:
-            raise _unavailable(error) from error
-
-
-def _typed(rows: Sequence[Row], compiled: Compiled) -> Sequence[Row]:
-    """SQLite keeps truth values as numbers. Its driver could turn them back, but would look
-    up the type of each column with each question, which takes longer than to answer it."""
-    if not compiled.booleans:
-        return rows
-    typed = [list(row) for row in rows]
-    for row in typed:
-        for place in compiled.booleans:
-            if row[place] is not None:
-                row[place] = row[place] != 0
-    return typed
-
-
-def _violation(error: sqlite3.IntegrityError) -> Exception:
-    if error.sqlite_errorname in {
-        "SQLITE_CONSTRAINT_UNIQUE",
-        "SQLITE_CONSTRAINT_PRIMARYKEY",
-    }:
-        # The message ends with the columns, each behind its table and a dot.
-        return UniqueViolation(str(error).rsplit(".", 1)[-1])
-    if error.sqlite_errorname in {
-        "SQLITE_CONSTRAINT_FOREIGNKEY",
-        "SQLITE_CONSTRAINT_TRIGGER",
-    }:
-        return ForeignKeyViolation(str(error))
-    return error
-
-
-def _unavailable(error: Exception) -> Unavailable:
-    name = getattr(error, "sqlite_errorname", "")
-    if name in {"SQLITE_FULL", "SQLITE_IOERR_WRITE"}:
-        return Unavailable("The database has no room left; nothing was changed.", code="disk_full")
-    if name.startswith("SQLITE_BUSY"):
-        return Unavailable("The database is busy; try again.")
-    return Unavailable("The database cannot be used right now; try again later.")
+            raise unavailable(error) from error
+        return typed(rows, compiled)

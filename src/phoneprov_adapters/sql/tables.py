@@ -366,6 +366,56 @@ deployments = Table(
     Index(None, "user_uuid", "created_at", "uuid"),
 )
 
+batches = Table(
+    "batches",
+    metadata,
+    _uuid(),
+    Column("action", _string(16), nullable=False),
+    Column("profile_uuid", _string(36)),
+    Column("profile_name", Text),
+    Column("revision", Integer),
+    Column("model", Text),
+    Column("location", Text),
+    Column("software_type", Text),
+    Column("at_once", Integer, nullable=False),
+    Column("per_minute", Integer),
+    Column("stop_after_failures", Integer),
+    Column("wait_minutes", Integer, nullable=False),
+    Column("user_uuid", _string(36), nullable=False),
+    Column("state", _string(16), nullable=False),
+    Column("message", Text),
+    _moment("created_at"),
+    _moment("ended_at", nullable=True),
+    Column("holder", _string(36), nullable=False),
+    Column("fence", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Index(None, "created_at", "uuid"),
+    Index(None, "ended_at"),
+)
+
+batch_phones = Table(
+    "batch_phones",
+    metadata,
+    Column(
+        "batch_uuid", _string(36), ForeignKey("batches.uuid", ondelete="CASCADE"), primary_key=True
+    ),
+    Column("position", Integer, primary_key=True),
+    Column("mac", _string(17), nullable=False),
+    Column("state", _string(16), nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("cut_off", Integer, nullable=False),
+    Column("attempt_uuid", _string(36), nullable=False),
+    Column("fence", BigInteger, nullable=False),
+    Column("not_before", BigInteger, nullable=False),
+    _moment("waiting_since", nullable=True),
+    Column("deployment_uuid", _string(36)),
+    Column("message", Text),
+    _moment("started_at", nullable=True),
+    _moment("ended_at", nullable=True),
+    UniqueConstraint("batch_uuid", "mac"),
+    # What is next, and how many stand where, without looking at the others.
+    Index(None, "batch_uuid", "state", "not_before", "position"),
+)
 
 leases = Table(
     "leases",

@@ -8,6 +8,7 @@ from functools import cached_property
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.access import SqlAssignments, SqlPermissions
 from phoneprov_adapters.sql.auth import SqlLoginAttempts, SqlSessions
+from phoneprov_adapters.sql.batches import SqlBatches
 from phoneprov_adapters.sql.connection import Connection
 from phoneprov_adapters.sql.deployments import SqlDeployments, SqlLeases, SqlServiceSessions
 from phoneprov_adapters.sql.directory import SqlCompanyContacts, SqlPersonalContacts
@@ -87,6 +88,10 @@ class SqlTransaction:
     @cached_property
     def leases(self) -> SqlLeases:
         return SqlLeases(self._connection)
+
+    @cached_property
+    def batches(self) -> SqlBatches:
+        return SqlBatches(self._connection)
 
     @cached_property
     def service_sessions(self) -> SqlServiceSessions:

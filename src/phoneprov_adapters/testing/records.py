@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -12,18 +14,21 @@ from phoneprov_core.deployments.model import Action, Confirmation, Deployment, O
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kems.model import Kem
+from phoneprov_core.kernel.times import shown
 from phoneprov_core.links.model import Link
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import Profile
+from phoneprov_core.profiles.model import Profile, Revision
 from phoneprov_core.users.model import User
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
 from phoneprov_core.vendor_services.model import VendorService
 from phoneprov_core.vendor_users.model import VendorUser
 
+_START = datetime(2026, 1, 31, tzinfo=UTC)
+
 
 def moment(number: int) -> str:
     """A shown moment, later for a larger number."""
-    return f"2026-01-31T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}.000Z"
+    return shown(_START + timedelta(seconds=number))
 
 
 def identifier(number: int) -> str:
@@ -111,6 +116,21 @@ def a_profile(number: int, user_uuid: str, **changes: Any) -> Profile:
     return msgspec.structs.replace(profile, **changes)
 
 
+def a_revision(number: int, profile: Profile, /, **changes: Any) -> Revision:
+    """The first revision of a profile."""
+    content = profile.cnf_xml.encode()
+    revision = Revision(
+        uuid=identifier(number),
+        profile_uuid=profile.uuid,
+        number=1,
+        sha256=hashlib.sha256(content).hexdigest(),
+        size=len(content),
+        created_at=profile.updated_at,
+        created_by=profile.user_uuid,
+    )
+    return msgspec.structs.replace(revision, **changes)
+
+
 def an_extension(number: int, **changes: Any) -> Extension:
     """An extension without voicemail."""
     extension = Extension(
@@ -153,7 +173,7 @@ def a_session(number: int, user_uuid: str, **changes: Any) -> Session:
     return msgspec.structs.replace(session, **changes)
 
 
-def a_deployment(number: int, mac: str, **changes: Any) -> Deployment:
+def a_deployment(number: int, mac: str, /, **changes: Any) -> Deployment:
     """A deployment that is under way."""
     deployment = Deployment(
         uuid=identifier(number),

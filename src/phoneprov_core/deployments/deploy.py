@@ -39,13 +39,15 @@ somebody who is gone."""
 
 
 class Order(Struct, frozen=True):
-    """What goes onto which phone."""
+    """What goes onto which phone. ``uuid`` is the record's, where somebody wants to find it
+    again; one is made where it is None."""
 
     action: Action
     profile: Profile
     revision: Revision
     cnf_xml: str
     phone: Phone
+    uuid: str | None = None
 
     def __repr__(self) -> str:
         return redacted(self, "cnf_xml")
@@ -96,7 +98,8 @@ class Deploy:
         """The record as it stands when the phone was told to restart.
 
         Raises ``Conflict`` for a phone that is inactive, does not fit, has no address, or is
-        being worked on right now (code ``phone_busy``); ``Refused`` and ``TimedOut`` when the
+        being worked on right now (code ``phone_busy``), and when there is a record of this uuid
+        already (code ``already_exists``); ``Refused`` and ``TimedOut`` when the
         file could not be put in place, and then the old one is there, whole.
         """
         require_fitting(order.profile, order.phone)
@@ -153,7 +156,7 @@ class Deploy:
         """The record, and with it the right to work on the phone."""
         content = order.cnf_xml.encode()
         record = Deployment(
-            uuid=self._new_id(),
+            uuid=order.uuid or self._new_id(),
             mac=order.phone.mac,
             number=0,
             action=order.action,
@@ -181,7 +184,10 @@ class Deploy:
         async with self._open.write() as tx:
             fence = await tx.leases.take(record.mac, record.uuid, self._lease_seconds)
             if fence is not None:
-                record = msgspec.structs.replace(record, number=fence)
+                # It begins now, for whoever was ahead has let go of the phone only now.
+                record = msgspec.structs.replace(
+                    record, number=fence, created_at=shown(self._clock())
+                )
                 await tx.deployments.add(record)
         if fence is None:
             raise Conflict(

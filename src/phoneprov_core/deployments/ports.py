@@ -88,6 +88,10 @@ class Leases(Protocol):
         """Give it back; False when it was lost in between, and then nothing is changed."""
         ...
 
+    async def holder(self, mac: str) -> str | None:
+        """Who holds the phone, or None."""
+        ...
+
     async def release_all(self) -> None:
         """Give back every phone: for whoever knows that nobody works any more."""
         ...

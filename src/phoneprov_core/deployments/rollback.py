@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.access.rules import may_act_for
 from phoneprov_core.deployments.course import Progress, no_progress
@@ -27,22 +27,22 @@ class RollbackRequest(Struct, frozen=True, kw_only=True):
     ``deployment_uuid`` what that deployment of the phone brought; with ``profile_uuid`` and
     ``revision`` that revision."""
 
-    deployment_uuid: Uuid | None = None
-    profile_uuid: Uuid | None = None
-    revision: Annotated[int, schema(minimum=1, maximum=2**31 - 1)] | None = None
+    deployment_uuid: Uuid | UnsetType = UNSET
+    profile_uuid: Uuid | UnsetType = UNSET
+    revision: Annotated[int, schema(minimum=1, maximum=2**31 - 1)] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         settle(self)
         problems = []
-        if self.revision is not None and not 1 <= self.revision < 2**31:
-            problems.append(Problem("revision", "must be a whole number of at least 1"))
-        if self.deployment_uuid is not None and self.profile_uuid is not None:
+        if self.revision is not UNSET and not 1 <= self.revision < 2**31:
+            problems.append(Problem("revision", f"must be a whole number from 1 to {2**31 - 1}"))
+        if self.deployment_uuid is not UNSET and self.profile_uuid is not UNSET:
             problems.append(Problem("profile_uuid", "must not stand beside deployment_uuid"))
-        if self.deployment_uuid is not None and self.revision is not None:
+        if self.deployment_uuid is not UNSET and self.revision is not UNSET:
             problems.append(Problem("revision", "must not stand beside deployment_uuid"))
-        if self.profile_uuid is not None and self.revision is None:
+        if self.profile_uuid is not UNSET and self.revision is UNSET:
             problems.append(Problem("revision", "is required beside profile_uuid"))
-        if self.revision is not None and self.profile_uuid is None and not problems:
+        if self.revision is not UNSET and self.profile_uuid is UNSET and not problems:
             problems.append(Problem("profile_uuid", "is required beside revision"))
         if problems:
             raise invalid(problems)
@@ -84,9 +84,9 @@ class Rollback:
             if profile_uuid:
                 await profile_of(tx, actor, profile_uuid)
             request = checked(asked)
-            if request.profile_uuid is not None and request.revision is not None:
+            if request.profile_uuid is not UNSET and request.revision is not UNSET:
                 return await _order_of(tx, actor, phone, request.profile_uuid, request.revision)
-            if request.deployment_uuid is None:
+            if request.deployment_uuid is UNSET:
                 earlier = await _before(tx, actor, phone)
             try:
                 return await _order_of(tx, actor, phone, earlier.profile_uuid, earlier.revision)

@@ -9,6 +9,9 @@ from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.device import CLEAR_SERVICES, restart_action, restart_keys
 from phoneprov_core.profiles.ports import ManagerInterface, PhoneCommands, PhoneDriver
 
+SWITCHED_OFF = "The phone was not restarted: restarts are switched off."
+"""What is said of a phone that nobody wants to be told."""
+
 
 class RestartBy(Enum):
     """The ways to restart a phone."""
@@ -63,7 +66,7 @@ class NeverRestarting(PhoneDriver):
 
 
 def _switched_off() -> Conflict:
-    return Conflict("The phone was not restarted: restarts are switched off.")
+    return Conflict(SWITCHED_OFF)
 
 
 def reachable_ip(phone: Phone) -> str:

@@ -20,20 +20,27 @@ from a file that PHONEPROV_..._FILE names. A first look:
   phoneprov demo                       the whole job against a simulated phone
   phoneprov create-admin --username ada --email ada@example.com
   phoneprov serve                      serve on http://127.0.0.1:8000
+  phoneprov history 001bd4123456       what was put onto a phone, and what is there now
 """
 
 
 # What a command needs is loaded when it is called: to load all of it takes a second.
 _COMMANDS = {
+    "serve": ("serve", "serve"),
     "create-admin": ("admin", "create_admin"),
     "db": ("admin", "db"),
-    "demo": ("demo", "demo"),
-    "export": ("transfer", "export"),
-    "import": ("transfer", "import_"),
     "keys": ("keys", "keys"),
-    "openapi": ("openapi", "openapi"),
-    "serve": ("serve", "serve"),
+    "switch": ("switching", "switch"),
+    "preview": ("preview", "preview"),
+    "history": ("history", "history"),
+    "rollback": ("switching", "rollback"),
+    "batch": ("batch", "batch"),
+    "lint": ("lint", "lint"),
+    "import": ("transfer", "import_"),
+    "export": ("transfer", "export"),
+    "demo": ("demo", "demo"),
     "simulate-phone": ("simulate", "simulate_phone"),
+    "openapi": ("openapi", "openapi"),
 }
 
 
@@ -51,14 +58,36 @@ class Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            _misused(error)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            _misused(error)
         except SettingsError as error:
             fail(str(error), 2)
         except PhoneprovError as error:
             details = "".join(f" {p.field}: {p.message}." for p in error.problems[1:])
             fail(error.message + details, 1)
+
+
+def _misused(error: click.UsageError) -> NoReturn:
+    """Click would say the same on three lines."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        raise error  # nothing was asked for: its text is the help
+    path = error.ctx.command_path if error.ctx else "phoneprov"
+    fail(f"{error.format_message()} See '{path} --help'.", 2)
 
 
 def fail(message: str, code: int) -> NoReturn:

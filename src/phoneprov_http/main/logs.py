@@ -61,7 +61,8 @@ class LinesBesideTheLoop(logging.Handler):
     Whoever logs never waits, neither for a pipe that nobody reads nor for the interpreter,
     which each write would hand to another thread. Lines wait for a tenth of a second; warnings
     and errors send off themselves and what waits before them. What is more than a stuck reader
-    leaves room for is dropped and counted, and the log says so when it can.
+    leaves room for, or cannot be written because the disk is full, is dropped and counted, and
+    the log says so when it can.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -117,10 +118,7 @@ class LinesBesideTheLoop(logging.Handler):
                 self._now.wait(_GATHER_SECONDS)
             self._some.clear()
             self._now.clear()
-            try:
-                self._write_all()
-            except OSError:  # standard error is gone, and nobody can be told
-                self._waiting.clear()
+            self._write_all()
 
     def _write_all(self) -> None:
         piece = b""
@@ -130,20 +128,29 @@ class LinesBesideTheLoop(logging.Handler):
                 self._write(piece)
                 piece = b""
             piece += line
-        dropped, self._dropped = self._dropped, 0
+        self._write(piece)
+        dropped = self._dropped
         if dropped:
             told = logging.LogRecord(
                 "phoneprov.log", logging.ERROR, "", 0, "%d events were dropped.", (dropped,), None
             )
-            piece += self._lines.line(told) + b"\n"
-        self._write(piece)
+            if self._has_written(self._lines.line(told) + b"\n"):
+                self._dropped -= dropped
 
-    def _write(self, content: bytes) -> None:
+    def _write(self, piece: bytes) -> None:
+        """Write whole lines, or count them as dropped."""
+        if not self._has_written(piece):
+            self._dropped += piece.count(b"\n")
+
+    def _has_written(self, content: bytes) -> bool:
         while content:
             try:
                 content = content[os.write(self._descriptor, content) :]
             except BlockingIOError:  # somebody who has it too made it so
                 select.select([], [self._descriptor], [])
+            except OSError:  # a full disk, or standard error is gone: nobody can be told now
+                return False
+        return True
 
 
 def set_up_logs() -> None:

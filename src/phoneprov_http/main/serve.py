@@ -18,6 +18,7 @@ from phoneprov_adapters.sql.choice import is_embedded
 from phoneprov_adapters.sql.schema import bring_up_to_date
 from phoneprov_adapters.wiring import opened, prepare, require_keys
 from phoneprov_http.main.listener import bound
+from phoneprov_http.main.options import PORT
 from phoneprov_http.main.server import Server
 from phoneprov_http.main.settings import settings_of_environment
 from phoneprov_http.main.workers import Workers
@@ -26,7 +27,11 @@ from phoneprov_http.main.workers import Workers
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
-    "--port", default=8000, show_default=True, help="The port to listen on; 0 takes a free one."
+    "--port",
+    type=PORT,
+    default=8000,
+    show_default=True,
+    help="The port to listen on; 0 takes a free one.",
 )
 @click.option(
     "--workers",

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import click
 
 from phoneprov_adapters.simulator.events import Event, FileArrived
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_core.kernel import values
-
-
-def _mac(_: click.Context, __: click.Parameter, text: str) -> str:
-    try:
-        return values.mac(text)
-    except ValueError as error:
-        raise click.BadParameter(f"it {error}") from None
+from phoneprov_core.kernel.errors import Refused
+from phoneprov_http.main.options import PORT, mac_of
 
 
 @click.command("simulate-phone")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--ftp-port", default=0, help="The port of its FTP server; 0 takes a free one.")
-@click.option("--http-port", default=0, help="The port of its web server; 0 takes a free one.")
-@click.option("--mac", default="00:1B:D4:12:34:56", show_default=True, callback=_mac)
+@click.option(
+    "--ftp-port", type=PORT, default=0, help="The port of its FTP server; 0 takes a free one."
+)
+@click.option(
+    "--http-port", type=PORT, default=0, help="The port of its web server; 0 takes a free one."
+)
+@click.option("--mac", default="00:1B:D4:12:34:56", show_default=True, callback=mac_of)
 @click.option("--model", default="CP-7945G", show_default=True)
 @click.option("--ftp-user", default="phoneprov", show_default=True)
 @click.option(
@@ -70,7 +69,13 @@ def simulate_phone(
 
 
 async def _run(phone: SimulatedPhone, ftp_user: str, ftp_password: str) -> None:
-    async with phone:
+    async with AsyncExitStack() as running:
+        try:
+            await running.enter_async_context(phone)
+        except OSError as error:
+            raise Refused(
+                f"The simulated phone cannot start on {phone.host}: {error.strerror}."
+            ) from None
         click.echo(f"A {phone.model} with the MAC {phone.mac} listens on {phone.host}.")
         click.echo("To reach it, start phoneprov with these settings and give the phone")
         click.echo(f"the phone_ip {phone.host}:")

@@ -12,7 +12,7 @@ from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.store import Window
 from phoneprov_http.openapi.operations import Operation, described_operation, operations_of
 from phoneprov_http.openapi.replies import FAILURES, HEADERS, shared_failure
-from phoneprov_http.openapi.schemas import REF, of_request, tidied
+from phoneprov_http.openapi.schemas import REF, of_request, tidied, with_enums_in_place
 from phoneprov_http.openapi.words import ABOUT, TAGS
 
 Json = dict[str, Any]
@@ -24,12 +24,13 @@ def document(app: Litestar) -> Json:
     types: set[Any] = {Problem, Window}
     for operation in operations:
         endpoint = operation.endpoint
-        types |= {t for t in (endpoint.body, endpoint.reply) if t is not None}
+        types |= {t for t in (endpoint.body, endpoint.reply, endpoint.filters) if t is not None}
     ordered = sorted(types, key=str)
     schemas, components = msgspec.json.schema_components(ordered, ref_template=REF)
     by_type = dict(zip(ordered, schemas, strict=True))
-    window = components.pop("Window")
+    components = with_enums_in_place(components)
     components = {name: tidied(name, schema) for name, schema in components.items()}
+    queries = {name: components.pop(name)["properties"] for name in _in_queries(operations)}
     for operation in operations:
         _take_what_is_read(operation, components)
     return {
@@ -43,7 +44,7 @@ def document(app: Litestar) -> Json:
         },
         "servers": [{"url": "/"}],
         "tags": [{"name": tag, "description": TAGS[tag]} for tag in _tags(operations)],
-        "paths": _paths(operations, by_type, components, window["properties"]),
+        "paths": _paths(operations, by_type, components, queries),
         "components": {
             "schemas": components,
             "responses": {name: shared_failure(status) for status, name in FAILURES.items()},
@@ -61,13 +62,18 @@ def document(app: Litestar) -> Json:
 
 
 def _paths(
-    operations: list[Operation], by_type: dict[Any, Json], components: Json, window: Json
+    operations: list[Operation], by_type: dict[Any, Json], components: Json, queries: Json
 ) -> Json:
     paths: Json = {}
     for operation in operations:
-        described = described_operation(operation, by_type, components, window)
+        described = described_operation(operation, by_type, components, queries)
         paths.setdefault(operation.path, {})[operation.method] = described
     return paths
+
+
+def _in_queries(operations: list[Operation]) -> set[str]:
+    filters = {one.endpoint.filters for one in operations if one.endpoint.filters is not None}
+    return {"Window", *(command.__name__ for command in filters)}
 
 
 def _tags(operations: list[Operation]) -> list[str]:

@@ -72,7 +72,7 @@ def _as_written(path: str) -> str:
 
 
 def described_operation(
-    operation: Operation, by_type: dict[Any, Json], components: Json, window: Json
+    operation: Operation, by_type: dict[Any, Json], components: Json, queries: Json
 ) -> Json:
     """The operation as the document shows it."""
     endpoint = operation.endpoint
@@ -81,7 +81,7 @@ def described_operation(
         "summary": endpoint.summary,
         "description": operation.description,
         "tags": operation.tags,
-        "parameters": [*_in_path(operation.path), *(_in_query(window) if endpoint.listed else ())],
+        "parameters": [*_in_path(operation.path), *_in_query(endpoint, operation.path, queries)],
     }
     if endpoint.body is not None:
         described["requestBody"] = _request_body(operation, by_type, components)
@@ -140,17 +140,35 @@ _IN_QUERY = {
 }
 
 
-def _in_query(window: Json) -> list[Json]:
-    return [
-        {
-            "name": name,
-            "in": "query",
-            "description": words,
-            # Its default counts only beside the other of the two: no list is cut unasked.
-            "schema": {key: value for key, value in window[name].items() if key != "default"},
-        }
-        for name, words in _IN_QUERY.items()
-    ]
+def _in_query(endpoint: Endpoint, path: str, queries: Json) -> list[Json]:
+    parameters = []
+    if endpoint.filters is not None:
+        parameters += [
+            _parameter(name, schema["description"], _present(schema))
+            for name, schema in queries[endpoint.filters.__name__].items()
+            if f"{{{name}}}" not in path
+        ]
+    if endpoint.listed:
+        parameters += [
+            _parameter(name, words, _present(queries["Window"][name]))
+            for name, words in _IN_QUERY.items()
+        ]
+    return parameters
+
+
+def _parameter(name: str, words: str, schema: Json) -> Json:
+    return {"name": name, "in": "query", "description": words, "schema": schema}
+
+
+def _present(schema: Json) -> Json:
+    """The schema of what is there: no null, and no default, which of a page counts only beside
+    the other of the two."""
+    present = {key: value for key, value in schema.items() if key not in {"default", "description"}}
+    if isinstance(schema.get("type"), list):
+        present["type"] = next(kind for kind in schema["type"] if kind != "null")
+    if "enum" in schema:
+        present["enum"] = [value for value in schema["enum"] if value is not None]
+    return present
 
 
 def _request_body(operation: Operation, by_type: dict[Any, Json], components: Json) -> Json:
@@ -169,7 +187,7 @@ def _request_body(operation: Operation, by_type: dict[Any, Json], components: Js
         "content": {
             "application/json": {
                 "schema": schema,
-                "example": example(schema, components, fields),
+                "example": endpoint.example or example(schema, components, fields),
             }
         },
     }

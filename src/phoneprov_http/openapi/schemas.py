@@ -11,6 +11,53 @@ Json = dict[str, Any]
 
 REF = "#/components/schemas/{name}"
 
+_UNSET_FILTER: Json = {"enum": [None, ""]}
+_SET_FILTERS: list[Json] = [
+    {"required": [name], "properties": {name: {"type": "string", "minLength": 1}}}
+    for name in ("model", "location", "software_type")
+]
+
+_TOGETHER: Json = {
+    "NewBatch": {
+        "allOf": [
+            {
+                "oneOf": [
+                    {
+                        "required": ["macs"],
+                        "properties": {
+                            "macs": {"type": "array"},
+                            "model": _UNSET_FILTER,
+                            "location": _UNSET_FILTER,
+                            "software_type": _UNSET_FILTER,
+                        },
+                    },
+                    {"properties": {"macs": {"type": "null"}}, "anyOf": _SET_FILTERS},
+                ]
+            },
+            {
+                "anyOf": [
+                    {"properties": {"revision": {"type": "null"}}},
+                    {
+                        "required": ["profile_uuid"],
+                        "properties": {"profile_uuid": {"type": "string"}},
+                    },
+                ]
+            },
+            {
+                "anyOf": [
+                    {"properties": {"action": {"const": "switch"}}},
+                    {"properties": {"profile_uuid": {"type": "null"}}},
+                ]
+            },
+        ]
+    },
+    "RollbackRequest": {
+        "dependentRequired": {"profile_uuid": ["revision"], "revision": ["profile_uuid"]},
+        "not": {"required": ["deployment_uuid", "profile_uuid"]},
+    },
+}
+"""Which fields need and which exclude each other; types cannot say that."""
+
 _AFFIXES = re.compile(r"^(New|Shown|Enriched)|(Patch|Flag)$")
 
 
@@ -24,7 +71,27 @@ def tidied(name: str, schema: Json) -> Json:
         field: _worded(_nullable(field_schema), _words(resource, field))
         for field, field_schema in schema["properties"].items()
     }
-    return {**schema, "properties": properties, "additionalProperties": False}
+    together = _TOGETHER.get(name, {})
+    return {**schema, "properties": properties, "additionalProperties": False, **together}
+
+
+def with_enums_in_place(components: Json) -> Json:
+    """The records, with each choice of words written where it is made."""
+    enums = {
+        REF.format(name=name): {"type": "string", "enum": schema["enum"]}
+        for name, schema in components.items()
+        if "enum" in schema
+    }
+
+    def placed(thing: Any) -> Any:
+        if isinstance(thing, list):
+            return [placed(item) for item in thing]
+        if isinstance(thing, dict):
+            named = enums.get(thing.get("$ref", ""), {})
+            return {**named, **{k: placed(v) for k, v in thing.items() if not named or k != "$ref"}}
+        return thing
+
+    return {name: placed(schema) for name, schema in components.items() if "enum" not in schema}
 
 
 def of_request(schema: Json, read: Json | None, identifiers: tuple[str, ...]) -> None:

@@ -49,6 +49,13 @@ TAGS = {
         "Configurations, each kept by its owner or level 0, and the switch that puts one onto "
         "a phone"
     ),
+    "Deployments": (
+        "What was put onto which phone, by whom, and how it went: for level 0 all of it, for "
+        "others what they asked for, and what brought a profile of theirs"
+    ),
+    "Batches": (
+        "Many phones switched or restarted at a pace, in the background, under one record; level 0"
+    ),
     "Company directory": "Contacts of the company. Every account reads them, level 0 writes them",
     "Vendor KEM": "Key expansion modules. Every account reads them, level 0 writes them",
     "Vendor services": "Service definitions. Every account reads them, level 0 writes them",
@@ -144,6 +151,9 @@ CODES = {
     "phone_busy": Code(
         "another switch of the phone is under way.",
         "Another switch of this phone is under way; try again when it is done.",
+    ),
+    "no_phones": Code(
+        "no active phone agrees with the filters.", "No active phone agrees with the filters."
     ),
     "no_address": Code(
         "the phone's address is not recorded, and no server is set up instead.",

@@ -17,6 +17,7 @@ from phoneprov_core.auth.model import (
 )
 from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
+from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.users.model import Registration, User
 from phoneprov_http.describe import described
 from phoneprov_http.replies import created, done
@@ -29,6 +30,9 @@ class Tokens(Struct, frozen=True, rename="camel"):
     access_token: Token
     refresh_token: Token
 
+    def __repr__(self) -> str:
+        return redacted(self, "access_token", "refresh_token")
+
 
 class LoginData(Struct, frozen=True, rename="camel"):
     """Who logged in, and their tokens."""
@@ -36,6 +40,9 @@ class LoginData(Struct, frozen=True, rename="camel"):
     user: User
     access_token: Token
     refresh_token: Token
+
+    def __repr__(self) -> str:
+        return redacted(self, "access_token", "refresh_token")
 
 
 def auth_routes(

@@ -18,6 +18,7 @@ from phoneprov_core.extensions.model import (
 )
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kernel.fields import ExtensionNumber, Uuid, schema
+from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.times import Timestamp
 from phoneprov_http.describe import described
 from phoneprov_http.replies import created, done, listed
@@ -42,6 +43,9 @@ class ShownExtension(Struct, frozen=True):
     updated_by: Uuid | None
     created_ip: str
     updated_ip: str
+
+    def __repr__(self) -> str:
+        return redacted(self, "password", "voicemail_passcode")
 
 
 def shown(extension: Extension) -> ShownExtension:

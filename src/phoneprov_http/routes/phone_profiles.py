@@ -6,11 +6,13 @@ from litestar import Router, delete, get, post, put
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
+from phoneprov_core.deployments.preview import Preview, PreviewSwitch
 from phoneprov_core.deployments.switch import SwitchProfile
 from phoneprov_core.profiles.model import (
     NewProfile,
     Profile,
     ProfilePatch,
+    Revision,
     Switched,
     SwitchRequest,
 )
@@ -20,7 +22,9 @@ from phoneprov_http.replies import created, done, listed
 from phoneprov_http.requests import AnyRequest, Requests, page
 
 
-def profile_routes(requests: Requests, profiles: Profiles, switch: SwitchProfile) -> Router:
+def profile_routes(
+    requests: Requests, profiles: Profiles, switch: SwitchProfile, preview: PreviewSwitch
+) -> Router:
     """``/phone-profiles``."""
 
     @get(
@@ -137,6 +141,42 @@ def profile_routes(requests: Requests, profiles: Profiles, switch: SwitchProfile
         switched = await switch(actor, await requests.sent(request, SwitchRequest))
         return done("Profile switched", switched, metadata=False)
 
+    @post(
+        "/switch/preview",
+        status_code=200,
+        opt=described(
+            "See what a switch would do",
+            "Switch previewed",
+            body=SwitchRequest,
+            reply=Preview,
+            errors=(404,),
+            metadata=False,
+        ),
+    )
+    async def preview_switch(request: AnyRequest) -> ASGIResponse:
+        """Touches nothing: whether the profile fits, what would change on the phone, whether
+        server and phone can be reached, and what a linter finds in the configuration."""
+        actor = await requests.caller(request)
+        previewed = await preview(actor, await requests.sent(request, SwitchRequest))
+        return done("Switch previewed", previewed, metadata=False)
+
+    @get(
+        "/{uuid:str}/revisions",
+        opt=described(
+            "List a profile's revisions",
+            "2 revision(s) found",
+            reply=list[Revision],
+            listed=True,
+            errors=(404,),
+            metadata=False,
+        ),
+    )
+    async def revisions_of_profile(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
+        """Each configuration the profile has had, oldest first, by its hash."""
+        actor = await requests.caller(request)
+        revisions = await profiles.revisions(actor, uuid, page(request))
+        return await listed(revisions, "revision", metadata=False)
+
     return Router(
         "/phone-profiles",
         route_handlers=[
@@ -147,6 +187,8 @@ def profile_routes(requests: Requests, profiles: Profiles, switch: SwitchProfile
             update_profile,
             delete_profile,
             switch_profile,
+            preview_switch,
+            revisions_of_profile,
         ],
         tags=["Phone profiles"],
     )

@@ -59,8 +59,8 @@ names = st.sampled_from(("ada", "ada", "bob"))
 passwords = st.sampled_from(PASSWORDS)
 # A moment, mostly: after the longer ones there is little left to go wrong.
 seconds = st.sampled_from([1, 1, 1, 1, 4, 5, 19, 20, 30, 49, 50, 120, 900])
-# One of what there is, the youngest preferred: most of what is old is dead.
-youngest_first = st.integers(0, 2) | st.integers(0, 100)
+# One of what there is, the first preferred; see ``_pick``.
+first_preferred = st.integers(0, 2) | st.integers(0, 100)
 
 
 class Service:
@@ -150,15 +150,25 @@ class SessionsMachine(RuleBasedStateMachine):
         self.log_in_with(name, self.model.accounts[name]["password"])
 
     @precondition(lambda self: self.refreshes)
-    @rule(which=youngest_first)
+    @rule(which=first_preferred)
     def refresh(self, which: int) -> None:
-        self._refresh(_pick(self.refreshes, which))
+        self._refresh(self._pick(self.refreshes, which))
+
+    @rule(name=names, wait=st.sampled_from([0, 0, 4, 5]))
+    def use_again(self, name: str, wait: int) -> None:
+        """A token that was exchanged a moment ago, which few are when left to chance."""
+        self.log_in(name)
+        if self.refreshes:
+            used = self.refreshes[-1]
+            self._refresh(used)
+            self.wait(wait)
+            self._refresh(used)
 
     @precondition(lambda self: self.refreshes)
-    @rule(which=youngest_first, times=st.integers(2, 4))
+    @rule(which=first_preferred, times=st.integers(2, 4))
     def refresh_side_by_side(self, which: int, times: int) -> None:
         """Whoever is first, the outcome is that of one after the other."""
-        token = _pick(self.refreshes, which)
+        token = self._pick(self.refreshes, which)
         expected = [self.model.refresh(token) for _ in range(times)]
 
         request = RefreshRequest(refresh_token=token.text)
@@ -185,10 +195,10 @@ class SessionsMachine(RuleBasedStateMachine):
             assert answer == expected
 
     @precondition(lambda self: self.access)
-    @rule(which=youngest_first, names=st.none() | youngest_first)
+    @rule(which=first_preferred, names=st.none() | first_preferred)
     def log_out(self, which: int, names: int | None) -> None:
-        access = _pick(self.access, which)
-        refresh = None if names is None else _pick(self.refreshes, names)
+        access = self._pick(self.access, which)
+        refresh = None if names is None else self._pick(self.refreshes, names)
         expected = self.model.log_out(access, refresh)
 
         assert self.run(_outcome(self._log_out(access, refresh))) == expected
@@ -254,10 +264,10 @@ class SessionsMachine(RuleBasedStateMachine):
             self.model.set_password(name, password)
 
     @precondition(lambda self: self.access)
-    @rule(which=youngest_first, password=passwords)
+    @rule(which=first_preferred, password=passwords)
     def set_own_password(self, which: int, password: str) -> None:
         """The session in which it is done goes on."""
-        access = _pick(self.access, which)
+        access = self._pick(self.access, which)
         if self.model.who(access) != (access.owner, 0):
             return
         actor = self.run(self.service.authenticate(access.text))
@@ -297,6 +307,14 @@ class SessionsMachine(RuleBasedStateMachine):
             Token(pair.refresh_token, owner, session, number, now + LIFETIMES["refresh_idle"])
         )
 
+    def _pick(self, tokens: list[Token], which: int) -> Token:
+        """Those of living sessions first, used ones too, the youngest of them before the
+        others: most that were ever issued are dead, and little can go wrong with them."""
+        living = [token for token in tokens if token.session in self.model.sessions]
+        dead = [token for token in tokens if token.session not in self.model.sessions]
+        ordered = [*dead, *living]
+        return ordered[-1 - which % len(ordered)]
+
     def _uuid(self, name: str) -> str:
         return str(self.model.accounts[name]["uuid"])
 
@@ -313,10 +331,6 @@ async def _outcome(work: Awaitable[T]) -> T | str:
 
 async def _gathered(work: list[Coroutine[Any, Any, T]]) -> list[T]:
     return await asyncio.gather(*work)
-
-
-def _pick(tokens: list[Token], which: int) -> Token:
-    return tokens[-1 - which % len(tokens)]
 
 
 @pytest.mark.parametrize("name", sorted(DATABASES))

@@ -10,20 +10,23 @@ import sys
 from pathlib import Path
 
 from phoneprov_adapters.chosen import phone_driver_of
+from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.settings import read_settings
 from phoneprov_core.profiles.restart import CiscoPhones
 
 HOW_TO = Path(__file__).parents[3] / "docs/how-to"
 
 
-def carried_out(page: str, folder: Path) -> str:
-    """What every shell command of the page says, one after the other in one folder."""
+def carried_out(page: str, folder: Path, before: str = "") -> str:
+    """What every shell command of the page says, one after the other in one folder; ``before``
+    is a script that goes before them."""
     script = "\n".join(
         re.findall(r"```sh\n(.*?)```", (HOW_TO / page).read_text("utf-8"), re.DOTALL)
     )
     bash = shutil.which("bash")
     assert bash is not None
     assert script
+    script = before + script
     done = subprocess.run(
         [bash, "-eo", "pipefail", "-c", script],
         cwd=folder,
@@ -38,6 +41,25 @@ def carried_out(page: str, folder: Path) -> str:
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     return done.stdout
+
+
+BEFORE_ROTATION = """
+printf 'type,extension,name,password\\nchan_sccp,1001,Desk,a long password\\n' > extensions.csv
+phoneprov import extensions extensions.csv
+"""
+
+
+def test_rotate_the_secret_keys(tmp_path: Path) -> None:
+    said = carried_out("rotate-keys.md", tmp_path, BEFORE_ROTATION)
+
+    keys = (tmp_path / "phoneprov-data/secret.key").read_text().strip()
+    assert "," not in keys
+    assert (tmp_path / "phoneprov-data/secret.key").stat().st_mode & 0o777 == 0o600
+    assert keys not in said
+    new = SecretKeys.parse(keys).current.id
+    assert f"1 secret(s) were encrypted with the key {new}." in said
+    assert "(older): nothing needs it" in said
+    assert said.endswith(f"{new} (the first): 1 extensions.password\n")
 
 
 def test_import_people_and_phones(tmp_path: Path) -> None:

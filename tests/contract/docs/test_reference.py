@@ -2,14 +2,17 @@
 
 A page shows pairs of blocks: a request, and the reply to it. They are carried out in order,
 on a service of the page's own, as ada, who holds level 0, unless the request says otherwise.
+A phone that was restarted is back before the next request.
 With ``PHONEPROV_WRITE_DOCS=1`` the replies are written into the pages instead of compared.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +28,9 @@ from phoneprov_adapters.memory.system import (
     await_directly,
 )
 from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_core.deployments.watch import Watch
 from support.api import PASSWORD, Api, opened_api
 
 PAGES = sorted((Path(__file__).parents[3] / "docs/reference/http").glob("*.md"))
@@ -34,6 +39,7 @@ PAIR = re.compile(
     r"```http\nHTTP/1.1 (?P<status>\d+)[^\n]*\n\n(?P<reply>.*?)\n```",
     re.DOTALL,
 )
+CAME_BACK = "The phone was away for 41 s and answers again, with the firmware SCCP45.9-4-2SR3-1S."
 WRITING = os.environ.get("PHONEPROV_WRITE_DOCS") == "1"
 
 
@@ -47,17 +53,29 @@ async def test_a_page_shows_what_happens(page: Path, tmp_path: Path) -> None:
     networks = PhoneNetworks.parse(PRIVATE_RANGES)
     phone = MemoryPhone(networks)
     clock = FixedClock()
+    tasks = _Directly()
+    watch = MemoryWatch()
     adapters = {
+        "watch": Watch(None, watch, seconds=120),
+        "reachability": MemoryReachability(),
         "clock": clock,
         "new_id": CountingIds(),
         "hasher": PlainHasher(),
         "uploader": MemoryUploader(networks),
         "phone_commands": phone,
-        "tasks": _Directly(),
+        "tasks": tasks,
+        "pause": lambda _: asyncio.sleep(0.02),
     }
     async with opened_api(tmp_path, overrides=adapters) as api:
         token = (await api.account("ada", level=0)).token
-        text = await _carried_out(api, token, text, pairs, clock)
+
+        async def meanwhile() -> None:
+            clock.advance(1)
+            for mac in set(watch.watched):
+                watch.comes_back(mac, CAME_BACK)
+            await tasks.start.done()
+
+        text = await _carried_out(api, token, text, pairs, meanwhile)
     if WRITING:
         page.write_text(text, encoding="utf-8")
 
@@ -70,10 +88,14 @@ class _Directly:
 
 
 async def _carried_out(
-    api: Api, token: str, text: str, pairs: list[re.Match[str]], clock: FixedClock
+    api: Api,
+    token: str,
+    text: str,
+    pairs: list[re.Match[str]],
+    meanwhile: Callable[[], Awaitable[None]],
 ) -> str:
     for pair in pairs:
-        clock.advance(1)
+        await meanwhile()
         reply = await _ask(api, token, pair["request"])
         if WRITING:
             phrase = httpx.codes.get_reason_phrase(reply.status_code)

@@ -19,6 +19,8 @@ from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_http.app import HttpSettings, litestar_app
 from support.access_rig import KNOWN, UNKNOWN, Rig, Route
 from support.access_targets import (
+    a_deployment_of_the_owners,
+    a_new_batch,
     a_new_company_contact,
     a_new_extension,
     a_new_kem,
@@ -163,6 +165,8 @@ def table() -> Iterator[Route]:
         ("POST", "", "shared", nothing, sending(mac="{new_mac}"), 201),
         ("PUT", "/{mac}", "shared", a_new_phone, NAME),
         ("DELETE", "/{mac}", "shared", a_new_phone),
+        ("GET", "/{mac}/deployments", "account", a_new_phone),
+        ("POST", "/{mac}/rollback", "own record", a_deployment_of_the_owners),
     )
     yield from of(
         f"{V1}/phone-profiles",
@@ -179,6 +183,27 @@ def table() -> Iterator[Route]:
             the_owners_profile,
             sending(profile_uuid="{uuid}", mac="{mac}"),
         ),
+        (
+            "POST",
+            "/switch/preview",
+            "own record",
+            the_owners_profile,
+            sending(profile_uuid="{uuid}", mac="{mac}"),
+        ),
+        ("GET", "/{uuid}/revisions", "own record", the_owners_profile),
+    )
+    yield from of(
+        f"{V1}/deployments",
+        ("GET", "", "account", nothing),
+        ("GET", "/{uuid}", "own record", a_deployment_of_the_owners),
+    )
+    yield from of(
+        f"{V1}/batches",
+        ("GET", "", "level 0", nothing),
+        ("GET", "/{uuid}", "level 0", a_new_batch),
+        ("GET", "/{uuid}/phones", "level 0", a_new_batch),
+        ("POST", "", "level 0", a_new_phone, sending(action="restart", model="7945"), 202),
+        ("DELETE", "/{uuid}", "level 0", a_new_batch),
     )
     yield from of(
         f"{V1}/company-directory",
@@ -259,7 +284,7 @@ async def test_the_table_has_every_route_of_the_application(rig: tuple[str, Rig]
         for method in getattr(route, "methods", ())
         if method != "OPTIONS"
     }
-    assert len(routes) == 75
+    assert len(routes) == 86
     assert {name.removesuffix("/") for name in routes} == set(TABLE)
 
 

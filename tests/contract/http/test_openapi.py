@@ -69,6 +69,17 @@ POST   /phone-profiles
 PUT    /phone-profiles/{uuid}
 DELETE /phone-profiles/{uuid}
 POST   /phone-profiles/switch
+GET    /phone-profiles/{uuid}/revisions
+POST   /phone-profiles/switch/preview
+GET    /deployments
+GET    /deployments/{uuid}
+GET    /phones/{mac}/deployments
+POST   /phones/{mac}/rollback
+GET    /batches
+GET    /batches/{uuid}
+GET    /batches/{uuid}/phones
+POST   /batches
+DELETE /batches/{uuid}
 GET    /company-directory
 GET    /company-directory/{uuid}
 POST   /company-directory
@@ -138,7 +149,7 @@ def test_it_has_every_operation_of_the_interface_and_the_health_checks() -> None
     for line in INTERFACE.strip().splitlines():
         method, path = line.split()
         expected.add(f"{method} /api/v1{path}")
-    assert len(expected) == 71
+    assert len(expected) == 82
     assert set(OPERATIONS) == expected
 
 
@@ -225,12 +236,20 @@ def test_every_body_can_be_refused_in_every_way() -> None:
             assert "404" in statuses, name
 
 
+FILTERS = {
+    "GET /api/v1/batches/{uuid}/phones": {"state"},
+    "GET /api/v1/deployments": {"mac", "profile_uuid", "outcome", "current"},
+    "GET /api/v1/phones/{mac}/deployments": {"profile_uuid", "outcome", "current"},
+}
+
+
 def test_lists_and_only_lists_take_a_page() -> None:
     for name, told in OPERATIONS.items():
         in_query = {one["name"]: one for one in told["parameters"] if one["in"] == "query"}
         data = told["responses"].get("200", {}).get("content", {}).get("application/json", {})
         is_list = data.get("schema", {}).get("properties", {}).get("data", {}).get("type")
-        assert (set(in_query) == {"limit", "offset"}) == (is_list == "array"), name
+        assert ({"limit", "offset"} <= set(in_query)) == (is_list == "array"), name
+        assert in_query.keys() - {"limit", "offset"} == FILTERS.get(name, set()), name
     limit, offset = operation("GET /users")["parameters"]
     assert (limit["schema"]["minimum"], limit["schema"]["maximum"]) == (1, 1000)
     assert offset["schema"]["minimum"] == 0
@@ -245,11 +264,12 @@ def test_the_profile_group_and_it_alone_has_no_metadata() -> None:
         assert schema["additionalProperties"] is False
 
 
-def test_what_creates_answers_201_and_the_rest_200() -> None:
-    others = ("login", "refresh", "logout", "switch", "user-perms")
+def test_what_creates_answers_201_what_begins_202_and_the_rest_200() -> None:
+    others = ("login", "refresh", "logout", "switch", "preview", "rollback", "user-perms")
     for name, told in OPERATIONS.items():
         creates = name.startswith("POST") and not name.endswith(others)
-        assert ("201" if creates else "200") in told["responses"], name
+        status = "202" if name == "POST /api/v1/batches" else "201" if creates else "200"
+        assert status in told["responses"], name
 
 
 def test_replies_show_their_headers() -> None:

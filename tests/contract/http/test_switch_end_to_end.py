@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from phoneprov_adapters.simulator.events import CommandReceived
 from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_adapters.simulator.web import PhoneWebServer
 from phoneprov_http.main.simulate import reaching
+from support import ami_stub
 from support import api as support
+from support.ami_stub import AmiStub, event
 from support.api import Caller, error_of, opened_api
+from support.desk import press_quickly
 from support.phone_simulated import arrived
 from support.switch_rig import FILE, STARS, a_desk_phone, a_profile_of, switch
 
@@ -24,15 +30,16 @@ PASSWORD = "secret enough"
 
 @asynccontextmanager
 async def office(
-    folder: Path, password: str = PASSWORD
+    folder: Path, password: str = PASSWORD, **environment: str
 ) -> AsyncIterator[tuple[SimulatedPhone, Caller]]:
     """A simulated phone that stands in the inventory, and somebody to switch it."""
     async with SimulatedPhone(ftp_password=PASSWORD) as phone:
-        settings = reaching(phone, "phoneprov", password)
+        settings = {**reaching(phone, "phoneprov", password), **environment}
         async with opened_api(folder, database_kind="memory", overrides=None, **settings) as api:
             admin = await api.account("admin", level=0)
             await a_desk_phone(admin, phone_ip=phone.host)
             yield phone, admin
+            await api.container.tasks().drain(0)
 
 
 @pytest.mark.parametrize("size", [30 * 1024, 500 * 1024])
@@ -88,3 +95,73 @@ async def test_a_phone_whose_web_server_is_gone_is_told_of(tmp_path: Path) -> No
             assert restart.startswith("The phone")
             assert (phone.folder / FILE).exists()
             assert not phone.restarted
+
+
+# Whether the phone came back
+
+
+async def confirmed(admin: Caller) -> Any:
+    """The last deployment, once it is known whether its phone came back."""
+    async with asyncio.timeout(20):
+        while True:
+            row = (await admin.get("/deployments")).json()["data"][-1]
+            if row["confirmation"] != "pending":
+                return row
+            await asyncio.sleep(0.05)
+
+
+async def test_a_phone_that_restarts_is_confirmed_by_its_own_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    press_quickly(monkeypatch)
+    async with office(tmp_path) as (phone, admin):
+        data_of(await switch(admin, await a_profile_of(admin)))
+        assert phone.restarted
+        pending = (await admin.get("/deployments")).json()["data"][-1]
+
+        row = await confirmed(admin)
+
+    assert pending["confirmation"] == "pending"
+    assert row["confirmation"] == "confirmed"
+    assert "answers again" in row["confirmation_message"]
+    assert row["confirmation_at"] <= row["confirmation_by"]
+
+
+async def test_a_phone_that_does_nothing_is_not_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The complaint about every peer: restart says ok, and the phone did nothing."""
+    press_quickly(monkeypatch)
+    monkeypatch.setattr(PhoneWebServer, "go_away", lambda self, seconds: None)
+    async with office(tmp_path, PHONEPROV_CONFIRM_TIMEOUT="1") as (_, admin):
+        assert data_of(await switch(admin, await a_profile_of(admin)))["restart"] == "ok"
+
+        row = await confirmed(admin)
+
+    assert (row["restart"], row["confirmation"]) == ("ok", "not_confirmed")
+    assert "not seen to restart" in row["confirmation_message"]
+
+
+@pytest.mark.parametrize("registers", [True, False])
+async def test_a_phone_behind_asterisk_is_confirmed_when_it_registers_again(
+    tmp_path: Path, registers: bool
+) -> None:
+    async with AmiStub() as asterisk:
+        settings = {
+            "PHONEPROV_AMI_HOST": "127.0.0.1",
+            "PHONEPROV_AMI_PORT": str(asterisk.port),
+            "PHONEPROV_AMI_USER": ami_stub.USER,
+            "PHONEPROV_AMI_SECRET": ami_stub.SECRET,
+            "PHONEPROV_CONFIRM_TIMEOUT": "20" if registers else "1",
+        }
+        async with office(tmp_path, **settings) as (_, admin):
+            data_of(await switch(admin, await a_profile_of(admin, software_type="SCCP")))
+            assert [fields[0][1] for fields in asterisk.performed] == ["SCCPDeviceRestart"]
+            for status in ("UNREGISTERED", "PREREGISTERED", "REGISTERED")[: 3 if registers else 1]:
+                told = {"DeviceStatus": status, "SCCPDevice": FILE.partition(".")[0]}
+                await asterisk.tell(event("DeviceStatus", ChannelType="SCCP", **told))
+
+            row = await confirmed(admin)
+
+    assert row["confirmation"] == ("confirmed" if registers else "not_confirmed")
+    assert "left Asterisk" in row["confirmation_message"]

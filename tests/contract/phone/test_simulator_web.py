@@ -177,3 +177,14 @@ async def test_a_caller_that_speaks_no_http_does_no_harm(
 
     await web(phone).execute(IP, CLEAR_SERVICES)
     assert phone.events == [CommandReceived("Init:Services")]
+
+
+async def test_it_is_away_while_it_restarts_and_then_answers_again() -> None:
+    async with SimulatedPhone(ftp_password=FTP_PASSWORD, away_seconds=0.3) as phone:
+        await web(phone).execute(IP, [KeyPress(key.uri) for key in restart_keys(phone.model)])
+
+        with pytest.raises(Refused):
+            await web(phone).read(IP, 5.0)
+        await asyncio.sleep(0.3)
+
+        assert (await web(phone).read(IP, 5.0)).mac == phone.mac

@@ -90,14 +90,13 @@ async def test_one_at_a_time_across_processes(through: PostgresDatabase, url: st
 async def test_deadlines_travel_with_a_change_and_stay_with_nobody(
     through: PostgresDatabase, url: str
 ) -> None:
-    async def statement_timeout(database: PostgresDatabase, *, writing: bool) -> str:
-        async with database.write() if writing else database.read() as tx:
-            rows = await tx.users._connection._run("SHOW statement_timeout", [])  # type: ignore[attr-defined]
-            return str(rows[0][0])
+    ask = "SHOW statement_timeout"
+    async with through.write() as tx:
+        changing = await tx.users._connection._run(ask, [])  # type: ignore[attr-defined]
+    reading = [await through.answered(ask, []) for _ in range(6)]
 
-    assert await statement_timeout(through, writing=True) == "4s"
-    unset = [await statement_timeout(through, writing=False) for _ in range(6)]
-    assert unset == ["0"] * 6
+    assert [tuple(row) for row in changing] == [("4s",)]
+    assert [tuple(row) for rows in reading for row in rows] == [("0",)] * 6
 
 
 async def test_requests_given_up_at_any_moment_leave_nothing_behind(

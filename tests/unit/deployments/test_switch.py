@@ -16,6 +16,7 @@ from phoneprov_core.kernel.errors import (
     Invalid,
     NotFound,
     PhoneprovError,
+    TimedOut,
 )
 from phoneprov_core.kernel.times import shown
 from phoneprov_core.phones.model import PhonePatch
@@ -83,6 +84,57 @@ async def test_the_record_is_there_before_anything_is_sent(
 
     assert (seen[0].outcome, seen[0].steps, seen[0].ended_at) == (Outcome.RUNNING, (), None)
     assert seen[0].created_at == shown(office.clock())
+
+
+async def test_the_place_is_known_before_the_phone_is_spoken_to(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    seen: dict[str, Deployment] = {}
+
+    for step in ("upload", "clear"):
+
+        async def look(step: str = step) -> None:
+            seen[step] = await last_deployment(office)
+
+        journal.at(step, look)
+    await switch(office, ada, profile)
+
+    assert seen["upload"].place is None
+    assert seen["clear"].place == "10.20.30.40:21/SEP001BD4123456.cnf.xml"
+    assert seen["clear"].outcome is Outcome.RUNNING
+    assert [step.name for step in seen["clear"].steps] == [StepName.UPLOAD]
+
+
+async def test_deployments_of_a_phone_are_numbered(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    for _ in range(3):
+        await switch(office, ada, profile)
+
+    numbers = [record.number for record in await deployments(office)]
+    assert numbers == sorted(set(numbers))
+
+
+async def test_progress_is_told_of_each_step_twice(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    told: list[tuple[StepName, bool | None]] = []
+    office.phone.fail(TimedOut("The phone is mute."))
+    request = SwitchRequest(profile_uuid=profile.uuid, mac=MAC)
+
+    made = await office.switch.deployment(
+        ada, request, lambda name, step: told.append((name, None if step is None else step.ok))
+    )
+
+    assert told == [
+        (StepName.UPLOAD, None),
+        (StepName.UPLOAD, True),
+        (StepName.CLEAR_SESSION, None),
+        (StepName.CLEAR_SESSION, False),
+        (StepName.RESTART, None),
+        (StepName.RESTART, True),
+    ]
+    assert made == await last_deployment(office)
 
 
 async def test_each_step_s_time_is_recorded(

@@ -60,6 +60,20 @@ async def test_of_many_at_once_one_switches_the_phone(
     assert len(office.uploader.uploads) == len(await deployments(office))
 
 
+async def test_a_record_begins_when_the_phone_was_free(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    """Not when it was asked for: then it could begin before the one ahead of it ended."""
+    async with office.database.write():
+        waiting = asyncio.create_task(switch(office, ada, profile))
+        await asyncio.sleep(0.01)
+        office.clock.advance(5)
+        since = shown(office.clock())
+
+    await waiting
+    assert (await last_deployment(office)).created_at == since
+
+
 async def test_other_phones_are_switched_meanwhile(
     office: Office, root: Actor, ada: Actor, profile: Profile, journal: Journal
 ) -> None:

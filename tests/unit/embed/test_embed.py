@@ -10,6 +10,7 @@ import pytest
 from phoneprov_adapters import Settings, blocking, open_in_memory, open_phoneprov, read_settings
 from phoneprov_core import (
     Actor,
+    Confirmation,
     Conflict,
     Credentials,
     Forbidden,
@@ -19,6 +20,7 @@ from phoneprov_core import (
     NewProfile,
     NewUser,
     NotFound,
+    Reach,
     Refused,
     Registration,
     SwitchRequest,
@@ -95,6 +97,30 @@ async def test_failures_can_be_planned() -> None:
             await phoneprov.switch_profile(phoneprov.system_actor(), request)
 
         assert phoneprov.phone.sent == {}
+
+
+async def test_a_phone_comes_back_when_it_is_told_to() -> None:
+    async with open_in_memory() as phoneprov:
+        actor = phoneprov.system_actor()
+        request = await a_request(phoneprov, await a_user(phoneprov))
+        phoneprov.reachability.at_phone = Reach(False, "Nobody answers.", 3000)
+        assert (await phoneprov.preview_switch(actor, request)).phone.reachable is False
+        made = await phoneprov.switch_profile.deployment(actor, request)
+        assert made.confirmation is Confirmation.PENDING
+
+        phoneprov.watch.comes_back(MAC)
+        async with asyncio.timeout(10):
+            while made.confirmation is Confirmation.PENDING:
+                made = await phoneprov.deployments.get(actor, made.uuid)
+        assert made.confirmation is Confirmation.CONFIRMED
+
+
+async def test_a_phone_that_is_waited_for_keeps_nobody_at_the_end() -> None:
+    async with asyncio.timeout(10), open_in_memory() as phoneprov:
+        request = await a_request(phoneprov, await a_user(phoneprov))
+        await phoneprov.switch_profile(phoneprov.system_actor(), request)
+
+    assert phoneprov.watch.watched == []
 
 
 async def test_time_and_identifiers_can_be_foreseen() -> None:

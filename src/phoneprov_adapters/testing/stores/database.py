@@ -11,12 +11,16 @@ import pytest_asyncio
 from phoneprov_adapters.testing.kinds import KINDS, Kind
 from phoneprov_adapters.testing.stores.assignments import AssignmentsContract
 from phoneprov_adapters.testing.stores.attempts import LoginAttemptsContract
+from phoneprov_adapters.testing.stores.batch_turns import BatchTurnsContract
+from phoneprov_adapters.testing.stores.batches import BatchesContract
+from phoneprov_adapters.testing.stores.deployment_lists import DeploymentListsContract
 from phoneprov_adapters.testing.stores.deployments import DeploymentsContract
 from phoneprov_adapters.testing.stores.directory import DirectoryContract
 from phoneprov_adapters.testing.stores.enriched_phones import EnrichedPhonesContract
 from phoneprov_adapters.testing.stores.kems import KemsContract
 from phoneprov_adapters.testing.stores.leases import LeasesContract
 from phoneprov_adapters.testing.stores.links import LinksContract
+from phoneprov_adapters.testing.stores.revisions import RevisionsContract
 from phoneprov_adapters.testing.stores.rows import RowsContract
 from phoneprov_adapters.testing.stores.rules import RulesContract
 from phoneprov_adapters.testing.stores.sequences import Opening, SequencesContract
@@ -107,3 +111,15 @@ class DatabaseContract:
 
     class TestServiceSessions(ServiceSessionsContract):
         """See ``ServiceSessionsContract``."""
+
+    class TestBatches(BatchesContract):
+        """See ``BatchesContract``."""
+
+    class TestBatchTurns(BatchTurnsContract):
+        """See ``BatchTurnsContract``."""
+
+    class TestDeploymentLists(DeploymentListsContract):
+        """See ``DeploymentListsContract``."""
+
+    class TestRevisions(RevisionsContract):
+        """See ``RevisionsContract``."""

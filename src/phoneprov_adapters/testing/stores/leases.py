@@ -115,3 +115,18 @@ class LeasesContract:
 
         assert await _take(database) is None
         assert await _release(database, fence, holder=YOU)
+
+    async def test_who_holds_a_phone_is_told(self, database: Database) -> None:
+        async def holder() -> str | None:
+            async with database.read() as tx:
+                return await tx.leases.holder(PHONE)
+
+        assert await holder() is None
+        await _take(database, seconds=0)
+        assert await holder() is None
+        fence = await _take(database, holder=YOU)
+        assert await holder() == YOU
+
+        assert fence is not None
+        await _release(database, fence, holder=YOU)
+        assert await holder() is None

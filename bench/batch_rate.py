@@ -1,0 +1,338 @@
+"""How fast a batch is, beside a bare aioftp loop: python bench/batch_rate.py.
+
+An FTP server (that of the simulated phone, or pyftpdlib) and the web server of all phones run
+in processes of their own. The
+bare loop does nothing but put a file under a temporary name, read it back, rename it and read
+it back again, over one connection a phone, as many at once as the batch. It runs before and
+behind the batch, and both go into its rate. The batch does the same for each phone and all
+else that a deployment is: lease and record in a SQLite file, leftovers, the phone's service
+session, the restart.
+
+A phone that is restarted over its web needs pauses between its keys, two seconds in all, in
+which nothing is done; they are left out unless ``--pauses`` is given. Ends with 1 when the batch
+comes to less than GOAL per cent of the bare rate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import cProfile
+import io
+import logging
+import multiprocessing
+import os
+import re
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import NamedTuple
+
+import aioftp
+import click
+from pyftpdlib.authorizers import DummyAuthorizer
+from pyftpdlib.handlers import FTPHandler
+from pyftpdlib.servers import FTPServer
+
+from phoneprov_adapters.container import Container
+from phoneprov_adapters.phone.http import PhoneWeb
+from phoneprov_adapters.settings import read_settings
+from phoneprov_adapters.simulator.ftp import ftp_server
+from phoneprov_adapters.wiring import migrate_embedded, prepare, running
+from phoneprov_core.application import UseCases
+from phoneprov_core.batches.model import Batch, NewBatch
+from phoneprov_core.kernel.times import shown
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.profiles.model import NewProfile
+from phoneprov_core.profiles.ports import KeyPress
+from phoneprov_core.users.model import Registration
+
+USER, PASSWORD = "phoneprov", "ftp-secret"
+CONTENT = b"<device><deviceProtocol>SCCP</deviceProtocol>" + b" " * 8000 + b"</device>\n"
+FLOOR = "the floor"
+
+
+@click.command()
+@click.option("--phones", default=1000, show_default=True)
+@click.option("--at-once", default=40, show_default=True)
+@click.option("--goal", default=70, show_default=True, help="Per cent of the bare rate.")
+@click.option(
+    "--server",
+    type=click.Choice(["simulator", "pyftpdlib"]),
+    default="simulator",
+    show_default=True,
+)
+@click.option("--restart", type=click.Choice(["http", "none"]), default="http", show_default=True)
+@click.option("--pauses", is_flag=True, help="With the pauses between a phone's keys.")
+@click.option("--confirm", default=0, show_default=True, help="Watch each phone for so long.")
+@click.option("--profile", type=click.Path(), help="Write what cProfile sees of the batch here.")
+def batch_rate(
+    phones: int,
+    at_once: int,
+    goal: int,
+    server: str,
+    restart: str,
+    confirm: int,
+    profile: str | None,
+    *,
+    pauses: bool,
+) -> None:
+    """Print the rate of a batch of PHONES phones beside that of a bare loop."""
+    with tempfile.TemporaryDirectory(prefix="phoneprov-batch-") as temporary:
+        folder = Path(temporary)
+        program = simulator_process if server == "simulator" else ftp_process
+        with started(program, str(folder)) as ftp_port, started(web_process) as web_port:
+            environment = {
+                "PHONEPROV_DATA_DIR": str(folder / "data"),
+                "PHONEPROV_FTP_HOST": "127.0.0.1",
+                "PHONEPROV_FTP_PORT": str(ftp_port),
+                "PHONEPROV_FTP_USER": USER,
+                "PHONEPROV_FTP_PASSWORD": PASSWORD,
+                "PHONEPROV_FTP_DIRECTORY": "batch",
+                "PHONEPROV_PHONE_HTTP_PORT": str(web_port),
+                "PHONEPROV_PHONE_NETWORKS": "127.0.0.0/8",
+                "PHONEPROV_RESTART": restart,
+                "PHONEPROV_CONFIRM_TIMEOUT": str(confirm),
+            }
+            for name in ("batch", "bare-1", "bare-2"):
+                (folder / name).mkdir()
+            if not pauses:
+                hurry()
+            bare = [bare_loop(ftp_port, "bare-1", phones, at_once)]
+            batch = measured(environment, phones, at_once, profile)
+            bare.append(bare_loop(ftp_port, "bare-2", phones, at_once))
+            for name in ("batch", "bare-1", "bare-2"):
+                assert len(list((folder / name).iterdir())) == phones
+    bare_rate = phones / statistics.mean(one.seconds for one in bare)
+    percent = 100 * phones / batch.seconds / bare_rate
+    for name, one in (("bare loop", bare[0]), ("batch", batch), ("bare loop", bare[1])):
+        click.echo(
+            f"{name}: {phones / one.seconds:.1f} phones/s, "
+            f"{1000 * one.processor / phones:.1f} ms of processor each"
+        )
+    click.echo(f"The batch comes to {percent:.0f} % of the bare loop; {batch.memory}.")
+    if percent < goal:
+        sys.exit(1)
+
+
+class Took(NamedTuple):
+    """How long something took, and how much of that our own processor time was."""
+
+    seconds: float
+    processor: float
+    memory: str = ""
+
+
+def measured(environment: dict[str, str], phones: int, at_once: int, profile: str | None) -> Took:
+    """What the batch took."""
+    profiler = cProfile.Profile() if profile else None
+    if profiler:
+        profiler.enable()
+    took = asyncio.run(run_batch(environment, phones, at_once))
+    if profiler:
+        profiler.disable()
+        profiler.dump_stats(str(profile))
+    return took
+
+
+async def run_batch(environment: dict[str, str], phones: int, at_once: int) -> Took:
+    settings = read_settings(environment)
+    container = prepare(settings)
+    await migrate_embedded(settings)
+    async with running(container) as use_cases:
+        profile_uuid = await an_office(container, use_cases, phones)
+        new = NewBatch(action="switch", profile_uuid=profile_uuid, location=FLOOR, at_once=at_once)
+        resident = [_resident()]
+        began, processor = time.monotonic(), time.process_time()
+        batch = await use_cases.batches.start(use_cases.system_actor(), new)
+        while batch.ended_at is None:
+            await asyncio.sleep(0.2)
+            batch = await use_cases.batches.get(use_cases.system_actor(), batch.uuid)
+            resident.append(_resident())
+        seconds, processor = time.monotonic() - began, time.process_time() - processor
+        await _require_done(use_cases, batch)
+        middle = resident[len(resident) // 3]
+        told = (
+            f"memory: {resident[0]:.0f} MiB before, {middle:.0f} after a third, "
+            f"{max(resident):.0f} at most"
+        )
+        return Took(seconds, processor, told)
+
+
+async def _require_done(use_cases: UseCases, batch: Batch) -> None:
+    if batch.phones.done == batch.phones.total:
+        return
+    phones = await use_cases.batches.phones(use_cases.system_actor(), batch.uuid)
+    failed = next(phone for phone in phones.first if phone.message)
+    raise click.ClickException(f"{batch.phones}: {failed.message}")
+
+
+async def an_office(container: Container, use_cases: UseCases, phones: int) -> str:
+    """An inventory of so many phones, and a profile for all of them; its uuid."""
+    made = await use_cases.create_admin(
+        Registration(
+            first_name="Ada",
+            last_name="Lovelace",
+            username="ada",
+            email="ada@example.com",
+            password="correct horse battery",
+        )
+    )
+    now = shown(container.clock()())
+    async with container.database().write() as tx:
+        for number in range(phones):
+            octets = number.to_bytes(3, "big")
+            await tx.phones.add(
+                Phone(
+                    mac="00:1B:D4:" + ":".join(f"{octet:02X}" for octet in octets),
+                    brand=None,
+                    model="CP-7945G",
+                    description=None,
+                    name=None,
+                    hostname=None,
+                    location=FLOOR,
+                    phone_ip=f"127.1.{octets[1]}.{octets[2]}",
+                    phone_vlan=None,
+                    software_version=None,
+                    software_type="SCCP",
+                    is_active=True,
+                    created_at=now,
+                    updated_at=now,
+                )
+            )
+    new = NewProfile(user_uuid=made.user.uuid, name="The floor", cnf_xml=CONTENT.decode())
+    return (await use_cases.profiles.create(use_cases.system_actor(), new)).uuid
+
+
+def bare_loop(port: int, folder: str, phones: int, at_once: int) -> Took:
+    """What it takes to put so many files in place with aioftp alone."""
+    began, processor = time.monotonic(), time.process_time()
+    asyncio.run(put_all(port, folder, phones, at_once))
+    return Took(time.monotonic() - began, time.process_time() - processor)
+
+
+async def put_all(port: int, folder: str, phones: int, at_once: int) -> None:
+    """Put files in place, so many at once."""
+    waiting = iter(range(phones))
+
+    async def put() -> None:
+        for number in waiting:
+            name, temporary = f"SEP{number:012X}.cnf.xml", f".SEP{number:012X}.tmp"
+            async with aioftp.Client.context("127.0.0.1", port, USER, PASSWORD) as client:
+                await client.change_directory(folder)
+                async with client.upload_stream(temporary) as stream:
+                    await stream.write(CONTENT)
+                await read_back(client, temporary)
+                await client.rename(temporary, name)
+                await read_back(client, name)
+
+    await asyncio.gather(*(put() for _ in range(at_once)))
+
+
+async def read_back(client: aioftp.Client, name: str) -> None:
+    content = io.BytesIO()
+    async with client.download_stream(name) as stream:
+        async for block in stream.iter_by_block():
+            content.write(block)
+    assert content.getvalue() == CONTENT
+
+
+def hurry() -> None:
+    """From now on no pause is made between the keys of a phone."""
+    execute = PhoneWeb.execute
+
+    async def hurried(self: PhoneWeb, phone_ip: str, commands: Sequence[KeyPress]) -> None:
+        await execute(self, phone_ip, [KeyPress(command.uri) for command in commands])
+
+    PhoneWeb.execute = hurried  # type: ignore[method-assign]
+
+
+def ftp_process(told: Connection, folder: str) -> None:
+    """An FTP server, until it is ended."""
+    logging.basicConfig(level=logging.CRITICAL)
+    authorizer = DummyAuthorizer()
+    authorizer.add_user(USER, PASSWORD, folder, perm="elradfmw")
+    handler = type("Handler", (FTPHandler,), {"authorizer": authorizer})
+    server = FTPServer(("127.0.0.1", 0), handler, backlog=512)
+    server.max_cons = 1024
+    told.send(server.address[1])
+    server.serve_forever()
+
+
+def simulator_process(told: Connection, folder: str) -> None:
+    """The FTP server of the simulated phone, until it is ended."""
+
+    async def serve() -> None:
+        server = ftp_server(Path(folder), USER, PASSWORD, lambda _: None)
+        await server.start("127.0.0.1", 0)
+        told.send(server.server_port)
+        await asyncio.Event().wait()
+
+    asyncio.run(serve())
+
+
+def web_process(told: Connection) -> None:
+    """The web server of every phone on loopback, until it is ended."""
+
+    async def serve() -> None:
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(_Phone, "0.0.0.0", 0)  # noqa: S104 - of every phone
+        told.send(server.sockets[0].getsockname()[1])
+        await server.serve_forever()
+
+    asyncio.run(serve())
+
+
+class _Phone(asyncio.Protocol):
+    """Says yes to each command, at once."""
+
+    def __init__(self) -> None:
+        self._received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        head, end, body = self._received.partition(b"\r\n\r\n")
+        length = re.search(rb"content-length: *([0-9]+)", head.lower())
+        if end and len(body) >= (int(length[1]) if length else 0):
+            self._transport.write(_YES)
+            self._transport.close()
+
+
+_DONE = b'<CiscoIPPhoneResponse><ResponseItem Status="0" Data="" URL=""/></CiscoIPPhoneResponse>'
+_YES = b"HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: %d\r\n\r\n%s" % (
+    len(_DONE),
+    _DONE,
+)
+
+
+@contextmanager
+def started(program: object, *arguments: str) -> Iterator[int]:
+    """A program in a process of its own; the port it tells."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=program, args=(theirs, *arguments), daemon=True)  # type: ignore[arg-type]
+    process.start()
+    try:
+        assert ours.poll(30), "it did not start"
+        yield int(ours.recv())
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _resident() -> float:
+    """Mebibytes of this process."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+if __name__ == "__main__":
+    batch_rate()

@@ -1,0 +1,1 @@
+"""Switching or restarting many phones, paced, in the background."""

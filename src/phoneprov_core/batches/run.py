@@ -1,0 +1,180 @@
+"""Working on batches: one after the other, each at its pace, by whoever holds it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from phoneprov_core.batches.model import Batch, BatchState, Hold, Turn
+from phoneprov_core.batches.pace import Pace
+from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal, Pause
+from phoneprov_core.batches.rules import stopped_because, too_many_failures
+from phoneprov_core.batches.work import PhoneWork
+from phoneprov_core.deployments.outside import Unbroken
+from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.ids import NewId
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, shown
+
+HOLD_SECONDS = 30
+"""A batch that was not looked at for so long belonged to somebody who is gone."""
+
+LOOK_SECONDS = 2.0
+"""How often a batch is looked at while nothing happens: whether it was cancelled, and whether
+phones that were busy may be tried again."""
+
+MOST_BATCHES = 4
+"""So many batches at a time in one process."""
+
+MOST_RECOVERED = 100
+
+
+class RunBatches:
+    """Takes up batches that nobody holds, and works on them until they end.
+
+    Phones are read a few at a time, and no more of them are in memory than are worked on. Who
+    is cancelled gives the batch back; phones that were begun are brought to their end, and what
+    could not be written down is found out by whoever takes the batch up again.
+    """
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[BatchesTransaction],
+        work: PhoneWork,
+        unbroken: Unbroken[None],
+        pause: Pause,
+        journal: BatchJournal,
+        clock: Clock,
+        new_id: NewId,
+        *,
+        hold_seconds: int = HOLD_SECONDS,
+    ) -> None:
+        self._open = open_
+        self._work = work
+        self._unbroken = unbroken
+        self._pause = pause
+        self._journal = journal
+        self._clock = clock
+        self._new_id = new_id
+        self._hold_seconds = hold_seconds
+        self._under_way = 0
+
+    async def __call__(self) -> None:
+        """Work on batches as long as there is one that nobody holds. Raises ``Unavailable``."""
+        while self._under_way < MOST_BATCHES:
+            self._under_way += 1
+            try:
+                hold = await self._taken()
+                if hold is None:
+                    return
+                await self._run(hold)
+            finally:
+                self._under_way -= 1
+
+    async def _taken(self) -> Hold | None:
+        async with self._open.read() as tx:
+            if not await tx.batches.any_free():
+                return None
+        async with self._open.write() as tx:
+            return await tx.batches.take(self._new_id(), self._hold_seconds)
+
+    async def _run(self, hold: Hold) -> None:
+        run = _Run(hold, self._open, self._work, self._pause, self._clock, self._hold_seconds)
+        try:
+            await run()
+        finally:
+            run.leave()
+            with suppress(Unavailable):
+                await self._unbroken(self._release(hold))
+        async with self._open.read() as tx:
+            batch = await tx.batches.find(hold.batch_uuid)
+        if batch is not None and batch.ended_at is not None:
+            self._journal(batch)
+
+    async def _release(self, hold: Hold) -> None:
+        async with self._open.write() as tx:
+            await tx.batches.release(hold)
+
+
+class _Run:
+    """The work on one batch under one hold."""
+
+    def __init__(
+        self,
+        hold: Hold,
+        open_: ReadAndWrite[BatchesTransaction],
+        work: PhoneWork,
+        pause: Pause,
+        clock: Clock,
+        hold_seconds: int,
+    ) -> None:
+        self._hold = hold
+        self._open = open_
+        self._work = work
+        self._pause = pause
+        self._clock = clock
+        self._hold_seconds = hold_seconds
+        self._at_work: set[asyncio.Future[None]] = set()
+        # What earlier holders left is looked at first.
+        self._is_idle = True
+
+    async def __call__(self) -> None:
+        """Work until the batch has ended or was lost."""
+        async with self._open.read() as tx:
+            batch = await tx.batches.find(self._hold.batch_uuid)
+        if batch is None:
+            return
+        pace = Pace(batch.per_minute, self._clock)
+        while (turns := await self._turns(batch, pace)) is not None:
+            pace.began(len(turns))
+            for turn in turns:
+                self._at_work.add(asyncio.ensure_future(self._work(batch, turn)))
+            await self._wait(pace.seconds(LOOK_SECONDS))
+
+    def leave(self) -> None:
+        """Wait for nobody any more."""
+        for task in self._at_work:
+            task.cancel()
+
+    async def _turns(self, batch: Batch, pace: Pace) -> list[Turn] | None:
+        """The phones that may be begun now; None when there is nothing more to do here."""
+        now = shown(self._clock())
+        free = pace.allowed(batch.at_once - len(self._at_work))
+        turns: list[Turn] = []
+        async with self._open.write() as tx:
+            state = await tx.batches.keep(self._hold, self._hold_seconds)
+            if state is None:
+                return None
+            if self._is_idle:
+                await self._recover(tx, batch)
+            if state is BatchState.RUNNING and free and not await self._stopped(tx, batch):
+                turns = await tx.batches.claim(self._hold, free, now)
+            self._is_idle = not turns and not self._at_work
+            if self._is_idle and await tx.batches.finish(self._hold, now):
+                return None
+        return turns
+
+    async def _stopped(self, tx: BatchesTransaction, batch: Batch) -> bool:
+        """Whether the batch was stopped just now, for too many failures."""
+        counts = await tx.batches.counts(batch.uuid)
+        if not too_many_failures(batch.stop_after_failures, counts):
+            return False
+        return await tx.batches.halt(batch.uuid, BatchState.STOPPED, stopped_because(counts))
+
+    async def _recover(self, tx: BatchesTransaction, batch: Batch) -> None:
+        left = await tx.batches.abandoned(self._hold, MOST_RECOVERED)
+        if left:
+            await tx.deployments.interrupt_abandoned(shown(self._clock()))
+        for turn in left:
+            await self._work.recover(tx, batch, turn)
+
+    async def _wait(self, seconds: float) -> None:
+        """Until a phone is done, or so many seconds have passed."""
+        timer = asyncio.ensure_future(self._pause(seconds))
+        try:
+            await asyncio.wait({timer, *self._at_work}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            timer.cancel()
+        for task in [task for task in self._at_work if task.done()]:
+            self._at_work.discard(task)
+            task.result()

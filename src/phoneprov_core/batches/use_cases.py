@@ -1,0 +1,159 @@
+"""Starting batches, looking at them, cancelling them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.batches.model import (
+    Batch,
+    BatchAction,
+    BatchEntry,
+    BatchPhone,
+    BatchState,
+    NewBatch,
+    WantedPhones,
+)
+from phoneprov_core.batches.ports import BatchesTransaction
+from phoneprov_core.deployments.outside import Background
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked, checked, peek_id
+from phoneprov_core.kernel.errors import Conflict, NotFound, found
+from phoneprov_core.kernel.ids import NewId, known_id
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.times import Clock, shown
+
+PIECE = 500
+"""So many phones are read at a time."""
+
+BATCHES_AT_A_TIME = 50
+"""The phones of each batch in a list are counted."""
+
+
+class Batches:
+    """Batches of phones. They need level 0: whoever may switch or restart one phone may not
+    therefore do so to a whole floor.
+
+    ``run`` works on open batches; it is set going in the background when one is started.
+    """
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[BatchesTransaction],
+        run: Callable[[], Awaitable[None]],
+        background: Background,
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._open = open_
+        self._run = run
+        self._background = background
+        self._clock = clock
+        self._new_id = new_id
+
+    async def all(self, actor: Actor, page: Page = None) -> Listing[Batch]:
+        """Every batch, oldest first. Raises ``Forbidden``."""
+        require_superadmin(actor)
+        return await listing(self._open.read, lambda tx: tx.batches, page, piece=BATCHES_AT_A_TIME)
+
+    async def get(self, actor: Actor, uuid: str) -> Batch:
+        """One batch, its phones counted now. Raises ``Forbidden`` and ``NotFound``."""
+        require_superadmin(actor)
+        async with self._open.read() as tx:
+            return found(await tx.batches.find(known_id(uuid)), "batch")
+
+    async def phones(
+        self,
+        actor: Actor,
+        uuid: str,
+        wanted: WantedPhones | Unchecked[WantedPhones] | None = None,
+        page: Page = None,
+    ) -> Listing[BatchPhone]:
+        """The phones of one batch, by position. Raises ``Forbidden`` and ``NotFound``."""
+        batch = await self.get(actor, uuid)
+        chosen = WantedPhones() if wanted is None else checked(wanted)
+        return await listing(
+            self._open.read, lambda tx: tx.batches.phones(batch.uuid, chosen), page
+        )
+
+    async def start(self, actor: Actor, new: NewBatch | Unchecked[NewBatch]) -> Batch:
+        """The batch, durable and about to be worked on.
+
+        Raises ``Forbidden``; ``NotFound`` for a profile, a revision or a listed phone that
+        does not exist; ``Conflict`` (code ``no_phones``) when no active phone agrees with the
+        filters.
+        """
+        require_superadmin(actor)
+        profile_uuid = peek_id(new, "profile_uuid")
+        async with self._open.read() as tx:
+            if profile_uuid:
+                found(await tx.profiles.find(profile_uuid), "profile")
+            new = checked(new)
+            for mac in new.macs or ():
+                if await tx.phones.find(mac) is None:
+                    raise NotFound(f"There is no phone {mac} in the inventory.")
+        async with self._open.write() as tx:
+            batch = await self._batch(tx, actor, new)
+            await tx.batches.add(batch)
+            total = 0
+            async for macs in _selected(tx, new):
+                entries = [
+                    BatchEntry(position, mac, self._new_id())
+                    for position, mac in enumerate(macs, total + 1)
+                ]
+                await tx.batches.add_phones(batch.uuid, entries)
+                total += len(entries)
+            if not total:
+                raise Conflict("No active phone agrees with the filters.", code="no_phones")
+            batch = found(await tx.batches.find(batch.uuid), "batch")
+        self._background(self._run())
+        return batch
+
+    async def cancel(self, actor: Actor, uuid: str) -> Batch:
+        """Begin no further phone of a batch; those that were begun are brought to their end.
+        A batch that runs no more is left as it is. Raises ``Forbidden`` and ``NotFound``."""
+        require_superadmin(actor)
+        async with self._open.write() as tx:
+            batch = found(await tx.batches.find(known_id(uuid)), "batch")
+            await tx.batches.halt(batch.uuid, BatchState.CANCELLED, None)
+            return found(await tx.batches.find(batch.uuid), "batch")
+
+    async def _batch(self, tx: BatchesTransaction, actor: Actor, new: NewBatch) -> Batch:
+        profile, revision = None, None
+        if new.profile_uuid is not None:
+            profile = found(await tx.profiles.find(new.profile_uuid), "profile")
+            if new.revision is None:
+                revision = found(await tx.revisions.newest(profile.uuid), "revision")
+            else:
+                revision = found(await tx.revisions.find(profile.uuid, new.revision), "revision")
+        return Batch(
+            uuid=self._new_id(),
+            action=BatchAction(new.action),
+            profile_uuid=None if profile is None else profile.uuid,
+            profile_name=None if profile is None else profile.name,
+            revision=None if revision is None else revision.number,
+            model=new.model or None,
+            location=new.location or None,
+            software_type=new.software_type or None,
+            at_once=new.at_once,
+            per_minute=new.per_minute,
+            stop_after_failures=new.stop_after_failures,
+            wait_minutes=new.wait_minutes,
+            user_uuid=actor.user_uuid,
+            state=BatchState.RUNNING,
+            message=None,
+            created_at=shown(self._clock()),
+            ended_at=None,
+        )
+
+
+async def _selected(tx: BatchesTransaction, new: NewBatch) -> AsyncIterator[list[str]]:
+    """The MACs of the phones that are wanted, a piece at a time."""
+    if new.macs is not None:
+        for start in range(0, len(new.macs), PIECE):
+            yield list(new.macs[start : start + PIECE])
+        return
+    last = None
+    while phones := await tx.phones.rows(PIECE, after=last):
+        yield [phone.mac for phone in phones if new.selects(phone)]
+        last = phones[-1]

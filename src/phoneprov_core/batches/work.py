@@ -1,0 +1,206 @@
+"""The work on one phone of a batch, to an end that is written down whatever happens."""
+
+from __future__ import annotations
+
+import msgspec
+
+from phoneprov_core.batches.model import Batch, BatchAction, PhoneState, Turn
+from phoneprov_core.batches.ports import BatchesTransaction, Calls
+from phoneprov_core.batches.rules import (
+    LOOK_AGAIN_SECONDS,
+    MOST_CUT_OFF,
+    waited_long_enough,
+)
+from phoneprov_core.deployments.deploy import LEASE_SECONDS, RESTARTED, Deploy, Order
+from phoneprov_core.deployments.model import Action, Deployment, Outcome
+from phoneprov_core.deployments.outside import Unbroken
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
+from phoneprov_core.kernel.ids import NewId
+from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.profiles.ports import PhoneDriver
+from phoneprov_core.profiles.restart import SWITCHED_OFF
+
+_IN_A_CALL = "The phone is in a call."
+_BUSY = "Another switch of the phone is under way."
+
+
+class PhoneWork:
+    """Switches or restarts one phone, or leaves it for later.
+
+    A phone in a call, or being worked on by somebody else, is left alone for a while, and given
+    up when that goes on for longer than the batch waits. ``calls`` is None where nobody can
+    say who is in a call; when it cannot be found out, the phone's turn goes on.
+    """
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[BatchesTransaction],
+        deploy: Deploy,
+        driver: PhoneDriver,
+        calls: Calls | None,
+        unbroken: Unbroken[None],
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._open = open_
+        self._deploy = deploy
+        self._driver = driver
+        self._calls = calls
+        self._unbroken = unbroken
+        self._clock = clock
+        self._new_id = new_id
+
+    async def __call__(self, batch: Batch, turn: Turn) -> None:
+        """Work on a phone, and write down what became of it. Raises ``Unavailable``."""
+        async with self._open.read() as tx:
+            phone = await tx.phones.find(turn.mac)
+        if phone is None:
+            await self._end(turn, PhoneState.FAILED, "The phone is not in the inventory any more.")
+        elif not phone.is_active:
+            await self._end(turn, PhoneState.FAILED, "This phone is not active.")
+        elif await self._is_in_call(phone):
+            await self._later(batch, turn, _IN_A_CALL)
+        elif batch.action is BatchAction.RESTART:
+            await self._unbroken(self._restart(batch, turn, phone))
+        else:
+            await self._unbroken(self._switch(batch, turn, phone))
+
+    async def recover(self, tx: BatchesTransaction, batch: Batch, turn: Turn) -> None:
+        """See what became of a phone whose turn came under an earlier hold: what its record
+        says counts, and what was cut off is tried again. Nothing is done while somebody is
+        still at work on it."""
+        if await tx.leases.holder(turn.mac) == turn.attempt_uuid:
+            return
+        record = await tx.deployments.find(turn.attempt_uuid)
+        if record is not None:
+            await self._as_recorded(tx, turn, record)
+        elif batch.action is BatchAction.RESTART:
+            await self._cut_off(tx, turn)
+        else:
+            # The attempt never began. It keeps its name: should its process only have been
+            # asleep, one of the two finds the name taken.
+            await tx.batches.put_back(turn, turn, 0, None)
+
+    async def _switch(self, batch: Batch, turn: Turn, phone: Phone) -> None:
+        try:
+            order = await self._order(batch, turn, phone)
+            await self._deploy(Actor(batch.user_uuid, SUPERADMIN), order)
+        except Unavailable:
+            raise
+        except PhoneprovError as error:
+            failure: PhoneprovError | None = error
+        else:
+            failure = None
+        async with self._open.write() as tx:
+            record = await tx.deployments.find(turn.attempt_uuid)
+            if record is not None:
+                await self._as_recorded(tx, turn, record)
+                return
+        assert failure is not None, "a deployment that ended well is recorded"
+        if failure.code == "phone_busy":
+            await self._later(batch, turn, _BUSY)
+        else:
+            await self._end(turn, PhoneState.FAILED, failure.message)
+
+    async def _order(self, batch: Batch, turn: Turn, phone: Phone) -> Order:
+        """What the phone is given. Raises ``NotFound``."""
+        async with self._open.read() as tx:
+            profile_uuid = batch.profile_uuid
+            if profile_uuid is None:
+                current = await tx.deployments.current(phone.mac)
+                if current is None:
+                    raise NotFound("No profile is known to be on this phone; switch it to one.")
+                profile_uuid = current.profile_uuid
+            profile = await tx.profiles.find(profile_uuid)
+            if batch.revision is None:
+                revision = await tx.revisions.newest(profile_uuid)
+            else:
+                revision = await tx.revisions.find(profile_uuid, batch.revision)
+            cnf_xml = None if revision is None else await tx.revisions.cnf_xml(revision.uuid)
+        if profile is None or revision is None or cnf_xml is None:
+            raise NotFound("The profile was deleted.")
+        return Order(Action.SWITCH, profile, revision, cnf_xml, phone, turn.attempt_uuid)
+
+    async def _restart(self, batch: Batch, turn: Turn, phone: Phone) -> None:
+        async with self._open.write() as tx:
+            fence = await tx.leases.take(phone.mac, turn.attempt_uuid, LEASE_SECONDS)
+            current = await tx.deployments.current(phone.mac)
+            on_it = None if current is None else await tx.profiles.find(current.profile_uuid)
+        if fence is None:
+            await self._later(batch, turn, _BUSY)
+            return
+        family = (phone.software_type or "").strip() or (on_it.software_type if on_it else None)
+        state, message = PhoneState.DONE, None
+        try:
+            await self._driver.restart(phone, family)
+        except PhoneprovError as error:
+            state, message = PhoneState.FAILED, error.message
+        async with self._open.write() as tx:
+            # Both at once: whoever finds the phone free finds it restarted.
+            await tx.leases.release(phone.mac, turn.attempt_uuid, fence)
+            await tx.batches.end(turn, state, shown(self._clock()), message=message)
+
+    async def _is_in_call(self, phone: Phone) -> bool:
+        if self._calls is None:
+            return False
+        try:
+            return await self._calls.in_call(phone)
+        except PhoneprovError:
+            return False
+
+    async def _later(self, batch: Batch, turn: Turn, why: str) -> None:
+        now = shown(self._clock())
+        since = turn.waiting_since or now
+        if waited_long_enough(batch, since, self._clock):
+            message = f"Given up after {batch.wait_minutes} minutes. {why}"
+            await self._end(turn, PhoneState.FAILED, message)
+            return
+        again = msgspec.structs.replace(turn, waiting_since=since)
+        async with self._open.write() as tx:
+            await tx.batches.put_back(turn, again, LOOK_AGAIN_SECONDS, why)
+
+    async def _end(self, turn: Turn, state: PhoneState, message: str) -> None:
+        async with self._open.write() as tx:
+            await tx.batches.end(turn, state, shown(self._clock()), message=message)
+
+    async def _as_recorded(self, tx: BatchesTransaction, turn: Turn, record: Deployment) -> None:
+        if record.outcome is Outcome.RUNNING:
+            # Somebody else has begun this very attempt: what comes of it will be seen then.
+            await tx.batches.put_back(turn, turn, LOOK_AGAIN_SECONDS, _BUSY)
+        elif record.outcome is Outcome.INTERRUPTED:
+            await self._cut_off(tx, turn, record.uuid)
+        else:
+            state, message = result_of(record)
+            await tx.batches.end(
+                turn, state, shown(self._clock()), message=message, deployment_uuid=record.uuid
+            )
+
+    async def _cut_off(
+        self, tx: BatchesTransaction, turn: Turn, deployment_uuid: str | None = None
+    ) -> None:
+        times = turn.cut_off + 1
+        if times < MOST_CUT_OFF:
+            again = msgspec.structs.replace(turn, attempt_uuid=self._new_id(), cut_off=times)
+            await tx.batches.put_back(turn, again, 0, "The work on it was cut off.")
+            return
+        await tx.batches.end(
+            turn,
+            PhoneState.FAILED,
+            shown(self._clock()),
+            message=f"The work on it was cut off {times} times.",
+            deployment_uuid=deployment_uuid,
+        )
+
+
+def result_of(record: Deployment) -> tuple[PhoneState, str | None]:
+    """What a deployment that ended means for the phone. A phone that holds the new file and was
+    not told to read it is not done, unless nobody wants phones to be told."""
+    if record.outcome is not Outcome.DEPLOYED:
+        return PhoneState.FAILED, record.message
+    if record.restart in {None, RESTARTED, SWITCHED_OFF}:
+        return PhoneState.DONE, None if record.restart == RESTARTED else record.restart
+    return PhoneState.FAILED, f"The file is in place, but was not read: {record.restart}"

@@ -1,0 +1,61 @@
+"""Deployments in words."""
+
+from __future__ import annotations
+
+from phoneprov_core.deployments.deploy import RESTARTED
+from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome, StepName
+
+STEPS = {
+    StepName.UPLOAD: "upload",
+    StepName.CLEAR_SESSION: "clear the services",
+    StepName.RESTART: "restart",
+}
+
+
+def what(deployment: Deployment) -> str:
+    """What was put onto the phone."""
+    return f"{deployment.profile_name}, revision {deployment.revision}"
+
+
+def how_it_went(deployment: Deployment, *, briefly: bool = False) -> str:
+    """What became of it, in one line; ``briefly`` without what a phone that is back said."""
+    match deployment.outcome:
+        case Outcome.RUNNING:
+            return "under way"
+        case Outcome.FAILED:
+            step = STEPS[deployment.failed_step] if deployment.failed_step else "the beginning"
+            return f"failed at {step}: {deployment.message}"
+        case Outcome.INTERRUPTED if deployment.place is None:
+            return "interrupted; the old file or the new one is there, whole"
+        case Outcome.INTERRUPTED:
+            return "interrupted when the file was in place"
+        case Outcome.DEPLOYED:
+            return f"deployed, {_restarted(deployment, briefly=briefly)}"
+
+
+def is_seen_through(deployment: Deployment) -> bool:
+    """Whether the phone was restarted and nothing speaks against its having come back."""
+    return (
+        deployment.restart == RESTARTED
+        and deployment.confirmation is not Confirmation.NOT_CONFIRMED
+    )
+
+
+def _restarted(deployment: Deployment, *, briefly: bool) -> str:
+    if deployment.restart != RESTARTED:
+        return f"not restarted: {deployment.restart}"
+    message = deployment.confirmation_message
+    match deployment.confirmation:
+        case Confirmation.NONE:
+            return "restarted"
+        case Confirmation.PENDING:
+            return "restarted; the phone is waited for"
+        case Confirmation.CONFIRMED:
+            return "restarted, confirmed" if briefly else f"restarted, confirmed: {message}"
+        case Confirmation.NOT_CONFIRMED:
+            return f"restarted, not confirmed: {message}"
+
+
+def moment(shown: str) -> str:
+    """A moment to the second, in UTC."""
+    return shown[:19].replace("T", " ")

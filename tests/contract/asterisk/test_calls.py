@@ -1,0 +1,137 @@
+"""Who is in a call, asked of a manager interface."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.asterisk.calls import ManagerCalls
+from phoneprov_adapters.asterisk.manager import ManagerSettings
+from phoneprov_core.kernel.errors import Refused, TimedOut
+from support.ami_stub import SECRET, USER, AmiStub, Say, event, failure, raw
+from support.stores import a_phone
+
+SCCP = a_phone(1, mac="00:1B:D4:00:00:01")
+SIP = a_phone(2, mac="00:1B:D4:00:00:02", software_type="SIP")
+IDLE = a_phone(3, mac="00:1B:D4:00:00:03")
+
+
+def calls(stub: AmiStub, *, fresh_seconds: float = 60.0, **changes: Any) -> ManagerCalls:
+    values: dict[str, Any] = {
+        "host": "127.0.0.1",
+        "port": stub.port,
+        "user": USER,
+        "secret": SECRET,
+        "timeout": 10.0,
+    }
+    return ManagerCalls(ManagerSettings(**(values | changes)), fresh_seconds=fresh_seconds)
+
+
+def listing(complete: str, *entries: tuple[str, dict[str, str]]) -> Say:
+    """A list as Asterisk gives it: an answer, the entries, an end."""
+
+    def say(action_id: str) -> bytes:
+        said = f"Response: Success\r\nActionID: {action_id}\r\nEventList: start\r\n\r\n".encode()
+        for name, fields in entries:
+            said += event(name, ActionID=action_id, **fields)
+        return said + event(complete, ActionID=action_id, EventList="Complete")
+
+    return say
+
+
+@pytest.fixture
+def busy(stub: AmiStub) -> AmiStub:
+    """An exchange with a SIP phone, an SCCP phone and somebody outside in calls."""
+    stub.answers["CoreShowChannels"] = listing(
+        "CoreShowChannelsComplete",
+        ("CoreShowChannel", {"Channel": "PJSIP/SEP001BD4000002-0000002a"}),
+        ("CoreShowChannel", {"Channel": "SCCP/1001-00000007"}),
+        ("CoreShowChannel", {"Channel": "PJSIP/a-trunk-0000002b"}),
+    )
+    stub.answers["SCCPShowChannels"] = listing(
+        "SCCPShowChannelsComplete",
+        ("TableStart", {"TableName": "Channels"}),
+        ("SCCPChannelEntry", {"LineName": "1001", "DeviceName": "SEP001BD4000001"}),
+        ("TableEnd", {"TableName": "Channels"}),
+    )
+    return stub
+
+
+async def test_phones_with_a_channel_are_in_a_call(busy: AmiStub) -> None:
+    asked = calls(busy)
+
+    assert await asked.in_call(SCCP)
+    assert await asked.in_call(SIP)
+    assert not await asked.in_call(IDLE)
+
+    assert busy.complaints == []
+
+
+async def test_an_older_chan_sccp_names_the_device_otherwise(busy: AmiStub) -> None:
+    busy.answers["SCCPShowChannels"] = raw(
+        b"Response: Success\r\nActionID: phoneprov-SCCPShowChannels\r\n\r\n"
+        + event("SCCPChannelEntry", Device="SEP001BD4000001")  # and without an ActionID
+        + event("SCCPShowChannelsComplete")
+    )
+
+    assert await calls(busy).in_call(SCCP)
+
+
+async def test_one_answer_serves_all_who_ask_meanwhile(busy: AmiStub) -> None:
+    asked = calls(busy)
+
+    await asyncio.gather(*(asked.in_call(phone) for phone in (SCCP, SIP, IDLE) * 5))
+
+    assert busy.names.count("CoreShowChannels") == 1
+    assert busy.connections == 1
+
+
+async def test_what_is_old_is_asked_again(busy: AmiStub) -> None:
+    asked = calls(busy, fresh_seconds=0.0)
+    assert await asked.in_call(SIP)
+
+    busy.answers["CoreShowChannels"] = listing("CoreShowChannelsComplete")
+
+    assert not await asked.in_call(SIP)
+
+
+async def test_without_chan_sccp_there_are_the_others(busy: AmiStub) -> None:
+    busy.answers["SCCPShowChannels"] = failure("Invalid/unknown command")
+    asked = calls(busy)
+
+    assert await asked.in_call(SIP)
+    assert not await asked.in_call(SCCP)
+
+
+async def test_an_account_that_may_not_list_calls_is_told_so(busy: AmiStub) -> None:
+    busy.answers["CoreShowChannels"] = failure("Permission denied")
+    asked = calls(busy)
+
+    for _ in range(2):
+        with pytest.raises(Refused, match="may not list calls"):
+            await asked.in_call(SIP)
+    assert busy.connections == 1  # and not one for each phone of a floor
+
+
+async def test_a_list_without_an_end_times_out(busy: AmiStub) -> None:
+    busy.answers["CoreShowChannels"] = raw(
+        b"Response: Success\r\nActionID: phoneprov-CoreShowChannels\r\n\r\n"
+    )
+
+    with pytest.raises(TimedOut):
+        await calls(busy, timeout=0.3).in_call(SIP)
+
+
+async def test_events_of_others_are_passed_over(busy: AmiStub) -> None:
+    busy.between = event("CoreShowChannel", Channel="PJSIP/SEP001BD4000003-1", ActionID="another")
+
+    assert not await calls(busy).in_call(IDLE)
+
+
+async def test_who_is_not_there_is_told(stub: AmiStub) -> None:
+    await stub.stop()
+
+    with pytest.raises(Refused):
+        await calls(stub).in_call(SIP)

@@ -1,0 +1,137 @@
+"""``phoneprov batch``: real FTP to simulated phones, output, exit codes, JSON for scripts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from phoneprov_adapters.settings import read_settings
+from phoneprov_adapters.wiring import open_phoneprov
+from phoneprov_core.phones.model import NewPhone
+from phoneprov_http.main.cli import main
+from support.desk import ADA, MAC, configuration, furnish, phone_beside, settings_for
+from support.stores import a_mac
+
+NOBODY = "00000000-0000-4000-8000-ffffffffffff"
+
+
+class Floor:
+    """Commands, with the settings that reach the phones."""
+
+    def __init__(self, environment: dict[str, str], folder: Path) -> None:
+        self._environment = environment
+        self.folder = folder
+
+    def run(self, *arguments: str, stdin: str = "", **more: str) -> Result:
+        environment = {"PHONEPROV_RESTART": "none", "COLUMNS": "240", **self._environment, **more}
+        return CliRunner().invoke(
+            main, ["batch", *arguments], env=environment, input=stdin, catch_exceptions=False
+        )
+
+    def lines(self, *arguments: str, **more: str) -> list[Any]:
+        done = self.run(*arguments, "--json", **more)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("furnished")
+    environment = {"PHONEPROV_DATA_DIR": str(folder)}
+    furnish(environment)
+
+    async def three_more() -> None:
+        async with open_phoneprov(read_settings(environment)) as phoneprov:
+            for number in (1, 2, 3):
+                phone = NewPhone(
+                    mac=a_mac(number),
+                    phone_ip="127.0.0.1" if number < 3 else None,
+                    location="Floor",
+                )
+                await phoneprov.phones.create(phoneprov.system_actor(), phone)
+
+    asyncio.run(three_more())
+    return folder
+
+
+@pytest.fixture
+def floor(furnished: Path, tmp_path: Path) -> Iterator[Floor]:
+    shutil.copytree(furnished, tmp_path / "data")
+    with phone_beside(tmp_path / "phone") as phone:
+        yield Floor(settings_for(phone, tmp_path / "data"), tmp_path / "phone")
+
+
+def test_a_floor_is_switched_and_shown(floor: Floor) -> None:
+    done = floor.run("start", "switch", "--profile", ADA, "--mac", a_mac(1), "--mac", MAC)
+
+    assert done.exit_code == 0
+    assert "is done." in done.stdout
+    assert "Of 2 phones: 2 done." in done.stdout
+    files = sorted(path.name for path in floor.folder.iterdir())
+    assert files == ["SEP001BD4000001.cnf.xml", "SEP001BD4123456.cnf.xml"]
+    assert (floor.folder / files[0]).read_text("utf-8") == configuration(ADA)
+    assert "2/2" in done.stderr  # how far it was
+
+
+def test_a_phone_that_fails_is_told_by_the_exit_code(floor: Floor) -> None:
+    done = floor.run("start", "switch", "--profile", ADA, "--location", "floor")
+
+    assert done.exit_code == 1
+    assert "Of 3 phones: 2 done, 1 failed." in done.stdout
+    (batch,) = floor.lines("show")
+    shown = floor.run("show", batch["uuid"], "--state", "failed").stdout
+    assert a_mac(3) in shown
+    assert "no IP address" in shown
+    assert a_mac(1) not in shown
+
+
+def test_scripts_read_json_one_object_a_line(floor: Floor) -> None:
+    given = f"{a_mac(1)}\n\n001bd4000003\n"
+    (batch,) = floor.lines("start", "switch", "--profile", ADA, "--macs-from", "-", stdin=given)
+
+    assert (batch["state"], batch["phones"]["done"], batch["phones"]["failed"]) == ("done", 1, 1)
+    seen, first, second = floor.lines("show", batch["uuid"], "--follow")
+    assert seen == batch
+    assert (first["mac"], first["state"]) == (a_mac(1), "done")
+    assert (second["mac"], second["state"]) == (a_mac(3), "failed")
+
+
+def test_what_is_left_to_the_service_waits_for_it(floor: Floor) -> None:
+    left = floor.run("start", "restart", "--mac", MAC, "--detach")
+    assert left.exit_code == 0
+    assert "is left to the service" in left.stdout
+    (batch,) = floor.lines("show")
+
+    cancelled = floor.run("cancel", batch["uuid"])
+
+    assert cancelled.exit_code == 0
+    assert f"The batch {batch['uuid']} (restart) is" in cancelled.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words", "code"),
+    [
+        (("start", "switch", "--profile", "Nobody", "--location", "floor"), "Nobody", 1),
+        (("start", "restart", "--location", "cellar"), "No active phone agrees", 1),
+        (("start", "restart"), "macs is required", 1),
+        (("start", "restart", "--location", "floor", "--at-once", "0"), "at_once must be", 1),
+        (("show", NOBODY), "no such batch", 1),
+        (("cancel", NOBODY), "no such batch", 1),
+    ],
+)
+def test_a_mistake_is_one_line(
+    floor: Floor, arguments: tuple[str, ...], words: str, code: int
+) -> None:
+    done = floor.run(*arguments)
+
+    assert done.exit_code == code
+    assert done.stdout == ""
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith("phoneprov: ")
+    assert words in line

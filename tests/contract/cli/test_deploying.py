@@ -1,0 +1,193 @@
+"""``switch``, ``preview``, ``history``, ``rollback``: real FTP and HTTP to a simulated phone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from phoneprov_http.main.cli import main
+from support.desk import (
+    ADA,
+    BOB,
+    FILE,
+    MAC,
+    NAMESAKE,
+    configuration,
+    furnish,
+    phone_beside,
+    press_quickly,
+    settings_for,
+)
+
+NOBODY = "00000000-0000-4000-8000-ffffffffffff"
+
+
+class Desk:
+    """Commands, with the settings that reach the desk."""
+
+    def __init__(self, environment: dict[str, str], folder: Path) -> None:
+        self._environment = environment
+        self._folder = folder
+
+    def run(self, *arguments: str, **more: str) -> Result:
+        # A restart takes a second; most of what is tried here needs none.
+        environment = {"PHONEPROV_RESTART": "none", "COLUMNS": "240", **self._environment, **more}
+        return CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False)
+
+    def json(self, *arguments: str, **more: str) -> Any:
+        return json.loads(self.run(*arguments, "--json", **more).stdout)
+
+    def on_phone(self) -> str:
+        return (self._folder / FILE).read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("furnished")
+    furnish({"PHONEPROV_DATA_DIR": str(folder)})
+    return folder
+
+
+@pytest.fixture
+def desk(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    press_quickly(monkeypatch)
+    shutil.copytree(furnished, tmp_path / "data")
+    with phone_beside(tmp_path / "phone") as phone:
+        yield Desk(settings_for(phone, tmp_path / "data"), tmp_path / "phone")
+
+
+def refused(done: Result, *words: str, code: int = 1) -> None:
+    assert done.exit_code == code
+    assert done.stdout == ""
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith("phoneprov: ")
+    for word in words:
+        assert word in line
+
+
+def test_a_switch_waits_until_the_phone_is_back(desk: Desk) -> None:
+    done = desk.run("switch", ADA, "001bd4123456", PHONEPROV_RESTART="http")
+
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert f"{ADA}, revision 1, is on {MAC}" in done.stdout
+    assert "restarted, confirmed: The phone was away for" in done.stdout
+    steps = [line.split("  ")[0] for line in done.stdout.splitlines() if " done " in line]
+    assert steps == ["upload", "clear the services", "restart"]
+    assert desk.on_phone() == configuration(ADA)
+    (row,) = desk.json("history", MAC)
+    assert (row["confirmation"], row["user_uuid"]) == (
+        "confirmed",
+        f"{'0' * 8}-0000-0000-0000-{'0' * 12}",
+    )
+
+
+def test_a_phone_that_is_not_restarted_is_told_by_the_exit_code(desk: Desk) -> None:
+    done = desk.run("switch", ADA, MAC)
+
+    assert done.exit_code == 3
+    assert "FAILED" in done.stdout
+    assert "restarts are switched off" in done.stdout
+    assert desk.on_phone() == configuration(ADA)
+
+
+def test_nobody_looks_when_nobody_waits(desk: Desk) -> None:
+    done = desk.run("switch", BOB, MAC, "--no-wait", "--json", PHONEPROV_RESTART="http")
+
+    made = json.loads(done.stdout)
+    assert (done.exit_code, made["restart"], made["confirmation"]) == (0, "ok", "none")
+
+
+def test_a_switch_that_fails_says_why_in_one_line(desk: Desk) -> None:
+    desk.run("switch", ADA, MAC)
+
+    refused(desk.run("switch", BOB, MAC, PHONEPROV_FTP_PASSWORD="wrong"), "refused the user")
+    refused(desk.run("switch", "Nobody", MAC), "no profile called 'Nobody'")
+    refused(desk.run("switch", NAMESAKE, MAC), "2 profiles", "uuid")
+    refused(desk.run("switch", NOBODY, MAC), "no such profile")
+    refused(desk.run("switch", ADA, "00:1B:D4:00:00:01"), "no such phone")
+    assert desk.on_phone() == configuration(ADA)
+
+
+def test_what_is_no_mac_is_a_mistake_of_the_command(desk: Desk) -> None:
+    for command in (("switch", ADA), ("preview", ADA), ("history",), ("rollback",)):
+        done = desk.run(*command, "nonsense")
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "phoneprov: Invalid value for '" in done.stderr
+
+
+def test_the_history_of_a_phone_and_what_is_on_it(desk: Desk) -> None:
+    empty = desk.run("history", MAC)
+    desk.run("switch", ADA, MAC)
+    desk.run("switch", BOB, MAC, PHONEPROV_FTP_PASSWORD="wrong")
+    desk.run("switch", BOB, MAC)
+
+    told = desk.run("history", MAC)
+
+    assert empty.stdout == "There are no such deployments.\n"
+    head, *rows = told.stdout.splitlines()
+    assert head.split() == ["No.", "When", "By", "Profile", "Rev.", "How", "it", "went"]
+    assert [row.startswith("*") for row in rows] == [False, False, True]
+    assert "the machine" in rows[0]
+    assert "failed at upload: The FTP server" in rows[1]
+    assert [row["number"] for row in desk.json("history")] == [1, 2, 3]
+    assert [row["number"] for row in desk.json("history", "--limit", "2")] == [2, 3]
+    assert [row["number"] for row in desk.json("history", "--current")] == [3]
+    assert [row["number"] for row in desk.json("history", "--outcome", "failed")] == [2]
+    assert [row["number"] for row in desk.json("history", MAC, "--profile", ADA)] == [1]
+    assert MAC in desk.run("history").stdout
+    refused(desk.run("history", "00:1B:D4:00:00:01"), "no such phone")
+
+
+def test_the_previous_one_is_put_back_or_another(desk: Desk) -> None:
+    refused(desk.run("rollback", MAC), "Nothing")
+    for name in (ADA, BOB):
+        desk.run("switch", name, MAC)
+
+    done = desk.run("rollback", MAC)
+
+    assert done.exit_code == 3  # not restarted, as above
+    assert desk.on_phone() == configuration(ADA)
+    assert "put back: deployed" in desk.run("history", MAC).stdout
+    made = desk.json("rollback", MAC, "--deployment", "2")
+    assert (made["action"], desk.on_phone()) == ("rollback", configuration(BOB))
+    desk.run("rollback", MAC, "--profile", ADA, "--revision", "1")
+    assert desk.on_phone() == configuration(ADA)
+    desk.run("rollback", MAC, "--deployment", made["uuid"])
+    assert desk.on_phone() == configuration(BOB)
+    refused(desk.run("rollback", MAC, "--deployment", "9"), "no deployment number 9")
+    refused(desk.run("rollback", MAC, "--deployment", NOBODY), "no such deployment")
+    refused(desk.run("rollback", MAC, "--profile", ADA, "--revision", "9"), "no such revision")
+    assert desk.run("rollback", MAC, "--profile", ADA).exit_code == 2
+    assert desk.run("rollback", MAC, "--deployment", "1", "--profile", ADA).exit_code == 2
+
+
+def test_a_preview_says_what_would_change_and_touches_nothing(desk: Desk) -> None:
+    desk.run("switch", ADA, MAC)
+
+    done = desk.run("preview", BOB, MAC)
+
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "reachable: Logged in on 127.0.0.1:" in done.stdout
+    assert "reachable: The phone answers: CP-7945G." in done.stdout
+    assert f"{FILE}:5:3: note: sshPassword holds a secret" in done.stdout
+    assert f"-  <phonePersonalization>{ADA}</phonePersonalization>" in done.stdout
+    assert "+  <sshPassword>***2</sshPassword>" in done.stdout
+    assert f"of {ADA}" not in done.stdout
+    assert desk.on_phone() == configuration(ADA)
+    assert len(desk.json("history")) == 1
+    assert desk.json("preview", ADA, MAC)["diff"] == ""
+
+
+def test_a_preview_fails_when_something_stands_against_the_switch(desk: Desk) -> None:
+    assert desk.run("preview", ADA, MAC).exit_code == 0
+    wrong = desk.run("preview", ADA, MAC, PHONEPROV_FTP_PASSWORD="wrong")
+
+    assert wrong.exit_code == 1
+    assert "NOT REACHABLE" in wrong.stdout
+    refused(desk.run("preview", "Nobody", MAC), "no profile called")

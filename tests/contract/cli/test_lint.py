@@ -1,0 +1,109 @@
+"""``phoneprov lint``: findings as compilers tell them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from phoneprov_core.configuration.well_formed import LARGEST
+from phoneprov_http.main.cli import main
+from support.desk import configuration
+
+# None of them may be read: a wrong one would be complained about.
+NO_SETTINGS = {"PHONEPROV_FTP_PORT": "abc", "PHONEPROV_DATA_DIR": "/nowhere/at/all"}
+GOOD = configuration("Ada").replace("<sshPassword>of Ada</sshPassword>", "")
+
+
+def lint(*arguments: str | Path, stdin: str = "") -> Result:
+    words = [str(argument) for argument in arguments]
+    return CliRunner().invoke(
+        main, ["lint", *words], env=NO_SETTINGS, input=stdin, catch_exceptions=False
+    )
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    file = tmp_path / "good.xml"
+    file.write_text(GOOD, "utf-8")
+    return file
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    file = tmp_path / "SEP001BD4123456.cnf.xml"
+    file.write_text(
+        GOOD.replace("<webAccess>0<", "<webAccess>true<").replace("Ada", "SEP001BD4999999"), "utf-8"
+    )
+    return file
+
+
+def test_nothing_found_is_nothing_said(good: Path) -> None:
+    done = lint(good)
+
+    assert (done.exit_code, done.output) == (0, "")
+
+
+def test_findings_stand_behind_their_place(good: Path, bad: Path) -> None:
+    done = lint(good, bad)
+
+    assert done.exit_code == 1
+    warning, error = done.stdout.splitlines()
+    assert warning.startswith(f"{bad}:4:3: warning: ")
+    assert warning.endswith(" [other_phone]")
+    assert error.startswith(f"{bad}:12:17: error: webAccess is a number")
+    assert done.stderr == "1 error(s), 1 warning(s) in 2 file(s)\n"
+
+
+def test_warnings_fail_when_they_should(bad: Path) -> None:
+    bad.write_text(bad.read_text("utf-8").replace("true", "0"), "utf-8")
+
+    assert lint(bad).exit_code == 0
+    assert lint("--strict", bad).exit_code == 1
+    # Which phone it is for may be said, instead of told by the file's name.
+    assert lint("--strict", "--mac", "001bd4999999", bad).exit_code == 0
+    assert "other_protocol" in lint("--family", "SIP", bad).stdout
+
+
+def test_scripts_get_json(good: Path, bad: Path) -> None:
+    told = json.loads(lint("--json", good, bad).stdout)
+
+    assert [one["file"] for one in told] == [str(good), str(bad)]
+    assert told[0]["findings"] == []
+    assert [finding["severity"] for finding in told[1]["findings"]] == ["warning", "error"]
+    assert set(told[1]["findings"][0]) == {"severity", "line", "column", "code", "message"}
+
+
+def test_standard_input_is_a_file(good: Path) -> None:
+    assert lint("-", stdin=GOOD).exit_code == 0
+    assert lint("-", stdin="<device>").stdout.startswith("-:1:9: error: ")
+
+
+def test_what_cannot_be_read_is_a_mistake_of_the_command(tmp_path: Path) -> None:
+    for path in (tmp_path / "nothing.xml", tmp_path):
+        done = lint(path)
+        assert (done.exit_code, done.stdout) == (2, "")
+    assert lint().exit_code == 2
+
+
+def test_a_file_without_end_is_not_read_to_it(tmp_path: Path) -> None:
+    huge = tmp_path / "huge.xml"
+    with huge.open("wb") as file:
+        file.truncate(LARGEST * 100)
+
+    assert "[too_large]" in lint(huge).stdout
+
+
+def test_it_touches_nothing_as_a_command_of_its_own(tmp_path: Path, bad: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "phoneprov_http.main", "lint", bad.name],
+        cwd=tmp_path, env=NO_SETTINGS, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert done.stdout.startswith(f"{bad.name}:4:3: warning: ")
+    assert list(tmp_path.iterdir()) == [bad]

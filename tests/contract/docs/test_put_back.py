@@ -1,0 +1,89 @@
+"""The commands of the how-to about putting back, and what they print, are what really happens.
+
+In what is shown, ``...`` at the end of a line or in it stands for anything, and alone on a line
+for any lines.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from phoneprov_http.main.cli import main
+from support.desk import (
+    ADA,
+    MAC,
+    change,
+    configuration,
+    furnish,
+    phone_beside,
+    press_quickly,
+    settings_for,
+)
+
+PAGE = Path(__file__).parents[3] / "docs/how-to/put-back.md"
+SHOWN = re.compile(r"^( *)```console\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+
+
+def commands() -> list[tuple[str, str]]:
+    """Each command with what is shown to be printed."""
+    found = []
+    for indent, block in SHOWN.findall(PAGE.read_text("utf-8")):
+        lines = [line.removeprefix(indent) for line in block.splitlines()]
+        assert lines[0].startswith("$ phoneprov ")
+        found.append((lines[0].removeprefix("$ phoneprov "), "\n".join(lines[1:])))
+    return found
+
+
+def pattern(shown: str) -> str:
+    """A pattern for what is shown; columns may be wider, for times and places differ."""
+    lines = [
+        "(?:.*\n)*?" if line == "..." else re.sub(r"(?:\\ )+", r" +", _escaped(line)) + r" *\n"
+        for line in shown.splitlines()
+    ]
+    return "".join(lines)
+
+
+def _escaped(line: str) -> str:
+    return ".*".join(re.escape(part) for part in line.split("..."))
+
+
+def test_the_commands_print_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = configuration(ADA).replace("<webAccess>0<", "<webAccess>true<")
+    monkeypatch.chdir(tmp_path)
+    press_quickly(monkeypatch)
+    Path("new.cnf.xml").write_text(wrong, "utf-8")
+    with phone_beside(tmp_path / "phone") as phone:
+        environment = {**settings_for(phone, tmp_path / "data"), "COLUMNS": "120"}
+        furnish(environment)
+        runner = CliRunner(env=environment)
+        assert runner.invoke(main, ["switch", ADA, MAC]).exit_code == 0
+        change(environment, ADA, wrong)
+        assert runner.invoke(main, ["switch", ADA, MAC]).exit_code == 0
+        codes = []
+        for command, shown in commands():
+            done = runner.invoke(main, shlex.split(command), catch_exceptions=False)
+            assert re.fullmatch(pattern(shown), done.stdout), f"{command}\n{done.stdout}"
+            codes.append(done.exit_code)
+
+    assert codes == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "agree"),
+    [
+        ("a  b ... c", "a b 1 2 c   \n", True),
+        ("a\n...\nc", "a\nb\nb\nc\n", True),
+        ("a\n...\nc", "a\nc\n", True),
+        ("a\n...\nc", "a\nb\nd\n", False),
+        ("a b", "a c\n", False),
+        ("a", "a\nb\n", False),
+        ("a (b)", "a b\n", False),
+    ],
+)
+def test_what_is_printed_may_not_be_what_is_shown(shown: str, printed: str, agree: bool) -> None:
+    assert bool(re.fullmatch(pattern(shown), printed)) == agree

@@ -1,0 +1,156 @@
+"""Batches over HTTP, over the real use cases and a real database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
+from support.stores import a_mac
+from support.switch_rig import World, a_desk_phone, a_profile_of
+
+COUNTS = ("waiting", "running", "done", "failed", "left_out", "total")
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+async def api(world: World, tmp_path: Path) -> AsyncIterator[Api]:
+    async with opened_api(tmp_path, overrides=world.adapters()) as opened:
+        yield opened
+        await opened.container.tasks().drain(5.0)
+
+
+@pytest.fixture
+async def admin(api: Api) -> Caller:
+    """Somebody at level 0, with five phones on the second floor."""
+    admin = await api.account("root", level=0)
+    for number in range(1, 6):
+        await a_desk_phone(
+            admin, mac=a_mac(number), phone_ip=f"10.0.0.{number}", location="2nd floor"
+        )
+    return admin
+
+
+async def start(admin: Caller, **fields: Any) -> dict[str, Any]:
+    reply = await admin.post("/batches", {"action": "restart", "location": "2nd floor", **fields})
+    batch: dict[str, Any] = data_of(reply, 202, "Batch started")
+    return batch
+
+
+async def over(admin: Caller, batch: dict[str, Any]) -> dict[str, Any]:
+    """The batch when it has ended."""
+    async with asyncio.timeout(20):
+        while True:
+            seen: dict[str, Any] = data_of(await admin.get(f"/batches/{batch['uuid']}"))
+            if seen["ended_at"] is not None:
+                return seen
+            await asyncio.sleep(0.02)
+
+
+async def test_a_floor_is_switched(api: Api, admin: Caller, world: World) -> None:
+    profile = await a_profile_of(admin)
+
+    batch = await start(admin, action="switch", profile_uuid=profile)
+    assert (batch["state"], batch["ended_at"]) == ("running", None)
+    assert batch["phones"] == dict(zip(COUNTS, (5, 0, 0, 0, 0, 5), strict=True))
+    batch = await over(admin, batch)
+
+    assert batch["state"] == "done"
+    assert batch["phones"] == dict(zip(COUNTS, (0, 0, 5, 0, 0, 5), strict=True))
+    assert len(world.uploads) == 5
+    reply = await admin.get(f"/batches/{batch['uuid']}/phones")
+    phones = data_of(reply, message="5 phone(s) found")
+    assert [phone["mac"] for phone in phones] == [a_mac(number) for number in range(1, 6)]
+    for phone in phones:
+        assert (phone["state"], phone["tries"], phone["message"]) == ("done", 1, None)
+        record = data_of(await admin.get(f"/deployments/{phone['deployment_uuid']}"))
+        assert (record["mac"], record["outcome"]) == (phone["mac"], "deployed")
+
+
+async def test_the_phones_of_a_batch_can_be_narrowed_and_paged(
+    api: Api, admin: Caller, world: World
+) -> None:
+    batch = await start(admin, action="switch")  # nothing is known to be on them
+    await over(admin, batch)
+
+    reply = await admin.get(f"/batches/{batch['uuid']}/phones", state="failed", limit=2, offset=3)
+    envelope = reply.json()
+    assert [phone["position"] for phone in envelope["data"]] == [4, 5]
+    assert envelope["metadata"] == {"total": 5, "limit": 2, "offset": 3}
+    assert "No profile is known" in envelope["data"][0]["message"]
+    assert envelope["data"][0]["deployment_uuid"] is None
+    none = await admin.get(f"/batches/{batch['uuid']}/phones", state="waiting")
+    assert data_of(none, message="0 phone(s) found") == []
+    wrong = await admin.get(f"/batches/{batch['uuid']}/phones", state="lost")
+    assert error_of(wrong, 422, "invalid").keys() == {"state"}
+
+
+async def test_batches_are_listed(api: Api, admin: Caller) -> None:
+    batches = [await over(admin, await start(admin)) for _ in range(3)]
+
+    assert data_of(await admin.get("/batches"), message="3 batch(s) found") == batches
+    assert data_of(await admin.get("/batches", limit=1, offset=1)) == batches[1:2]
+
+
+async def test_a_batch_is_cancelled(api: Api, admin: Caller, world: World) -> None:
+    profile = await a_profile_of(admin)
+    world.gate.clear()
+    batch = await start(admin, action="switch", profile_uuid=profile, at_once=1)
+    await world.begun.wait()
+
+    reply = await admin.delete(f"/batches/{batch['uuid']}")
+    cancelled = data_of(reply, message="Batch cancelled")
+    assert (cancelled["state"], cancelled["ended_at"]) == ("cancelled", None)
+    assert cancelled["phones"] == dict(zip(COUNTS, (0, 1, 0, 0, 4, 5), strict=True))
+    world.gate.set()
+    batch = await over(admin, batch)
+
+    assert batch["phones"] == dict(zip(COUNTS, (0, 0, 1, 0, 4, 5), strict=True))
+    assert data_of(await admin.delete(f"/batches/{batch['uuid']}")) == batch
+
+
+@pytest.mark.parametrize("path", [f"/batches/{STRANGER}", "/batches/nonsense"])
+async def test_a_batch_that_is_not_there_is_not_found(api: Api, admin: Caller, path: str) -> None:
+    error_of(await admin.get(path), 404, "not_found")
+    error_of(await admin.get(f"{path}/phones"), 404, "not_found")
+    error_of(await admin.delete(path), 404, "not_found")
+
+
+async def test_401_comes_before_403_before_404_before_422(api: Api, admin: Caller) -> None:
+    ada = await api.account("ada")
+    bad = {"action": "nonsense", "profile_uuid": STRANGER}
+
+    error_of(await api.nobody.post("/batches", bad), 401)
+    error_of(await ada.post("/batches", bad), 403)
+    error_of(await admin.post("/batches", bad), 404)
+    wrong = error_of(await admin.post("/batches", {"action": "nonsense", "x": 1}), 422)
+    assert wrong == {
+        "action": "must be one of switch, restart",
+        "x": "is not a field of this request",
+    }
+
+
+async def test_what_stands_against_a_batch_is_told(api: Api, admin: Caller) -> None:
+    nowhere = await admin.post("/batches", {"action": "restart", "location": "3rd floor"})
+    error_of(nowhere, 409, "no_phones")
+    unknown = await admin.post("/batches", {"action": "restart", "macs": [a_mac(1), a_mac(9)]})
+    error_of(unknown, 404, "not_found")
+    assert a_mac(9) in unknown.json()["message"]
+    assert data_of(await admin.get("/batches")) == []
+
+
+async def test_a_batch_that_restarts_is_told_apart(api: Api, admin: Caller, world: World) -> None:
+    batch = await over(admin, await start(admin, macs=["001bd4000002"], location=None))
+
+    assert batch["action"] == "restart"
+    assert batch["phones"]["done"] == 1
+    assert world.uploads == []
+    assert {step[1] for step in world.happened} == {"10.0.0.2"}

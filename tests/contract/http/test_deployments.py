@@ -1,0 +1,429 @@
+"""Deployments, preview, rollback and revisions: our addition to the interface."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.memory.system import PlainHasher
+from phoneprov_core.deployments.outside import DeviceInformation
+from phoneprov_core.kernel.errors import Refused, TimedOut
+from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
+from support.switch_rig import FILE, MAC, XML, World, a_desk_phone, a_profile_of, switch
+
+bare_data_of = partial(data_of, metadata=False)
+
+OTHER = "00:1B:D4:12:34:99"
+NEWER = XML.replace("name", "label")
+
+
+class Office:
+    """One desk, a superadmin, and two people."""
+
+    def __init__(self, api: Api, world: World, admin: Caller, ada: Caller, bob: Caller) -> None:
+        self.api, self.world, self.admin, self.ada, self.bob = api, world, admin, ada, bob
+        self.profile = ""
+
+    async def switch(self, mac: str = MAC, profile: str = "") -> None:
+        data_of(await switch(self.ada, profile or self.profile, mac), metadata=False)
+
+    async def save(self, xml: str) -> None:
+        reply = await self.ada.put(f"/phone-profiles/{self.profile}", {"cnf_xml": xml})
+        assert reply.status_code == 200
+
+    def on_phone(self) -> str:
+        return self.world.files["10.0.0.5:21"][FILE].decode()
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Office]:
+    world = World()
+    adapters = {**world.adapters(), "hasher": PlainHasher()}
+    async with opened_api(tmp_path, database_kind="memory", overrides=adapters) as api:
+        people = [await api.account(name) for name in ("ada", "bob")]
+        office = Office(api, world, await api.account("admin", level=0), *people)
+        await a_desk_phone(office.admin)
+        office.profile = await a_profile_of(office.ada)
+        yield office
+
+
+async def listed(caller: Caller, path: str = "/deployments", **query: Any) -> list[Any]:
+    rows = data_of(await caller.get(path, **query))
+    assert isinstance(rows, list)
+    return rows
+
+
+# What was deployed
+
+
+async def test_a_switch_is_a_deployment_with_its_steps(desk: Office) -> None:
+    await desk.switch()
+
+    (row,) = await listed(desk.ada)
+
+    assert row == data_of(
+        await desk.ada.get(f"/deployments/{row['uuid']}"), 200, "Deployment found"
+    )
+    assert (row["mac"], row["action"], row["outcome"]) == (MAC, "switch", "deployed")
+    assert (row["profile_uuid"], row["profile_name"], row["revision"]) == (desk.profile, "Ada's", 1)
+    assert row["user_uuid"] == row["owner_uuid"] == desk.ada.uuid
+    assert [(s["name"], s["ok"]) for s in row["steps"]] == [
+        ("upload", True),
+        ("clear_session", True),
+        ("restart", True),
+    ]
+    assert (row["place"], row["restart"]) == (f"10.0.0.5:21/{FILE}", "ok")
+    assert row["confirmation"] == "none"  # the phone does not say who it is
+    assert XML not in (await desk.ada.get("/deployments")).text
+
+
+@pytest.mark.parametrize("error", [Refused("It said no."), TimedOut("It said nothing.")])
+async def test_a_failed_switch_names_the_step_and_why(desk: Office, error: Any) -> None:
+    desk.world.fail_next(error)
+    await switch(desk.ada, desk.profile)
+
+    (row,) = await listed(desk.ada, outcome="failed")
+
+    assert (row["failed_step"], row["message"], row["place"]) == ("upload", error.message, None)
+    assert [step["ok"] for step in row["steps"]] == [False]
+    assert row["restart"] is None
+
+
+async def test_a_phone_that_is_watched_is_pending(desk: Office) -> None:
+    desk.world.phones.tells["10.0.0.5"] = DeviceInformation(mac=MAC)
+    await desk.switch()
+
+    (row,) = await listed(desk.ada)
+
+    assert (row["confirmation"], row["confirmation_at"]) == ("pending", None)
+    assert row["confirmation_by"] > row["ended_at"]
+    await desk.api.container.tasks().drain(0)
+
+
+async def test_filters_narrow_the_list_down(desk: Office) -> None:
+    await a_desk_phone(desk.admin, mac=OTHER)
+    second = await a_profile_of(desk.ada, cnf_xml=NEWER)
+    await desk.switch()
+    await desk.switch(OTHER)
+    await desk.switch(MAC, second)
+    desk.world.fail_next(Refused("no"))
+    await switch(desk.ada, desk.profile)
+    every = await listed(desk.admin)
+
+    async def numbers(**query: Any) -> list[int]:
+        return [every.index(row) for row in await listed(desk.admin, **query)]
+
+    assert await numbers() == [0, 1, 2, 3]
+    assert await numbers(mac="001bd4123456") == [0, 2, 3]
+    assert await numbers(profile_uuid=second.upper()) == [2]
+    assert await numbers(outcome="failed") == [3]
+    assert await numbers(outcome="running") == []
+    assert await numbers(current="true") == [1, 2]
+    assert await numbers(current="false", mac=OTHER, outcome="deployed") == [1]
+    assert await numbers(limit=2, offset=1) == [1, 2]
+    assert await numbers(mac=MAC, limit=1, offset=1) == [2]
+    assert await numbers(unheard_of="passed over") == [0, 1, 2, 3]
+
+
+async def test_a_page_tells_how_many_agree_with_the_filters(desk: Office) -> None:
+    for _ in range(3):
+        await desk.switch()
+
+    reply = await desk.admin.get("/deployments", outcome="deployed", limit=2)
+
+    assert reply.json()["message"] == "2 deployment(s) found"
+    assert reply.json()["metadata"] == {"total": 3, "limit": 2, "offset": 0}
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"mac": "nonsense"}, "mac"),
+        ({"mac": ["001bd4123456", "001bd4123457"]}, "mac"),
+        ({"profile_uuid": "5"}, "profile_uuid"),
+        ({"outcome": "DEPLOYED"}, "outcome"),
+        ({"outcome": ""}, "outcome"),
+        ({"current": "1"}, "current"),
+        ({"current": "yes"}, "current"),
+        ({"limit": "0"}, "limit"),
+    ],
+)
+async def test_a_filter_that_cannot_be_is_named(
+    desk: Office, query: dict[str, Any], field: str
+) -> None:
+    assert list(error_of(await desk.admin.get("/deployments", **query), 422)) == [field]
+    if field != "mac":
+        path = f"/phones/{MAC}/deployments"
+        assert list(error_of(await desk.admin.get(path, **query), 422)) == [field]
+
+
+async def test_every_filter_that_cannot_be_is_named(desk: Office) -> None:
+    reply = await desk.admin.get("/deployments", mac="x", current="maybe", outcome="well")
+
+    assert set(error_of(reply, 422, "invalid")) == {"mac", "current", "outcome"}
+
+
+async def test_a_query_without_end_is_not_read(desk: Office) -> None:
+    error_of(await desk.admin.get("/deployments", mac="1" * 3000), 400, "malformed")
+
+
+async def test_one_sees_one_s_own_and_level_0_sees_all(desk: Office) -> None:
+    of_bob = await a_profile_of(desk.bob)
+    await desk.switch()
+    data_of(await switch(desk.admin, of_bob), metadata=False)
+    every = await listed(desk.admin)
+
+    assert await listed(desk.ada) == every[:1]
+    assert await listed(desk.bob) == every[1:]
+    assert await listed(desk.ada, f"/phones/{MAC}/deployments") == every[:1]
+    assert await listed(desk.ada, current="true") == []
+    hidden = await desk.ada.get(f"/deployments/{every[1]['uuid']}")
+    missing = await desk.ada.get(f"/deployments/{STRANGER}")
+    assert hidden.json()["message"] == missing.json()["message"]
+    assert error_of(hidden, 404, "not_found") == {}
+
+
+async def test_a_phone_s_history_and_what_is_on_it(desk: Office) -> None:
+    await a_desk_phone(desk.admin, mac=OTHER)
+    await desk.switch()
+    await desk.save(NEWER)
+    await desk.switch()
+    await desk.switch(OTHER)
+
+    history = await listed(desk.ada, "/phones/001bd4123456/deployments")
+    now = await listed(desk.ada, f"/phones/{MAC}/deployments", current="true")
+
+    assert [row["revision"] for row in history] == [1, 2]
+    assert now == history[1:]
+    assert await listed(desk.ada, f"/phones/{MAC}/deployments", limit=1) == history[:1]
+
+
+async def test_the_history_outlives_its_phone(desk: Office) -> None:
+    await desk.switch()
+    await desk.admin.delete(f"/phones/{MAC}")
+
+    assert len(await listed(desk.ada, f"/phones/{MAC}/deployments")) == 1
+    error_of(await desk.bob.get(f"/phones/{MAC}/deployments"), 404)
+
+
+@pytest.mark.parametrize("mac", [OTHER, "nonsense", "00:00:00:00:00:00"])
+async def test_a_phone_that_is_not_there_has_no_history(desk: Office, mac: str) -> None:
+    error_of(await desk.admin.get(f"/phones/{mac}/deployments"), 404)
+    error_of(await desk.admin.get(f"/phones/{mac}/deployments", outcome="nonsense"), 404)
+
+
+async def test_a_mac_in_the_query_must_agree_with_the_path(desk: Office) -> None:
+    path = f"/phones/{MAC}/deployments"
+
+    assert list(error_of(await desk.admin.get(path, mac=OTHER), 422)) == ["mac"]
+    assert await listed(desk.admin, path, mac="001bd4123456") == []
+
+
+# Revisions
+
+
+async def test_a_save_makes_a_revision_when_the_configuration_changed(desk: Office) -> None:
+    await desk.ada.put(f"/phone-profiles/{desk.profile}", {"name": "Another name"})
+    await desk.save(XML)
+    await desk.save(NEWER)
+    path = f"/phone-profiles/{desk.profile}/revisions"
+
+    revisions = bare_data_of(await desk.ada.get(path), 200, "2 revision(s) found")
+
+    assert [row["number"] for row in revisions] == [1, 2]
+    assert [row["size"] for row in revisions] == [len(XML.encode()), len(NEWER.encode())]
+    assert {row["created_by"] for row in revisions} == {desk.ada.uuid}
+    assert bare_data_of(await desk.ada.get(path, limit=1, offset=1)) == revisions[1:]
+    error_of(await desk.bob.get(path), 404)
+
+
+# The dry run
+
+
+async def preview(caller: Caller, profile: str, mac: str = MAC) -> Any:
+    body = {"profile_uuid": profile, "mac": mac}
+    return await caller.post("/phone-profiles/switch/preview", body)
+
+
+async def test_a_preview_says_what_would_change_and_touches_nothing(desk: Office) -> None:
+    desk.world.phones.tells["10.0.0.5"] = DeviceInformation(mac=MAC, model="CP-7945G")
+    await desk.switch()
+    await desk.save(NEWER)
+    happened, rows = list(desk.world.happened), await listed(desk.admin)
+
+    told = bare_data_of(await preview(desk.ada, desk.profile), 200, "Switch previewed")
+
+    assert (told["profile"], told["mac"], told["filename"]) == ("Ada's", MAC, FILE)
+    assert (told["revision"], told["compatible"], told["changed"]) == (2, True, True)
+    assert told["on_phone"]["uuid"] == rows[0]["uuid"]
+    assert "-<device><name>" in told["diff"]
+    assert "+<device><label>" in told["diff"]
+    assert told["server"]["reachable"] is None  # the uploader of the tests cannot be asked
+    assert told["phone"]["message"] == "The phone answers: CP-7945G."
+    assert {"error", "note"} <= {finding["severity"] for finding in told["findings"]}
+    assert desk.world.happened == happened
+    assert await listed(desk.admin) == rows
+    assert desk.on_phone() == XML
+
+
+async def test_secrets_are_masked_in_a_preview(desk: Office) -> None:
+    for secret in ("enchantress", "of numbers"):
+        await desk.save(f"<device><sshPassword>{secret}</sshPassword></device>")
+        if secret == "enchantress":
+            await desk.switch()
+
+    reply = await preview(desk.ada, desk.profile)
+
+    assert "***1" in reply.json()["data"]["diff"]
+    assert "***2" in reply.json()["data"]["diff"]
+    assert "enchantress" not in reply.text
+    assert "of numbers" not in reply.text
+
+
+async def test_what_is_another_s_is_not_shown_in_a_preview(desk: Office) -> None:
+    await desk.switch()
+    of_bob = await a_profile_of(desk.bob, cnf_xml=NEWER)
+
+    told = bare_data_of(await preview(desk.bob, of_bob))
+
+    assert (told["on_phone"], told["changed"], told["diff"]) == (None, None, None)
+    assert "somebody else" in told["diff_note"]
+
+
+async def test_what_stands_against_a_switch_is_part_of_the_preview(desk: Office) -> None:
+    for_others = await a_profile_of(desk.ada, compatible_models=["8841"])
+
+    told = bare_data_of(await preview(desk.ada, for_others))
+
+    assert told["compatible"] is False
+    assert "8841" in told["objection"]
+    assert told["diff_note"]
+
+
+async def test_a_preview_is_refused_like_a_switch(desk: Office) -> None:
+    error_of(await preview(desk.bob, desk.profile), 404)
+    error_of(await preview(desk.ada, desk.profile, OTHER), 404)
+    error_of(await preview(desk.ada, STRANGER, "nonsense"), 404)
+    assert list(error_of(await preview(desk.ada, desk.profile, "nonsense"), 422)) == ["mac"]
+
+
+# Putting back
+
+
+async def test_the_previous_configuration_is_put_back_in_one_call(desk: Office) -> None:
+    await desk.switch()
+    await desk.save(NEWER)
+    await desk.switch()
+    await desk.switch()
+    assert desk.on_phone() == NEWER
+
+    reply = await desk.ada.ask("POST", f"/phones/{MAC}/rollback")
+
+    made = data_of(reply, 200, "Configuration put back")
+    assert desk.on_phone() == XML
+    assert (made["action"], made["revision"], made["restart"]) == ("rollback", 1, "ok")
+    assert made == (await listed(desk.ada, current="true"))[0]
+    data_of(await desk.ada.post(f"/phones/{MAC}/rollback", {}))
+    assert desk.on_phone() == NEWER
+
+
+async def test_what_a_deployment_brought_or_any_revision_is_put_back(desk: Office) -> None:
+    await desk.switch()
+    for xml in (NEWER, "<device/>"):
+        await desk.save(xml)
+        await desk.switch()
+    first = (await listed(desk.ada))[0]["uuid"]
+    path = f"/phones/{MAC}/rollback"
+
+    data_of(await desk.ada.post(path, {"deployment_uuid": first}))
+    assert desk.on_phone() == XML
+    data_of(await desk.ada.post(path, {"profile_uuid": desk.profile, "revision": 2}))
+    assert desk.on_phone() == NEWER
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({"revision": 1}, {"profile_uuid"}),
+        ({"profile_uuid": "PROFILE"}, {"revision"}),
+        ({"profile_uuid": "PROFILE", "revision": 0}, {"revision"}),
+        ({"profile_uuid": "PROFILE", "revision": 2**31}, {"revision"}),
+        ({"profile_uuid": "PROFILE", "revision": "1"}, {"revision"}),
+        (
+            {"deployment_uuid": "DEPLOYMENT", "profile_uuid": "PROFILE"},
+            {"profile_uuid", "revision"},
+        ),
+        ({"deployment_uuid": "DEPLOYMENT", "revision": 1}, {"revision"}),
+        ({"deployment_uuid": None}, {"deployment_uuid"}),
+        ({"deployment_uuid": "5"}, {"deployment_uuid"}),
+        ({"mac": MAC}, {"mac"}),
+    ],
+)
+async def test_a_body_that_cannot_be_is_named(
+    desk: Office, body: dict[str, Any], fields: set[str]
+) -> None:
+    await desk.switch()
+    known = {"PROFILE": desk.profile, "DEPLOYMENT": (await listed(desk.ada))[0]["uuid"]}
+    sent = {name: known.get(str(value), value) for name, value in body.items()}
+
+    reply = await desk.ada.post(f"/phones/{MAC}/rollback", sent)
+
+    assert set(error_of(reply, 422, "invalid")) == fields
+    assert len(await listed(desk.ada)) == 1
+
+
+async def test_there_is_nothing_to_put_back(desk: Office) -> None:
+    path = f"/phones/{MAC}/rollback"
+    error_of(await desk.ada.ask("POST", path), 404)
+    await desk.switch()
+    await desk.switch()
+    error_of(await desk.ada.ask("POST", path), 404)  # there was never anything else
+    error_of(await desk.ada.ask("POST", f"/phones/{OTHER}/rollback"), 404)
+    error_of(await desk.ada.post(path, {"deployment_uuid": STRANGER}), 404)
+    error_of(await desk.ada.post(path, {"profile_uuid": STRANGER, "revision": 1}), 404)
+    error_of(await desk.ada.post(path, {"profile_uuid": desk.profile, "revision": 2}), 404)
+
+
+async def test_what_is_another_s_is_not_put_back(desk: Office) -> None:
+    await desk.switch()
+    of_bob = await a_profile_of(desk.bob, cnf_xml=NEWER)
+    data_of(await switch(desk.bob, of_bob), metadata=False)
+    first = (await listed(desk.admin))[0]["uuid"]
+    path = f"/phones/{MAC}/rollback"
+
+    error_of(await desk.bob.ask("POST", path), 404)
+    error_of(await desk.bob.post(path, {"deployment_uuid": first}), 404)
+    error_of(await desk.bob.post(path, {"profile_uuid": desk.profile, "revision": 1}), 404)
+    assert desk.on_phone() == NEWER
+    data_of(await desk.admin.ask("POST", path))
+    assert desk.on_phone() == XML
+
+
+async def test_a_rollback_fails_in_the_ways_of_a_switch(desk: Office) -> None:
+    await desk.switch()
+    await desk.save(NEWER)
+    await desk.switch()
+    path = f"/phones/{MAC}/rollback"
+
+    for error, status in ((Refused("No."), 502), (TimedOut("Nothing."), 504)):
+        desk.world.fail_next(error)
+        error_of(await desk.ada.ask("POST", path), status)
+    await desk.admin.put(f"/phones/{MAC}", {"is_active": False})
+    error_of(await desk.ada.ask("POST", path), 409, "phone_inactive")
+    assert desk.on_phone() == NEWER
+
+
+async def test_a_profile_that_is_gone_cannot_be_put_back(desk: Office) -> None:
+    await desk.switch()
+    second = await a_profile_of(desk.ada, cnf_xml=NEWER)
+    await desk.switch(MAC, second)
+    await desk.ada.delete(f"/phone-profiles/{desk.profile}")
+
+    reply = await desk.ada.ask("POST", f"/phones/{MAC}/rollback")
+
+    error_of(reply, 404)
+    assert "gone" in reply.json()["message"]

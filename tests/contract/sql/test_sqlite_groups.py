@@ -1,0 +1,194 @@
+"""Writers that wait for each other are committed together, and stand or fall alone until then."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.sql.sqlite import SqliteDatabase
+from phoneprov_adapters.sql.sqlite_writing import WriteConnection
+from phoneprov_core.kernel.errors import Unavailable
+from support.stores import DATABASES, a_mac, a_phone
+
+Tx = Any
+Meanwhile = Callable[[Tx], Awaitable[None]]
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    async with DATABASES["sqlite"](tmp_path) as opened:
+        assert isinstance(opened, SqliteDatabase)
+        yield opened
+
+
+@pytest.fixture
+def commits(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """Grows with each commit."""
+    made: list[None] = []
+    commit = WriteConnection.commit
+
+    async def counted(self: WriteConnection) -> None:
+        made.append(None)
+        await commit(self)
+
+    monkeypatch.setattr(WriteConnection, "commit", counted)
+    return made
+
+
+async def nothing(_: Tx) -> None:
+    pass
+
+
+async def write(database: SqliteDatabase, number: int, meanwhile: Meanwhile = nothing) -> None:
+    async with database.write() as tx:
+        await tx.phones.add(a_phone(number))
+        await meanwhile(tx)
+    # Whoever leaves the block finds its work kept.
+    assert number in await there(database)
+
+
+async def there(database: SqliteDatabase) -> set[int]:
+    async with database.read() as tx:
+        return {int(phone.mac[-2:], 16) for phone in await tx.phones.rows(1000)}
+
+
+async def together(database: SqliteDatabase, *followers: Meanwhile) -> list[BaseException | None]:
+    """A first writer, number 1, who is at it until the others wait; how each ended."""
+    waiting = asyncio.Event()
+
+    async def first(_: Tx) -> None:
+        await waiting.wait()
+
+    leader = asyncio.create_task(write(database, 1, first))
+    await asyncio.sleep(0.01)
+    others = [
+        asyncio.create_task(write(database, number, meanwhile))
+        for number, meanwhile in enumerate(followers, 2)
+    ]
+    await asyncio.sleep(0)
+    waiting.set()
+    return await asyncio.gather(leader, *others, return_exceptions=True)
+
+
+async def test_who_waits_is_committed_together(
+    database: SqliteDatabase, commits: list[None]
+) -> None:
+    ended = await together(database, *[nothing] * 9)
+
+    assert ended == [None] * 10
+    assert await there(database) == set(range(1, 11))
+    assert len(commits) == 1
+
+
+async def test_who_is_alone_is_committed_at_once(
+    database: SqliteDatabase, commits: list[None]
+) -> None:
+    for number in range(3):
+        await write(database, number)
+
+    assert len(commits) == 3
+
+
+async def test_one_that_fails_is_taken_back_alone(database: SqliteDatabase) -> None:
+    async def fail(_: Tx) -> None:
+        raise ZeroDivisionError
+
+    ended = await together(database, nothing, fail, nothing)
+
+    assert [type(error) for error in ended if error] == [ZeroDivisionError]
+    assert await there(database) == {1, 2, 4}
+
+
+async def test_one_that_is_cancelled_is_taken_back_alone(database: SqliteDatabase) -> None:
+    async def cancelled(_: Tx) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(1)
+
+    ended = await together(database, nothing, cancelled, nothing)
+
+    assert [type(error) for error in ended if error] == [asyncio.CancelledError]
+    assert await there(database) == {1, 2, 4}
+
+
+async def test_a_commit_that_fails_takes_all_of_it_back_and_tells_everybody(
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(_: WriteConnection) -> None:
+        raise Unavailable("no room", code="disk_full")
+
+    monkeypatch.setattr(WriteConnection, "commit", full)
+    ended = await together(database, nothing, nothing)
+    monkeypatch.undo()
+
+    assert [type(error) for error in ended] == [Unavailable] * 3
+    assert {getattr(error, "code", None) for error in ended} == {"disk_full"}
+    assert await there(database) == set()
+    await write(database, 9)
+
+
+async def test_an_error_that_takes_everything_back_is_told_to_everybody(
+    database: SqliteDatabase, commits: list[None]
+) -> None:
+    async def all_of_it(tx: Tx) -> None:
+        # As SQLite does by itself when there is no room left.
+        await tx._connection._run(("ROLLBACK", ()))
+        raise Unavailable("no room", code="disk_full")
+
+    ended = await together(database, nothing, all_of_it, nothing)
+
+    assert [type(error) for error in ended] == [Unavailable] * 3 + [type(None)]
+    assert {getattr(error, "code", None) for error in ended[:3]} == {"disk_full"}
+    assert await there(database) == {4}
+
+
+async def test_a_first_one_that_is_cancelled_leaves_nobody_behind(
+    database: SqliteDatabase,
+) -> None:
+    waiting = asyncio.Event()
+
+    async def first(_: Tx) -> None:
+        await waiting.wait()
+
+    leader = asyncio.create_task(write(database, 1, first))
+    await asyncio.sleep(0.01)
+
+    async def second(_: Tx) -> None:
+        leader.cancel()
+
+    follower = asyncio.create_task(write(database, 2, second))
+    await asyncio.sleep(0)
+    waiting.set()
+    ended = await asyncio.gather(leader, follower, return_exceptions=True)
+
+    assert [type(error) for error in ended] == [asyncio.CancelledError, type(None)]
+    # It had left its block: what it did is kept, and it was told that nobody knows.
+    assert await there(database) == {1, 2}
+
+
+async def test_readers_see_nothing_before_it_is_kept(database: SqliteDatabase) -> None:
+    seen: list[set[int]] = []
+
+    async def look(_: Tx) -> None:
+        seen.append(await there(database))
+
+    await together(database, look, look)
+
+    assert seen == [set(), set()]
+    assert await there(database) == {1, 2, 3}
+
+
+async def test_many_writers_over_time_lose_nothing(
+    database: SqliteDatabase, commits: list[None]
+) -> None:
+    await asyncio.gather(*(write(database, number) for number in range(60)))
+
+    assert await there(database) == set(range(60))
+    assert len(commits) < 30
+    async with database.write() as tx:
+        assert await tx.leases.take(a_mac(1), "me", 60) == 1

@@ -1,0 +1,248 @@
+"""The contract of ``PhoneWatch`` and ``Watching``."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from phoneprov_adapters.asterisk import events
+from phoneprov_adapters.phone import watch as web_watch
+from phoneprov_adapters.phone.watch import WebWatch
+from phoneprov_core.deployments.outside import Watching
+from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
+from support.ami_stub import AmiStub
+from support.phone_stub import PhoneStub, nothing
+from support.phone_web import LOOPBACK, web
+from support.watching import (
+    OTHER,
+    PHONE,
+    ByEvents,
+    InMemory,
+    OverTheWeb,
+    Watched,
+    at,
+)
+
+LONG = 20.0
+SHORT = 0.3
+
+
+@pytest.fixture
+async def watching(way: Watched) -> AsyncIterator[Watching]:
+    begun = await way.watch.begin(PHONE)
+    yield begun
+    await begun.close()
+
+
+async def test_a_phone_that_was_away_is_seen_to_come_back(way: Watched, watching: Watching) -> None:
+    waiting = asyncio.create_task(watching.returned(LONG))
+    await asyncio.sleep(0)
+    await way.leaves()
+    assert not waiting.done()
+    await way.comes_back()
+
+    told = await asyncio.wait_for(waiting, LONG)
+
+    assert told.endswith(".")
+    assert len(told.splitlines()) == 1
+
+
+async def test_only_what_happens_behind_the_beginning_counts(way: Watched) -> None:
+    await way.leaves()
+    await way.comes_back()
+
+    watching = await way.watch.begin(PHONE)
+
+    with pytest.raises(TimedOut):
+        await watching.returned(SHORT)
+    await watching.close()
+
+
+async def test_a_phone_that_stays_does_not_come_back(way: Watched, watching: Watching) -> None:
+    with pytest.raises(TimedOut) as missed:
+        await watching.returned(SHORT)
+
+    assert "not seen" in missed.value.message
+
+
+async def test_a_phone_that_stays_away_does_not_come_back(way: Watched, watching: Watching) -> None:
+    waiting = asyncio.create_task(watching.returned(SHORT))
+    await asyncio.sleep(0)
+    await way.leaves()
+
+    with pytest.raises(TimedOut) as missed:
+        await waiting
+    if not isinstance(way, InMemory):
+        assert "left" in missed.value.message or "went away" in missed.value.message
+
+
+async def test_what_was_seen_instead_is_told(way: Watched, watching: Watching) -> None:
+    waiting = asyncio.create_task(watching.returned(LONG))
+    await asyncio.sleep(0)
+    await way.is_lost()
+
+    with pytest.raises(Refused) as lost:
+        await asyncio.wait_for(waiting, LONG)
+    if isinstance(way, OverTheWeb):
+        assert OTHER.mac in lost.value.message
+
+
+async def test_another_phone_s_return_is_not_this_one_s(way: Watched, watching: Watching) -> None:
+    waiting = asyncio.create_task(watching.returned(SHORT))
+    await asyncio.sleep(0)
+    await way.leaves()
+    await way.comes_back(OTHER)
+
+    with pytest.raises(TimedOut):
+        await waiting
+
+
+async def test_a_phone_can_be_watched_by_several(way: Watched) -> None:
+    watchings = [await way.watch.begin(PHONE) for _ in range(3)]
+    first, *others = [asyncio.create_task(one.returned(LONG)) for one in watchings]
+    await asyncio.sleep(0)
+
+    first.cancel()
+    await watchings[0].close()
+    await way.leaves()
+    await way.comes_back()
+
+    assert all(await asyncio.wait_for(asyncio.gather(*others), LONG))
+    for one in watchings[1:]:
+        await one.close()
+    assert way.watched() == 0
+
+
+async def test_what_is_closed_unwaited_for_leaves_nothing_behind(way: Watched) -> None:
+    for lose in (False, True):
+        watching = await way.watch.begin(PHONE)
+        if lose:
+            await way.is_lost()
+            await asyncio.sleep(0.01)
+        await watching.close()
+
+    assert way.watched() == 0
+
+
+async def test_a_phone_that_cannot_be_watched_is_told_at_once(way: Watched) -> None:
+    way.refuses()
+    began = time.monotonic()
+
+    with pytest.raises((Refused, TimedOut, Conflict)):
+        await way.watch.begin(PHONE)
+
+    assert time.monotonic() - began < 4.0
+    assert way.watched() == 0
+
+
+# The phone's own web server
+
+
+async def test_a_phone_that_does_not_say_who_it_is_cannot_be_watched() -> None:
+    async with PhoneStub() as stub:  # answers, but tells no MAC
+        with pytest.raises(Refused, match="MAC"):
+            await WebWatch(web(stub), LOOPBACK).begin(PHONE)
+
+
+async def test_a_mute_phone_cannot_be_watched_and_says_so_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert web_watch.ONE_QUESTION < 4.0
+    monkeypatch.setattr(web_watch, "ONE_QUESTION", SHORT)
+    async with PhoneStub(nothing) as stub:
+        began = time.monotonic()
+        with pytest.raises(TimedOut):
+            await WebWatch(web(stub), LOOPBACK).begin(PHONE)
+        assert time.monotonic() - began < SHORT + 1.0
+
+
+@pytest.mark.parametrize("address", [None, "10.1.2.3"])
+async def test_a_phone_that_may_not_be_called_cannot_be_watched(address: str | None) -> None:
+    async with PhoneStub() as stub:
+        with pytest.raises(Conflict):
+            await WebWatch(web(stub), LOOPBACK).begin(at(PHONE, address))
+        assert stub.connections == 0
+
+
+# Asterisk's manager interface
+
+
+@pytest.fixture
+async def asterisk() -> AsyncIterator[ByEvents]:
+    async with AmiStub() as stub:
+        yield ByEvents(stub)
+
+
+async def test_who_registers_without_having_left_does_not_come_back(asterisk: ByEvents) -> None:
+    watching = await asterisk.watch.begin(PHONE)
+    await asterisk.comes_back()
+
+    with pytest.raises(TimedOut, match="not seen to leave"):
+        await watching.returned(SHORT)
+    await watching.close()
+
+
+async def test_what_happens_before_anybody_waits_counts(asterisk: ByEvents) -> None:
+    watching = await asterisk.watch.begin(PHONE)
+    await asterisk.leaves()
+    await asterisk.comes_back()
+    await asyncio.sleep(0.05)
+
+    assert "registered again" in await watching.returned(SHORT)
+    await watching.close()
+
+
+async def test_an_account_that_may_not_see_is_told_what_it_needs(asterisk: ByEvents) -> None:
+    watching = await asterisk.watch.begin(PHONE)
+
+    with pytest.raises(TimedOut, match="read = call"):
+        await watching.returned(SHORT)
+    await watching.close()
+
+
+async def test_all_phones_are_watched_on_one_connection_that_ends_with_the_last(
+    asterisk: ByEvents,
+) -> None:
+    first, second = [await asterisk.watch.begin(phone) for phone in (PHONE, OTHER)]
+    assert asterisk.stub.connections == 1
+    assert ("Events", "on") in asterisk.stub.received[0]
+
+    await first.close()
+    assert not asterisk.stub.closed.is_set()
+    await second.close()
+    await asterisk.stub.settled()
+
+    third = await asterisk.watch.begin(PHONE)
+    assert asterisk.stub.connections == 2
+    await third.close()
+
+
+async def test_behind_a_connection_that_broke_off_another_is_made(asterisk: ByEvents) -> None:
+    watching = await asterisk.watch.begin(PHONE)
+    await asterisk.is_lost()
+    with pytest.raises(Refused):
+        await watching.returned(LONG)
+
+    again = await asterisk.watch.begin(PHONE)
+    await watching.close()
+    await asterisk.leaves()
+    await asterisk.comes_back()
+
+    assert await again.returned(LONG)
+    await again.close()
+
+
+async def test_a_mute_manager_cannot_be_listened_to_and_says_so_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert events.LOGIN_SECONDS <= 4.0
+    monkeypatch.setattr(events, "LOGIN_SECONDS", SHORT)
+    async with AmiStub() as stub:
+        stub.answers["Login"] = None
+        began = time.monotonic()
+        with pytest.raises(TimedOut):
+            await ByEvents(stub).watch.begin(PHONE)
+        assert time.monotonic() - began < SHORT + 1.0

@@ -1,0 +1,142 @@
+"""The contract of ``Reachability``."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from phoneprov_adapters import reach
+from phoneprov_adapters.ftp.settings import FtpSettings
+from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.memory.watch import MemoryReachability
+from phoneprov_adapters.reach import RealReachability
+from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_core.deployments.outside import Reach, Reachability
+from support.phone_simulated import FTP_PASSWORD, web
+from support.phone_stub import PhoneStub, nothing
+from support.phone_web import IP, LOOPBACK
+from support.phone_web import web as web_of_stub
+from support.watching import OTHER, PHONE, at
+
+SHORT = 0.4
+
+
+def uploader(port: int, password: str = FTP_PASSWORD) -> FtpUploader:
+    settings = FtpSettings(port=port, user="phoneprov", password=password)
+    return FtpUploader(settings, LOOPBACK)
+
+
+@asynccontextmanager
+async def real(
+    password: str = FTP_PASSWORD,
+) -> AsyncIterator[tuple[RealReachability, SimulatedPhone]]:
+    async with SimulatedPhone(ftp_password=FTP_PASSWORD, mac=PHONE.mac) as phone:
+        yield RealReachability(uploader(phone.ftp_port, password), web(phone)), phone
+
+
+@pytest.fixture(params=["memory", "real"])
+async def reachability(request: pytest.FixtureRequest) -> AsyncIterator[Reachability]:
+    if request.param == "memory":
+        yield MemoryReachability()
+        return
+    async with real() as (made, phone):
+        yield made
+        # Nothing was changed.
+        assert phone.events == []
+        assert list(phone.folder.iterdir()) == []
+
+
+def says(answer: Reach) -> str:
+    assert answer.duration_ms >= 0
+    assert answer.message.endswith(".")
+    assert len(answer.message.splitlines()) == 1
+    assert FTP_PASSWORD not in answer.message
+    return answer.message
+
+
+async def test_a_server_that_lets_in_is_reachable(reachability: Reachability) -> None:
+    answer = await reachability.server(IP)
+
+    assert answer.reachable is True
+    assert says(answer)
+
+
+async def test_a_phone_that_answers_is_reachable(reachability: Reachability) -> None:
+    answer = await reachability.phone(PHONE)
+
+    assert answer.reachable is True
+    assert says(answer)
+
+
+async def test_another_phone_at_the_address_is_not_this_one() -> None:
+    async with real() as (reachability, _):
+        answer = await reachability.phone(OTHER)
+
+    assert answer.reachable is False
+    assert PHONE.mac in says(answer)
+
+
+async def test_a_web_server_that_tells_no_mac_is_told_of() -> None:
+    async with PhoneStub() as stub:
+        answer = await RealReachability(uploader(1), web_of_stub(stub)).phone(PHONE)
+
+    assert answer.reachable is True
+    assert "MAC" in says(answer)
+
+
+async def test_a_server_that_refuses_the_login_is_not_reachable() -> None:
+    async with real("another password") as (reachability, _):
+        answer = await reachability.server(IP)
+
+    assert answer.reachable is False
+    assert "refused the user or the password" in says(answer)
+
+
+@pytest.mark.parametrize("address", [None, "10.1.2.3"])
+async def test_nothing_is_raised_for_an_address_that_cannot_be_called(address: str | None) -> None:
+    async with real() as (reachability, _):
+        for answer in (
+            await reachability.server(address),
+            await reachability.phone(at(PHONE, address)),
+        ):
+            assert answer.reachable is False
+            assert says(answer)
+
+
+async def test_nothing_listens_there_and_nothing_is_raised() -> None:
+    async with PhoneStub() as stub:
+        port = stub.port
+    reachability = RealReachability(uploader(port), web_of_stub(stub))
+
+    assert (await reachability.server(IP)).reachable is False
+    assert (await reachability.phone(PHONE)).reachable is False
+
+
+async def test_who_is_mute_is_not_waited_for_longer_than_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert reach.SECONDS <= 3.0
+    monkeypatch.setattr(reach, "SECONDS", SHORT)
+    async with PhoneStub(nothing) as phone, PhoneStub(nothing) as server:
+        reachability = RealReachability(uploader(server.port), web_of_stub(phone))
+        began = time.monotonic()
+
+        answers = await asyncio.gather(reachability.server(IP), reachability.phone(PHONE))
+
+        assert time.monotonic() - began < SHORT + 1.0
+    for answer in answers:
+        assert answer.reachable is False
+        assert says(answer)
+        assert answer.duration_ms >= SHORT * 900
+
+
+async def test_of_an_uploader_of_another_kind_nobody_can_say() -> None:
+    async with PhoneStub() as stub:
+        reachability = RealReachability(MemoryUploader(LOOPBACK), web_of_stub(stub))
+
+        assert (await reachability.server(IP)).reachable is None

@@ -1,0 +1,104 @@
+"""A service that is killed in the middle of a batch: the next start goes on with it, nothing is
+done twice that was done, and nothing is forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from faults.desk import Desk, desk
+from faults.served import Served
+from races.wire import Line
+from support.scale import note, rounds
+from support.stores import a_mac
+
+PHONES = rounds(10, 60)
+
+
+class Asked:
+    """Asks as somebody who holds level 0."""
+
+    def __init__(self, line: Line, token: str) -> None:
+        self._line = line
+        self._token = token
+
+    async def __call__(self, method: str, path: str, body: object = None) -> Any:
+        reply = await self._line.ask(method, path, body, token=self._token)
+        assert reply.status in {200, 201, 202}, reply.envelope
+        return reply.data
+
+
+async def a_floor(ask: Asked) -> str:
+    """The phones, and a profile for all of them; its uuid."""
+    for number in range(1, PHONES + 1):
+        phone = {"mac": a_mac(number), "phone_ip": "127.0.0.1", "location": "floor"}
+        await ask("POST", "/phones", phone)
+    me = (await ask("GET", "/me"))["uuid"]
+    profile = {"user_uuid": me, "name": "The floor", "cnf_xml": "<device/>"}
+    return str((await ask("POST", "/phone-profiles", profile))["uuid"])
+
+
+def file_of(mac: str) -> str:
+    """The name of a phone's file."""
+    return f"SEP{mac.replace(':', '')}.cnf.xml"
+
+
+async def over(ask: Asked, uuid: str) -> Any:
+    """The batch when it has ended."""
+    async with asyncio.timeout(60):
+        while True:
+            batch = await ask("GET", f"/batches/{uuid}")
+            if batch["ended_at"] is not None:
+                return batch
+            await asyncio.sleep(0.02)
+
+
+async def put_in_place(outside: Desk, count: int) -> None:
+    """Wait until so many files were put in place."""
+    async with asyncio.timeout(30):
+        while outside.uploads.total() < count:  # noqa: ASYNC110 - the desk only counts
+            await asyncio.sleep(0.002)
+
+
+async def test_a_batch_survives_that_its_process_is_killed(served: Served, tmp_path: Path) -> None:
+    kills = rounds(1, 15)
+    again = 0
+    async with desk(tmp_path / "files") as outside:
+        outside.pause = 0.02
+        served.environment |= outside.settings()
+        await asyncio.to_thread(served.start)
+        token = await served.token()
+        async with served.line() as line:
+            ask = Asked(line, token)
+            new = {"action": "switch", "location": "floor", "at_once": 3}
+            new["profile_uuid"] = await a_floor(ask)
+            uuid = (await ask("POST", "/batches", new))["uuid"]
+        for turn in range(1, kills + 1):
+            await put_in_place(outside, PHONES * turn // (kills + 1))
+            served.kill()
+            for number in range(1, PHONES + 1):
+                outside.forget(file_of(a_mac(number)))
+            await asyncio.to_thread(served.start)
+        async with served.line() as line:
+            ask = Asked(line, token)
+            batch = await over(ask, uuid)
+            records = await ask("GET", "/deployments")
+            phones = await ask("GET", f"/batches/{uuid}/phones")
+    assert (batch["state"], batch["phones"]["done"]) == ("done", PHONES)
+    outcomes = Counter((record["mac"], record["outcome"]) for record in records)
+    for phone in phones:
+        mac = phone["mac"]
+        assert outcomes[mac, "deployed"] == 1
+        # It was begun again only where it had been cut off.
+        assert 1 <= outside.uploads[file_of(mac)] <= 1 + outcomes[mac, "interrupted"]
+        assert phone["deployment_uuid"] in {record["uuid"] for record in records}
+        again += outcomes[mac, "interrupted"]
+    assert {outcome for _, outcome in outcomes} <= {"deployed", "interrupted"}
+    assert again <= 3 * kills
+    assert outside.overlaps == []
+    note(
+        f"a batch of {PHONES} phones, its process killed {kills} times: every phone done, "
+        f"{again} begun again, all of them cut off before"
+    )

@@ -1,0 +1,135 @@
+"""What lies behind a service: the same database, without HTTP before it."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+
+from sqlalchemy import NullPool, func, select
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from phoneprov_adapters.container import Container
+from phoneprov_adapters.security.argon2 import Argon2Hasher
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.sql.tables import assignments
+from phoneprov_adapters.system import random_id, system_clock
+from phoneprov_core.access.model import Assignment, Permission
+from phoneprov_core.auth.model import Lifetimes, TokenPair
+from phoneprov_core.auth.sessions import new_session, token_pair
+from phoneprov_core.kernel.times import shown
+from phoneprov_core.users.model import User
+from support.stores import a_user
+
+KEY = "the key of all the races of the tests"
+PASSWORD = "correct horse battery"
+
+
+@cache
+def password_hash() -> str:
+    """The hash of ``PASSWORD``, made once with the parameters of the service."""
+    hasher = Argon2Hasher(SecretKeys.parse(KEY), workers=1)
+    try:
+        return asyncio.run(hasher.hash(PASSWORD))
+    finally:
+        hasher.close()
+
+
+class Behind:
+    """Prepares a race and looks at its end."""
+
+    def __init__(self, container: Container) -> None:
+        self.container = container
+        self.database = container.database()
+        self._tokens = container.tokens()
+
+    async def account(
+        self, *, level: int | None = None, is_active: bool = True, username: str | None = None
+    ) -> User:
+        """A new account with the usual password."""
+        uuid = random_id()
+        name = username or f"user-{uuid}"
+        user = a_user(1, uuid=uuid, username=name, email=f"{uuid}@example.com", is_active=is_active)
+        await self.put(user, level=level)
+        return user
+
+    async def put(self, user: User, *, level: int | None = None) -> None:
+        """Make an account stand exactly as it is here, whatever became of it."""
+        permission = None if level is None else await self.permission(level)
+        async with self.database.write() as tx:
+            if await tx.users.find(user.uuid) is None:
+                await tx.users.add(user)
+            else:
+                await tx.users.put(user)
+            await tx.users.set_password_hash(user.uuid, password_hash())
+            if permission is None:
+                await tx.assignments.remove(user.uuid)
+            else:
+                await tx.assignments.assign(
+                    Assignment(
+                        random_id(),
+                        user.uuid,
+                        permission.uuid,
+                        permission.level,
+                        permission.name,
+                        shown(system_clock()),
+                    )
+                )
+
+    async def permission(self, level: int) -> Permission:
+        """The permission of this level, made when there is none."""
+        async with self.database.write() as tx:
+            for permission in await tx.permissions.rows(1000):
+                if permission.level == level:
+                    return permission
+            permission = Permission(
+                random_id(), level, f"level {level}", None, shown(system_clock())
+            )
+            await tx.permissions.add(permission)
+            return permission
+
+    async def sessions(self, user_uuid: str, count: int = 1) -> list[TokenPair]:
+        """The tokens of so many new sessions, as logins would have opened them."""
+        now, lifetimes = system_clock(), Lifetimes()
+        opened = [
+            new_session(random_id(), user_uuid, random_id(), now, lifetimes) for _ in range(count)
+        ]
+        async with self.database.write() as tx:
+            for session in opened:
+                await tx.sessions.start(session)
+        return [
+            token_pair(
+                self._tokens,
+                session.uuid,
+                user_uuid,
+                access_id=random_id(),
+                refresh_id=session.token_id,
+                now=now,
+                lifetimes=lifetimes,
+            )
+            for session in opened
+        ]
+
+    async def holds(self, level: int, user_uuid: str) -> bool:
+        """Whether an account is there, active, and holds a level."""
+        rule = self.container.settings().level_rule
+        async with self.database.read() as tx:
+            user = await tx.users.find(user_uuid)
+            assignment = await tx.assignments.of_user(user_uuid)
+        active = user is not None and user.is_active
+        return active and assignment is not None and rule.holds(assignment.level, level)
+
+    async def assignments_of(self, user_uuid: str) -> int:
+        """How many assignments a user has, counted in the table itself."""
+        engine = create_async_engine(self.container.settings().database_url, poolclass=NullPool)
+        statement = select(func.count()).where(assignments.c.user_uuid == user_uuid)
+        try:
+            async with engine.connect() as connection:
+                return int((await connection.execute(statement)).scalar_one())
+        finally:
+            await engine.dispose()
+
+    async def dismiss_everybody(self) -> None:
+        """Take every assignment away."""
+        async with self.database.write() as tx:
+            for user in await tx.users.rows(1000):
+                await tx.assignments.remove(user.uuid)

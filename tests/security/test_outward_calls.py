@@ -1,0 +1,110 @@
+"""Whatever calls a phone by its address in the inventory, calls no address that leads to this
+host, to a cloud's metadata or to many at once, however it is written. Not one packet leaves."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.ftp.settings import FtpSettings
+from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
+from phoneprov_adapters.phone.watch import WebWatch
+from phoneprov_adapters.reach import RealReachability
+from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.profiles.device import CLEAR_SERVICES
+from phoneprov_core.profiles.ports import Upload
+from support.addresses import BYPASSES
+from support.phone_stub import PhoneStub
+from support.stores import a_phone
+
+FILE = "SEP001BD4123456.cnf.xml"
+_calls: list[list[Any]] = []
+
+
+def _heard(event: str, arguments: tuple[Any, ...]) -> None:
+    if _calls and event in {"socket.connect", "socket.sendto", "socket.getaddrinfo"}:
+        _calls[-1].append((event, *arguments[-1:]))
+
+
+sys.addaudithook(_heard)
+
+
+@pytest.fixture
+def calls() -> Iterator[list[Any]]:
+    """Every attempt of this process to connect, to send or to look up a name."""
+    _calls.append([])
+    yield _calls[-1]
+    _calls.pop()
+
+
+@pytest.fixture
+async def canary() -> AsyncIterator[PhoneStub]:
+    """A server on this host that nobody may call."""
+    async with PhoneStub() as made:
+        yield made
+        assert made.connections == 0
+
+
+Call = Callable[[str, int, PhoneNetworks], Awaitable[object]]
+
+
+def _web(port: int, networks: PhoneNetworks) -> PhoneWeb:
+    return PhoneWeb(PhoneWebSettings(port=port, timeout=1.0, total=1.0), networks)
+
+
+def _ftp(port: int, networks: PhoneNetworks) -> FtpUploader:
+    return FtpUploader(FtpSettings(port=port, timeout=1.0, total=1.0), networks)
+
+
+CALLS: dict[str, Call] = {
+    "command": lambda address, port, networks: _web(port, networks).execute(
+        address, CLEAR_SERVICES
+    ),
+    "question": lambda address, port, networks: _web(port, networks).read(address, 1.0),
+    "upload": lambda address, port, networks: _ftp(port, networks).upload(
+        Upload(address, FILE, b"<device/>", "attempt")
+    ),
+    "FTP login": lambda address, port, networks: _ftp(port, networks).log_in(address, 1.0),
+    "watch": lambda address, port, networks: WebWatch(_web(port, networks), networks).begin(
+        a_phone(1, phone_ip=address)
+    ),
+}
+
+
+@pytest.mark.parametrize("named", [PRIVATE_RANGES, "0.0.0.0/0,::/0"], ids=["default", "all"])
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+async def test_no_address_gets_past(
+    canary: PhoneStub, calls: list[Any], call: Call, named: str
+) -> None:
+    networks = PhoneNetworks.parse(named)
+    for address in BYPASSES:
+        with pytest.raises(Conflict) as caught:
+            await call(address, canary.port, networks)
+        assert caught.value.code in {"address_not_allowed", "no_address"}, address
+    assert calls == []
+
+
+async def test_a_preview_says_so_and_calls_nobody(canary: PhoneStub, calls: list[Any]) -> None:
+    networks = PhoneNetworks.parse("0.0.0.0/0,::/0")
+    web = _web(canary.port, networks)
+    reachability = RealReachability(_ftp(canary.port, networks), web)
+    for address in BYPASSES:
+        phone = await reachability.phone(a_phone(1, phone_ip=address))
+        server = await reachability.server(address)
+        assert (phone.reachable, server.reachable) == (False, False), address
+    assert calls == []
+
+
+async def test_an_attempt_would_be_heard(canary: PhoneStub, calls: list[Any]) -> None:
+    """What nobody listens to says nothing."""
+    async with PhoneStub() as stub:
+        await _web(stub.port, PhoneNetworks.parse("127.0.0.0/8")).execute(
+            "127.0.0.1", CLEAR_SERVICES
+        )
+
+    assert ("socket.connect", ("127.0.0.1", stub.port)) in calls

@@ -1,0 +1,67 @@
+"""Nothing that holds a secret shows it when it is printed."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from types import ModuleType
+
+import msgspec
+import pytest
+
+import phoneprov_adapters
+import phoneprov_core
+import phoneprov_http
+
+PLANTED = "planted-4711"
+SECRET = {
+    *("password", "voicemail_passcode", "cnf_xml", "content", "pin_code", "secret", "secret_keys"),
+    *("access_token", "refresh_token", "hash", "fresh_hash", "database_url", "variables"),
+}
+"""Names of fields that hold secrets."""
+
+
+def modules(package: ModuleType) -> Iterator[ModuleType]:
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        # Those of the migrations are scripts for Alembic.
+        if ".migrations" not in found.name and not found.name.endswith("__main__"):
+            yield importlib.import_module(found.name)
+
+
+HOLDERS = sorted(
+    {
+        kind
+        for package in (phoneprov_core, phoneprov_adapters, phoneprov_http)
+        for module in modules(package)
+        for kind in vars(module).values()
+        if isinstance(kind, type)
+        and issubclass(kind, msgspec.Struct)
+        and kind.__module__.startswith("phoneprov_")
+        and SECRET & {*kind.__struct_fields__}
+    },
+    key=lambda kind: (kind.__module__, kind.__name__),
+)
+
+
+def filled(kind: type[msgspec.Struct]) -> msgspec.Struct:
+    """One of them, with something secret in each field that is for secrets."""
+    # What the fields should be is not looked at, nor is it made what it should be.
+    unchecked = msgspec.defstruct(
+        kind.__name__, [], bases=(kind,), namespace={"__post_init__": lambda _: None}, frozen=True
+    )
+    return unchecked(
+        **{name: PLANTED if name in SECRET else None for name in kind.__struct_fields__}
+    )
+
+
+@pytest.mark.parametrize("kind", HOLDERS, ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
+def test_a_secret_is_in_no_representation(kind: type[msgspec.Struct]) -> None:
+    holder = filled(kind)
+
+    assert PLANTED not in repr(holder)
+    assert PLANTED not in f"{holder} {[holder]!r} {ValueError(holder)!r}"
+
+
+def test_they_are_found() -> None:
+    assert len(HOLDERS) > 25

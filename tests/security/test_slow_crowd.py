@@ -1,0 +1,97 @@
+"""However many slow clients there are, others are served as fast as without them."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from races.harness import Service, running
+from races.wire import Line
+from support.scale import LONG, note, rounds, spread
+
+CROWD = rounds(150, 2000)
+ASKED = rounds(200, 2000)
+WINDOWS = rounds(1, 3)
+LINES = 4
+
+
+@contextmanager
+def a_crowd(port: int) -> Iterator[None]:
+    """So many slow clients, who are all there when the block begins."""
+    crowd = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("crowd.py")), str(port), str(CROWD)],
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert crowd.stdout is not None
+        assert crowd.stdout.readline() == b"%d are there\n" % CROWD
+        yield
+        assert crowd.poll() is None
+    finally:
+        crowd.kill()
+        crowd.wait()
+        if crowd.stdout is not None:
+            crowd.stdout.close()
+
+
+async def waited(service: Service, token: str) -> list[float]:
+    """How long people wait who ask who they are, in seconds."""
+
+    async def ask(line: Line) -> list[float]:
+        seconds = []
+        for _ in range(ASKED // LINES):
+            began = time.perf_counter()
+            assert (await line.ask("GET", "/me", token=token)).status == 200
+            seconds.append(time.perf_counter() - began)
+            await asyncio.sleep(0.005)
+        return seconds
+
+    lines = [await Line.open(service.port) for _ in range(LINES)]
+    try:
+        each = await asyncio.gather(*map(ask, lines))
+    finally:
+        await asyncio.gather(*(line.close() for line in lines))
+    return [seconds for one in each for seconds in one]
+
+
+def p99(seconds: list[float]) -> float:
+    return sorted(seconds)[len(seconds) * 99 // 100]
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    with running(tmp_path, None, 1) as started:
+        yield started
+
+
+async def test_others_do_not_notice_a_crowd_of_slow_clients(service: Service) -> None:
+    async with service.behind() as behind:
+        ada = await behind.account()
+        (pair,) = await behind.sessions(ada.uuid)
+    token = pair.access_token
+    await waited(service, token)
+    without: list[float] = []
+    among: list[float] = []
+    ratios = []
+    for _ in range(WINDOWS):
+        before = await waited(service, token)
+        with a_crowd(service.port):
+            meanwhile = await waited(service, token)
+        ratios.append(p99(meanwhile) / p99(before))
+        without += before
+        among += meanwhile
+    note(
+        f"{CROWD} slow connections (heads, bodies, readers): others without them "
+        f"{spread(without)}; among them {spread(among)}; p99 in the median of {WINDOWS} "
+        f"times {median(ratios):.2f} of what it was"
+    )
+    # Few tries on a busy machine say only that nobody is kept waiting for the slow ones.
+    assert median(ratios) < 2 if LONG else p99(among) < 2

@@ -1,0 +1,7 @@
+"""Batches of the contract kit."""
+
+from __future__ import annotations
+
+from phoneprov_adapters.testing.batches import a_batch
+
+__all__ = ["a_batch"]

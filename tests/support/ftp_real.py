@@ -1,0 +1,182 @@
+"""The FTP servers that offices run, vsftpd and ProFTPD, from a distribution's packages.
+
+``PHONEPROV_TEST_FTP_SERVERS`` names the folder that the packages were unpacked into (they
+refuse to be installed side by side); ``make test-ftp-servers`` sets it. Each serves a folder on
+loopback to the user phone/s3cret, or, vsftpd, to anonymous: its own users are the system's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from phoneprov_adapters.ftp.settings import FtpSettings, Tls
+from support.ftp_servers import PASSWORD, USER
+
+UNPACKED = os.environ.get("PHONEPROV_TEST_FTP_SERVERS", "")
+
+REAL = tuple(
+    f"{server}-{mode}"
+    for server in ("vsftpd", "proftpd")
+    for mode in ("plain", "explicit", "implicit", "explicit-reuse", "implicit-reuse")
+    if UNPACKED
+)
+"""``reuse``: a data connection must take up the TLS session of its control connection."""
+
+_VSFTPD = """
+listen=YES
+listen_address=127.0.0.1
+listen_port={port}
+background=NO
+anonymous_enable=YES
+ftp_username=daemon
+nopriv_user=nobody
+no_anon_password=YES
+local_enable=NO
+anon_root={above}
+write_enable=YES
+anon_upload_enable=YES
+anon_other_write_enable=YES
+anon_world_readable_only=NO
+anon_umask=000
+secure_chroot_dir={empty}
+seccomp_sandbox=NO
+pasv_address=127.0.0.1
+"""
+_VSFTPD_TLS = """
+ssl_enable=YES
+allow_anon_ssl=YES
+force_anon_logins_ssl=YES
+force_anon_data_ssl=YES
+rsa_cert_file={certificate}
+rsa_private_key_file={certificate}
+ssl_ciphers=HIGH
+implicit_ssl={implicit}
+require_ssl_reuse={reuse}
+"""
+_PROFTPD = """
+ServerName phones
+ServerType standalone
+DefaultAddress 127.0.0.1
+Port {port}
+UseIPv6 off
+User nobody
+Group nogroup
+AuthOrder mod_auth_file.c
+AuthUserFile {users}
+RequireValidShell off
+WtmpLog off
+PidFile {empty}/pid
+ScoreboardFile {empty}/scoreboard
+DelayEngine off
+AllowOverwrite on
+UseReverseDNS off
+Umask 000
+ModulePath {modules}
+"""
+_PROFTPD_TLS = """
+LoadModule mod_tls.c
+TLSEngine on
+TLSRequired on
+TLSRSACertificateFile {certificate}
+TLSRSACertificateKeyFile {certificate}
+TLSOptions {options}
+"""
+
+
+@contextlib.contextmanager
+def real_server(name: str, certificate: Path, ca: Path) -> Iterator[tuple[FtpSettings, Path]]:
+    """The server of this name; yields how to reach it, and its folder."""
+    server, mode, *more = name.split("-")
+    tls: Tls = "off" if mode == "plain" else "explicit" if mode == "explicit" else "implicit"
+    # A folder of its own: the server becomes a user who may not pass through the tests' folders.
+    with tempfile.TemporaryDirectory(prefix="phoneprov-ftp-") as made:
+        port = _free_port()
+        own, folder = Path(made), Path(made) / "files"
+        own.chmod(0o711)
+        folder.mkdir()
+        folder.chmod(0o777)
+        configure = _vsftpd if server == "vsftpd" else _proftpd
+        command = configure(own, folder, port, tls, certificate, reuse=bool(more))
+        log = own / "log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(command, env=_environment(), stdout=output, stderr=output)
+        try:
+            _wait_for(process, port, log)
+            anonymous = server == "vsftpd"
+            settings = FtpSettings(
+                port=port,
+                user="anonymous" if anonymous else USER,
+                password=PASSWORD,
+                tls=tls,
+                tls_ca=None if tls == "off" else str(ca),
+                directory=folder.name if anonymous else "",
+            )
+            yield settings, folder
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+def _vsftpd(
+    own: Path, folder: Path, port: int, tls: Tls, certificate: Path, *, reuse: bool
+) -> list[str]:
+    (own / "empty").mkdir(mode=0o755)
+    # It insists on a root that anonymous cannot write to.
+    told = _VSFTPD.format(port=port, above=folder.parent, empty=own / "empty")
+    if tls != "off":
+        told += _VSFTPD_TLS.format(
+            certificate=certificate,
+            implicit="YES" if tls == "implicit" else "NO",
+            reuse="YES" if reuse else "NO",
+        )
+    configuration = own / "vsftpd.conf"
+    configuration.write_text(told.lstrip())
+    return [f"{UNPACKED}/usr/sbin/vsftpd", str(configuration)]
+
+
+def _proftpd(
+    own: Path, folder: Path, port: int, tls: Tls, certificate: Path, *, reuse: bool
+) -> list[str]:
+    hashed = subprocess.run(
+        ["openssl", "passwd", "-6", PASSWORD], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    users = own / "users"
+    users.write_text(f"{USER}:{hashed}:65534:65534::{folder}:/bin/false\n")
+    users.chmod(0o600)
+    told = _PROFTPD.format(port=port, users=users, empty=own, modules=f"{UNPACKED}/usr/lib/proftpd")
+    if tls != "off":
+        options = ["UseImplicitSSL"] if tls == "implicit" else []
+        options += [] if reuse else ["NoSessionReuseRequired"]
+        told += _PROFTPD_TLS.format(certificate=certificate, options=" ".join(options))
+        told = told.replace("TLSOptions \n", "")
+    configuration = own / "proftpd.conf"
+    configuration.write_text(told.lstrip())
+    return [f"{UNPACKED}/usr/sbin/proftpd", "--nodaemon", "--config", str(configuration)]
+
+
+def _environment() -> dict[str, str]:
+    libraries = ":".join(str(path.parent) for path in Path(UNPACKED).glob("usr/lib/*/*.so.*"))
+    return {**os.environ, "LD_LIBRARY_PATH": libraries}
+
+
+def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline and process.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.02)
+    raise RuntimeError(f"The FTP server did not start: {log.read_text(errors='replace')}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

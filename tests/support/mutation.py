@@ -1,0 +1,66 @@
+"""Inputs that are nearly good: what gets furthest into a parser before it is found out."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from hypothesis import strategies as st
+
+LARGEST = 4096
+"""Bytes of an input; what large ones cost is tried elsewhere."""
+
+_ANYWHERE = (
+    b"\0", b"\xff", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xe2\x80\xae", b"\xd9\xa1", b"\xcc\x88",
+    b"\xf0\x9f\x93\x9e", b"\n", b"\r\n", b"\t", b" ", b"%", b"-1", b"9" * 30, b"1e999", b"A" * 300,
+)  # fmt: skip
+
+
+class Mutations:
+    """Changes members of ``corpus`` at random; ``words`` are what a parser looks for."""
+
+    def __init__(
+        self, corpus: Sequence[bytes], words: Sequence[bytes], chances: random.Random
+    ) -> None:
+        self._corpus = corpus
+        self._words = (*words, *_ANYWHERE)
+        self._chances = chances
+
+    def one(self) -> bytes:
+        """The next input; now and then it is a member of the corpus as it stands."""
+        chances = self._chances
+        content = bytearray(chances.choice(self._corpus))
+        for _ in range(chances.choice((0, 1, 1, 1, 2, 2, 3, 8))):
+            self._change(content)
+        return bytes(content[:LARGEST])
+
+    def _change(self, content: bytearray) -> None:
+        chances = self._chances
+        at = chances.randint(0, len(content))
+        upto = min(len(content), at + chances.choice((1, 1, 2, 4, 16)))
+        match chances.randrange(7):
+            case 0 if content:
+                content[at % len(content)] ^= 1 << chances.randrange(8)
+            case 1 if content:
+                content[at % len(content)] = chances.randrange(256)
+            case 2:
+                content[at:at] = chances.choice(self._words)
+            case 3:
+                content[at:upto] = chances.choice(self._words)
+            case 4:
+                del content[at:upto]
+            case 5:
+                content[at:at] = content[at:upto] * chances.choice((1, 2, 40))
+            case _:
+                other = chances.choice(self._corpus)
+                content[at:] = other[chances.randint(0, len(other)) :]
+
+
+def composed(corpus: Sequence[bytes], words: Sequence[bytes]) -> st.SearchStrategy[bytes]:
+    """Inputs put together from what a parser looks for and from anything else."""
+    piece = (
+        st.sampled_from((*words, *corpus))
+        | st.binary(max_size=8)
+        | st.text(max_size=4).map(lambda text: text.encode("utf-8", "surrogatepass"))
+    )
+    return st.lists(piece, max_size=8).map(b"".join)

@@ -1,0 +1,180 @@
+"""Phones to be watched: each way of watching, with a phone that goes and comes as it is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Protocol
+
+import msgspec
+
+from phoneprov_adapters.asterisk.events import ManagerEvents
+from phoneprov_adapters.asterisk.manager import ManagerSettings
+from phoneprov_adapters.memory.watch import MemoryWatch
+from phoneprov_adapters.phone.watch import WebWatch
+from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_adapters.simulator.web import WebPhone
+from phoneprov_core.deployments.outside import PhoneWatch
+from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.profiles.device import device_name
+from support.ami_stub import SECRET, USER, AmiStub, event
+from support.phone_simulated import FTP_PASSWORD, web
+from support.phone_web import IP, LOOPBACK
+from support.stores import a_phone
+
+PHONE = a_phone(1, phone_ip=IP)
+OTHER = a_phone(2, phone_ip=IP)
+FOR_EVER = 3600.0
+
+
+class Watched(Protocol):
+    """A way to watch phones, and what ``PHONE`` does meanwhile."""
+
+    @property
+    def watch(self) -> PhoneWatch:
+        """The way."""
+        ...
+
+    async def leaves(self) -> None:
+        """The phone is away, and whoever watches has noticed."""
+
+    async def comes_back(self, phone: Phone = PHONE) -> None:
+        """The phone, or another one that the same way sees, is back."""
+
+    async def is_lost(self) -> None:
+        """The phone cannot be seen any more."""
+
+    def refuses(self) -> None:
+        """From now on nobody can be watched."""
+
+    def watched(self) -> int:
+        """How many phones are being watched, as far as that holds anything."""
+        ...
+
+
+class InMemory:
+    """Told by the test."""
+
+    def __init__(self) -> None:
+        self.watch = MemoryWatch()
+
+    async def leaves(self) -> None:
+        """Nothing to be told of."""
+
+    async def comes_back(self, phone: Phone = PHONE) -> None:
+        """The fake is told."""
+        self.watch.comes_back(phone.mac)
+
+    async def is_lost(self) -> None:
+        """The fake is told."""
+        self.watch.goes_missing(PHONE.mac, Refused("Nobody sees it."))
+
+    def refuses(self) -> None:
+        """The fake is told."""
+        self.watch.refuse(Refused("Not today."))
+
+    def watched(self) -> int:
+        """Those it counts."""
+        return len(self.watch.watched)
+
+
+class OverTheWeb:
+    """A simulated phone, asked who it is."""
+
+    def __init__(self, phone: SimulatedPhone) -> None:
+        self.phone = phone
+        self.watch = WebWatch(web(phone), LOOPBACK)
+
+    async def leaves(self) -> None:
+        """Its web server drops every connection."""
+        self.phone._web.go_away(FOR_EVER)
+        # Until it was asked: twice the pause between two questions.
+        await asyncio.sleep(0.1)
+
+    async def comes_back(self, phone: Phone = PHONE) -> None:
+        """It answers again."""
+        if phone == PHONE:
+            self.phone._web.go_away(0)
+
+    async def is_lost(self) -> None:
+        """Another phone stands in its place."""
+        self.phone._web._phone = WebPhone(mac=OTHER.mac, model="", name="")
+
+    def refuses(self) -> None:
+        """It is away already."""
+        self.phone._web.go_away(FOR_EVER)
+
+    def watched(self) -> int:
+        """It holds nothing."""
+        return 0
+
+
+class ByEvents:
+    """Asterisk's manager interface, which tells of devices."""
+
+    def __init__(self, stub: AmiStub) -> None:
+        self.stub = stub
+        settings = ManagerSettings(host="127.0.0.1", port=stub.port, user=USER, secret=SECRET)
+        self.watch = ManagerEvents(settings)
+
+    async def tells(self, status: str, phone: Phone = PHONE) -> None:
+        """Send one event of chan_sccp."""
+        name = device_name(phone.mac)
+        told = event("DeviceStatus", ChannelType="SCCP", DeviceStatus=status, SCCPDevice=name)
+        await self.stub.tell(event("FullyBooted", Status="Fully Booted") + told)
+
+    async def leaves(self) -> None:
+        """chan_sccp tells that it left."""
+        await self.tells("UNREGISTERED")
+
+    async def comes_back(self, phone: Phone = PHONE) -> None:
+        """chan_sccp tells that it registers."""
+        if phone != PHONE:
+            await self.tells("UNREGISTERED", phone)
+        await self.tells("PREREGISTERED", phone)
+        await self.tells("REGISTERED", phone)
+
+    async def is_lost(self) -> None:
+        """The connection breaks off."""
+        self.stub.hang_up()
+
+    def refuses(self) -> None:
+        """The login fails."""
+        self.stub.answers["Login"] = lambda action_id: (
+            f"Response: Error\r\nActionID: {action_id}\r\nMessage: Authentication failed\r\n\r\n"
+        ).encode()
+
+    def watched(self) -> int:
+        """Those that share the connection."""
+        return len(self.watch._watched)
+
+
+@asynccontextmanager
+async def _in_memory() -> AsyncIterator[Watched]:
+    yield InMemory()
+
+
+@asynccontextmanager
+async def _over_the_web() -> AsyncIterator[Watched]:
+    async with SimulatedPhone(ftp_password=FTP_PASSWORD, mac=PHONE.mac) as phone:
+        yield OverTheWeb(phone)
+
+
+@asynccontextmanager
+async def _by_events() -> AsyncIterator[Watched]:
+    async with AmiStub() as stub:
+        yield ByEvents(stub)
+
+
+WAYS: dict[str, Callable[[], AbstractAsyncContextManager[Watched]]] = {
+    "memory": _in_memory,
+    "web": _over_the_web,
+    "events": _by_events,
+}
+
+
+def at(phone: Phone, phone_ip: str | None) -> Phone:
+    """The phone at another address."""
+    return msgspec.structs.replace(phone, phone_ip=phone_ip)

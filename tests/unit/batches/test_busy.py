@@ -1,0 +1,108 @@
+"""Phones that are left for later."""
+
+from __future__ import annotations
+
+from phoneprov_core.batches.model import Counts, PhoneState
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import TimedOut
+from phoneprov_core.profiles.model import Profile
+from support.floor import begin, ended, phones_of
+from support.office import Office
+from support.stores import a_mac
+from support.switching import Journal, deployments
+
+
+async def test_a_phone_in_a_call_comes_last(
+    office: Office, root: Actor, profile: Profile, journal: Journal
+) -> None:
+    office.calls.talking.add(a_mac(1))
+
+    async def hang_up() -> None:
+        if len(office.uploader.uploads) == 10:
+            office.calls.talking.clear()
+
+    journal.at("upload", hang_up)
+    batch = await ended(office, root, await begin(office, root, profile, at_once=1))
+
+    assert batch.phones == Counts(done=12, total=12)
+    assert [record.mac for record in await deployments(office)] == [
+        *(a_mac(number) for number in range(2, 13)),
+        a_mac(1),
+    ]
+    assert (await phones_of(office, root, batch))[0].tries == 2
+
+
+async def test_a_phone_that_talks_on_is_given_up(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    office.calls.talking.add(a_mac(1))
+
+    batch = await ended(office, root, await begin(office, root, profile, wait_minutes=5))
+
+    phone = (await phones_of(office, root, batch))[0]
+    assert phone.state is PhoneState.FAILED
+    assert phone.message == "Given up after 5 minutes. The phone is in a call."
+    # Looked at twice a minute, and not more often.
+    assert 9 <= phone.tries <= 11
+    assert batch.phones == Counts(done=11, failed=1, total=12)
+
+
+async def test_nobody_has_to_wait(office: Office, root: Actor, profile: Profile) -> None:
+    office.calls.talking.add(a_mac(1))
+
+    batch = await ended(office, root, await begin(office, root, None, wait_minutes=0))
+
+    phone = (await phones_of(office, root, batch))[0]
+    assert (phone.state, phone.tries) == (PhoneState.FAILED, 1)
+
+
+async def test_a_phone_that_waits_says_why(
+    office: Office, root: Actor, profile: Profile, journal: Journal
+) -> None:
+    office.calls.talking.add(a_mac(1))
+    gate = journal.gate("upload")
+    batch = await begin(office, root, profile, at_once=1)
+    await gate.reached.wait()
+
+    phone = (await phones_of(office, root, batch))[0]
+
+    assert (phone.state, phone.message) == (PhoneState.WAITING, "The phone is in a call.")
+    await office.batches.cancel(root, batch.uuid)
+    gate.open.set()
+    batch = await ended(office, root, batch)
+    assert (await phones_of(office, root, batch))[0].state is PhoneState.LEFT_OUT
+
+
+async def test_where_nobody_can_say_the_phone_s_turn_goes_on(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    office.calls.failure = TimedOut("no answer")
+
+    batch = await ended(office, root, await begin(office, root, profile))
+
+    assert batch.phones == Counts(done=12, total=12)
+    assert len(office.calls.asked) == 12
+
+
+async def test_a_phone_that_somebody_else_works_on_is_left_for_later(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    async with office.database.write() as tx:
+        assert await tx.leases.take(a_mac(1), "somebody", 45) is not None
+
+    switched = await ended(office, root, await begin(office, root, profile))
+
+    assert switched.phones == Counts(done=12, total=12)
+    assert (await phones_of(office, root, switched))[0].tries >= 2
+
+
+async def test_so_is_one_that_is_only_restarted(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    async with office.database.write() as tx:
+        assert await tx.leases.take(a_mac(1), "somebody", 45) is not None
+
+    restarted = await ended(office, root, await begin(office, root, None))
+
+    assert restarted.phones == Counts(done=12, total=12)
+    assert (await phones_of(office, root, restarted))[0].tries >= 2

@@ -1,0 +1,252 @@
+"""Taking up what somebody else left: nothing is done twice, nothing is forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+import pytest
+
+from phoneprov_core.batches.model import Batch, BatchState, Counts, PhoneState, Turn
+from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.times import shown
+from phoneprov_core.profiles.model import Profile
+from support.floor import begin, ended, phones_of
+from support.office import Office
+from support.stores import a_deployment, a_mac
+from support.switching import Journal, deployments
+
+
+async def crashed(office: Office, root: Actor, profile: Profile | None, most: int) -> list[Turn]:
+    """A batch, and the turns that its process had given out when it was gone."""
+    office.background = lambda work: work.close()  # type: ignore[assignment]
+    office.batches._background = office.background
+    await begin(office, root, profile)
+    async with office.database.write() as tx:
+        hold = await tx.batches.take("who is gone", 30)
+        assert hold is not None
+        await tx.batches.keep(hold, 30)
+        return await tx.batches.claim(hold, most, shown(office.clock()))
+
+
+async def the_batch(office: Office, root: Actor) -> Batch:
+    return (await office.batches.all(root)).first[0]
+
+
+async def test_nobody_takes_up_what_is_held(
+    office: Office, root: Actor, profile: Profile, journal: Journal
+) -> None:
+    await crashed(office, root, profile, 3)
+
+    await office.run_batches()
+
+    assert journal.steps == []
+
+
+async def test_what_had_not_begun_is_done(office: Office, root: Actor, profile: Profile) -> None:
+    await crashed(office, root, profile, 3)
+    office.clock.advance(31)
+
+    await office.run_batches()
+
+    batch = await the_batch(office, root)
+    assert (batch.state, batch.phones) == (BatchState.DONE, Counts(done=12, total=12))
+    assert len(await deployments(office)) == 12
+    assert [phone.tries for phone in await phones_of(office, root, batch)] == [2] * 3 + [1] * 9
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state", "tries"),
+    [
+        (Outcome.DEPLOYED, PhoneState.DONE, 1),
+        (Outcome.FAILED, PhoneState.FAILED, 1),
+        (Outcome.INTERRUPTED, PhoneState.DONE, 2),
+        (Outcome.RUNNING, PhoneState.DONE, 2),  # nobody holds the phone: it was interrupted
+    ],
+)
+async def test_what_the_record_says_counts(
+    office: Office, root: Actor, profile: Profile, outcome: Outcome, state: PhoneState, tries: int
+) -> None:
+    (turn,) = await crashed(office, root, profile, 1)
+    ended_at = None if outcome is Outcome.RUNNING else shown(office.clock())
+    record = a_deployment(
+        0,
+        turn.mac,
+        uuid=turn.attempt_uuid,
+        outcome=outcome,
+        restart="ok",
+        message="why",
+        ended_at=ended_at,
+    )
+    async with office.database.write() as tx:
+        await tx.deployments.add(record)
+    office.clock.advance(31)
+
+    await office.run_batches()
+
+    phone = (await phones_of(office, root, await the_batch(office, root)))[0]
+    assert (phone.state, phone.tries) == (state, tries)
+    assert (phone.deployment_uuid == turn.attempt_uuid) == (tries == 1)
+    assert len(await deployments(office)) == 11 + tries
+
+
+async def test_who_is_still_at_work_is_waited_for(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    (turn,) = await crashed(office, root, profile, 1)
+    running = a_deployment(1, turn.mac, uuid=turn.attempt_uuid, restart="ok")
+    async with office.database.write() as tx:
+        await tx.leases.take(turn.mac, turn.attempt_uuid, 60)
+        await tx.deployments.add(running)
+    office.clock.advance(31)
+
+    working = asyncio.create_task(office.run_batches())
+    async with asyncio.timeout(10):
+        while (await the_batch(office, root)).phones.done < 11:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+    assert (await the_batch(office, root)).phones == Counts(done=11, running=1, total=12)
+    async with office.database.write() as tx:
+        await tx.deployments.put(msgspec.structs.replace(running, outcome=Outcome.DEPLOYED))
+        await tx.leases.release(turn.mac, turn.attempt_uuid, 1)
+    await working
+
+    phone = (await phones_of(office, root, await the_batch(office, root)))[0]
+    assert (phone.state, phone.tries) == (PhoneState.DONE, 1)
+
+
+async def test_a_restart_that_was_cut_off_is_given_again(
+    office: Office, root: Actor, profile: Profile, journal: Journal
+) -> None:
+    await crashed(office, root, None, 2)
+    office.clock.advance(31)
+
+    await office.run_batches()
+
+    assert (await the_batch(office, root)).phones == Counts(done=12, total=12)
+    assert journal.steps == ["restart"] * 12
+
+
+@pytest.mark.parametrize("switched", [True, False])
+async def test_a_phone_whose_work_is_cut_off_again_and_again_is_given_up(
+    office: Office, root: Actor, profile: Profile, switched: bool
+) -> None:
+    turns = await crashed(office, root, profile if switched else None, 1)
+    for times in range(3):
+        if switched:
+            record = a_deployment(
+                times, turns[0].mac, uuid=turns[0].attempt_uuid, outcome=Outcome.INTERRUPTED
+            )
+            async with office.database.write() as tx:
+                await tx.deployments.add(record)
+        office.clock.advance(31)
+        turns = await one_who_crashes(office)
+
+    phone = (await phones_of(office, root, await the_batch(office, root)))[0]
+    assert phone.state is PhoneState.FAILED
+    assert phone.message == "The work on it was cut off 3 times."
+
+
+async def one_who_crashes(office: Office) -> list[Turn]:
+    """Takes the batch up, looks at what was left, begins it again, and is gone."""
+    work = office.another_runner()._work
+    async with office.database.write() as tx:
+        hold = await tx.batches.take("next", 30)
+        assert hold is not None
+        batch = await tx.batches.find(hold.batch_uuid)
+        assert batch is not None
+        for turn in await tx.batches.abandoned(hold, 1):
+            await work.recover(tx, batch, turn)
+        turns = await tx.batches.claim(hold, 99, shown(office.clock()))
+    return [turn for turn in turns if turn.position == 1]
+
+
+async def test_an_attempt_is_made_once_by_two_who_think_it_is_theirs(
+    office: Office, root: Actor, profile: Profile, journal: Journal
+) -> None:
+    """One slept so long that its batch was taken up by the other."""
+    (turn,) = await crashed(office, root, profile, 1)
+    batch = await the_batch(office, root)
+    office.clock.advance(31)
+    sleeper = office.another_runner()._work
+
+    await asyncio.gather(office.run_batches(), sleeper(batch, turn))
+
+    assert [record.mac for record in await deployments(office)].count(turn.mac) == 1
+    batch = await the_batch(office, root)
+    assert (batch.state, batch.phones) == (BatchState.DONE, Counts(done=12, total=12))
+    assert len(office.uploader.uploads) == 12
+
+
+async def test_a_cancelled_batch_that_was_left_is_closed(
+    office: Office, root: Actor, profile: Profile, journal: Journal
+) -> None:
+    await crashed(office, root, profile, 2)
+    await office.batches.cancel(root, (await the_batch(office, root)).uuid)
+    office.clock.advance(31)
+
+    await office.run_batches()
+
+    batch = await the_batch(office, root)
+    assert batch.phones == Counts(left_out=12, total=12)
+    assert (batch.state, batch.ended_at is None) == (BatchState.CANCELLED, False)
+    assert journal.steps == []
+
+
+async def test_who_is_told_to_stop_gives_the_batch_back(
+    office: Office, root: Actor, profile: Profile, journal: Journal
+) -> None:
+    gate = journal.gate("upload")
+    await begin(office, root, profile, at_once=1)
+    await gate.reached.wait()
+    (task,) = office.background._tasks
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await office.another_runner()()
+
+    batch = await the_batch(office, root)
+    assert (batch.state, batch.phones) == (BatchState.DONE, Counts(done=12, total=12))
+
+
+async def test_while_the_database_is_away_the_work_is_left(
+    office: Office, root: Actor, profile: Profile, journal: Journal
+) -> None:
+    async def away() -> None:
+        if len(office.uploader.uploads) == 5:
+            await office.database.close()
+
+    journal.at("upload", away)
+    await begin(office, root, profile, at_once=2)
+    with pytest.raises(Unavailable):
+        await office.background.done()
+    journal.at("upload", lambda: asyncio.sleep(0))
+    await office.database.open()
+    office.clock.advance(61)
+
+    await office.run_batches()
+
+    batch = await the_batch(office, root)
+    assert (batch.state, batch.phones) == (BatchState.DONE, Counts(done=12, total=12))
+    macs = [record.mac for record in await deployments(office)]
+    again = {mac for mac in macs if macs.count(mac) > 1}
+    interrupted = {
+        record.mac for record in await deployments(office) if record.outcome is Outcome.INTERRUPTED
+    }
+    assert again == interrupted
+    assert 1 <= len(again) <= 2
+
+
+async def test_two_processes_share_no_phone(office: Office, root: Actor, profile: Profile) -> None:
+    batch = await begin(office, root, profile, at_once=2)
+    others = [office.another_runner() for _ in range(4)]
+
+    await asyncio.gather(*(other() for other in others))
+    batch = await ended(office, root, batch)
+
+    assert batch.phones == Counts(done=12, total=12)
+    assert sorted(record.mac for record in await deployments(office)) == [
+        a_mac(number) for number in range(1, 13)
+    ]

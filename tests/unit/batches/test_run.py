@@ -1,0 +1,289 @@
+"""Working on a batch: every phone once, at its pace, until it is stopped or cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from phoneprov_adapters.memory.system import FixedClock
+from phoneprov_core.batches.model import BatchState, Counts, PhoneState
+from phoneprov_core.batches.pace import Pace
+from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.phones.model import NewPhone
+from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
+from phoneprov_core.profiles.restart import SWITCHED_OFF, RestartBy
+from support.floor import a_floor, begin, ended, phones_of
+from support.office import Office, Settings
+from support.stores import a_mac
+from support.switching import Journal, deployments, is_free, switch
+
+NO = Refused("The FTP server refused.")
+
+
+async def test_every_phone_is_switched_once(office: Office, root: Actor, profile: Profile) -> None:
+    batch = await ended(office, root, await begin(office, root, profile))
+
+    assert (batch.state, batch.message) == (BatchState.DONE, None)
+    assert batch.phones == Counts(done=12, total=12)
+    assert batch.ended_at is not None
+    records = {record.mac: record for record in await deployments(office)}
+    assert len(records) == len(await deployments(office)) == 12
+    for phone in await phones_of(office, root, batch):
+        record = records[phone.mac]
+        assert (phone.state, phone.tries, phone.message) == (PhoneState.DONE, 1, None)
+        assert (phone.deployment_uuid, record.outcome) == (record.uuid, Outcome.DEPLOYED)
+        assert record.user_uuid == root.user_uuid
+        assert await is_free(office, phone.mac)
+    assert office.batch_journal == [batch]
+
+
+async def test_a_restart_uploads_nothing(
+    office: Office, root: Actor, profile: Profile, journal: Journal
+) -> None:
+    batch = await ended(office, root, await begin(office, root, None))
+
+    assert batch.phones == Counts(done=12, total=12)
+    assert journal.steps == ["restart"] * 12
+    assert await deployments(office) == []
+    assert await is_free(office, a_mac(1))
+
+
+async def test_a_restart_that_fails_is_told(office: Office, root: Actor, profile: Profile) -> None:
+    office.manager.fail(NO)
+
+    batch = await ended(office, root, await begin(office, root, None, at_once=1))
+
+    assert batch.phones == Counts(done=11, failed=1, total=12)
+    phone = (await phones_of(office, root, batch))[0]
+    assert (phone.state, phone.message, phone.deployment_uuid) == (
+        PhoneState.FAILED,
+        NO.message,
+        None,
+    )
+
+
+async def test_each_phone_can_be_given_what_is_on_it_anew(
+    office: Office, root: Actor, ada: Actor, profile: Profile
+) -> None:
+    other = await office.profiles.create(
+        root, NewProfile(user_uuid=root.user_uuid, name="Other", cnf_xml="<other/>")
+    )
+    await switch(office, ada, profile, a_mac(1))
+    await switch(office, root, other, a_mac(2))
+    await office.profiles.update(ada, profile.uuid, ProfilePatch(cnf_xml="<new/>"))
+    office.uploader.uploads.clear()
+
+    batch = await begin(office, root, None, action="switch", macs=(a_mac(1), a_mac(2), a_mac(3)))
+    batch = await ended(office, root, batch)
+
+    assert (batch.profile_uuid, batch.revision) == (None, None)
+    files = {upload.filename: upload.content for upload in office.uploader.uploads}
+    assert files == {
+        "SEP001BD4000001.cnf.xml": b"<new/>",
+        "SEP001BD4000002.cnf.xml": b"<other/>",
+    }
+    unknown = (await phones_of(office, root, batch))[2]
+    assert unknown.state is PhoneState.FAILED
+    assert "No profile is known" in str(unknown.message)
+
+
+async def test_no_more_than_so_many_are_worked_on_at_a_time(
+    office: Office, root: Actor, profile: Profile, journal: Journal
+) -> None:
+    at_a_time = [0, 0]
+
+    async def upload() -> None:
+        at_a_time[0] += 1
+        at_a_time[1] = max(at_a_time)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        at_a_time[0] -= 1
+
+    journal.at("upload", upload)
+    batch = await ended(office, root, await begin(office, root, profile, at_once=3))
+
+    assert batch.phones.done == 12
+    assert at_a_time == [0, 3]
+
+
+async def test_no_more_than_so_many_are_begun_a_minute(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    await ended(office, root, await begin(office, root, profile, per_minute=4))
+
+    begun = sorted(record.created_at for record in await deployments(office))
+    assert len(begun) == 12
+    # Four a minute is one each quarter.
+    assert begun[-1] >= begun[0][:14] + "1"
+    minutes = [int(moment[14:16]) * 60 + float(moment[17:23]) for moment in begun]
+    assert all(later - earlier >= 60 for earlier, later in zip(minutes, minutes[4:], strict=False))
+
+
+@pytest.mark.parametrize("per_minute", [1, 7, 60, 600, 6000])
+@pytest.mark.parametrize("step", [0.0001, 0.02, 0.3, 2.0])
+def test_the_pace_is_kept_however_often_one_looks(per_minute: int, step: float) -> None:
+    clock = FixedClock()
+    pace = Pace(per_minute, clock)
+    start = clock.now
+    begun: list[float] = []
+    while len(begun) < 3 * per_minute and len(begun) < 700:
+        count = pace.allowed(100)
+        pace.began(count)
+        begun += [(clock.now - start) / timedelta(seconds=1)] * count
+        clock.advance(max(step, pace.seconds(2.0)))
+
+    window = min(60.0, begun[-1] - begun[0])
+    for first in begun:
+        within = [moment for moment in begun if first <= moment < first + window]
+        # Whoever looks late makes up for a tenth of a second.
+        assert len(within) <= per_minute * (window + 0.1) / 60 + 1
+    if step < 0.1:
+        assert len(begun) >= 0.9 * per_minute * begun[-1] / 60
+
+
+def test_without_a_pace_all_may_begin() -> None:
+    pace = Pace(None, FixedClock())
+    pace.began(50)
+
+    assert pace.allowed(7) == 7
+    assert pace.seconds(2.0) == 2.0
+
+
+async def test_a_batch_stops_when_too_many_fail(
+    office: Office, root: Actor, ada: Actor, profile: Profile
+) -> None:
+    await a_floor_more(office, root)
+    for _ in range(40):
+        office.uploader.fail_next(NO)
+
+    batch = await begin(office, root, profile, stop_after_failures=50, at_once=2)
+    batch = await ended(office, root, batch)
+
+    assert batch.state is BatchState.STOPPED
+    # Ten are judged first; two were under way by then.
+    assert 10 <= batch.phones.failed <= 12
+    assert batch.phones.left_out == 40 - batch.phones.failed
+    assert str(batch.phones.failed)[:1] in str(batch.message)
+    assert "failed" in str(batch.message)
+    assert batch.ended_at is not None
+
+
+async def a_floor_more(office: Office, root: Actor) -> None:
+    """Twenty-eight phones more."""
+    for number in range(13, 41):
+        await office.phones.create(
+            root, NewPhone(mac=a_mac(number), phone_ip="10.20.30.99", location="2nd floor")
+        )
+
+
+@pytest.mark.parametrize("share", [None, 61])
+async def test_a_share_that_is_borne_stops_nothing(
+    office: Office, root: Actor, profile: Profile, share: int | None
+) -> None:
+    for _ in range(6 if share else 12):
+        office.uploader.fail_next(NO)
+
+    batch = await begin(office, root, profile, stop_after_failures=share)
+    batch = await ended(office, root, batch)
+
+    assert batch.state is BatchState.DONE
+    assert batch.phones.ended == 12
+
+
+async def test_a_phone_that_was_not_restarted_is_not_done(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    office.manager.fail(NO)
+
+    batch = await ended(office, root, await begin(office, root, profile, at_once=1))
+
+    phone = (await phones_of(office, root, batch))[0]
+    assert phone.state is PhoneState.FAILED
+    assert phone.message == f"The file is in place, but was not read: {NO.message}"
+    assert phone.deployment_uuid is not None
+
+
+async def test_where_nobody_wants_restarts_a_phone_is_done_without() -> None:
+    office = Office(Settings(restart=RestartBy.NONE))
+    root = await office.add_user("root", level=0)
+    profile = await a_floor(office, root, root, 2)
+
+    batch = await ended(office, root, await begin(office, root, profile))
+
+    assert batch.phones == Counts(done=2, total=2)
+    assert (await phones_of(office, root, batch))[0].message == SWITCHED_OFF
+
+
+async def test_a_cancelled_batch_begins_no_further_phone(
+    office: Office, root: Actor, profile: Profile, journal: Journal
+) -> None:
+    gate = journal.gate("upload")
+    batch = await begin(office, root, profile, at_once=1)
+    await gate.reached.wait()
+
+    cancelled = await office.batches.cancel(root, batch.uuid)
+    assert (cancelled.state, cancelled.ended_at) == (BatchState.CANCELLED, None)
+    assert cancelled.phones == Counts(running=1, left_out=11, total=12)
+    gate.open.set()
+
+    batch = await ended(office, root, batch)
+    assert batch.phones == Counts(done=1, left_out=11, total=12)
+    assert (batch.state, batch.ended_at is None) == (BatchState.CANCELLED, False)
+    assert len(office.uploader.uploads) == 1
+    assert await office.batches.cancel(root, batch.uuid) == batch
+
+
+async def test_what_was_done_is_not_cancelled(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    batch = await ended(office, root, await begin(office, root, profile))
+
+    assert (await office.batches.cancel(root, batch.uuid)).state is BatchState.DONE
+
+
+async def test_a_profile_that_is_deleted_meanwhile_reaches_no_further_phone(
+    office: Office, root: Actor, profile: Profile, journal: Journal
+) -> None:
+    gate = journal.gate("upload")
+    batch = await begin(office, root, profile, at_once=1, stop_after_failures=None)
+    await gate.reached.wait()
+    await office.profiles.delete(root, profile.uuid)
+    gate.open.set()
+
+    batch = await ended(office, root, batch)
+
+    assert batch.phones == Counts(done=1, failed=11, total=12)
+    assert (await phones_of(office, root, batch))[1].message == "The profile was deleted."
+
+
+async def test_a_phone_that_is_deleted_meanwhile_fails(
+    office: Office, root: Actor, profile: Profile, journal: Journal
+) -> None:
+    gate = journal.gate("upload")
+    batch = await begin(office, root, profile, at_once=1)
+    await gate.reached.wait()
+    await office.phones.delete(root, a_mac(2))
+    gate.open.set()
+
+    batch = await ended(office, root, batch)
+
+    assert batch.phones == Counts(done=11, failed=1, total=12)
+    assert "not in the inventory" in str((await phones_of(office, root, batch))[1].message)
+
+
+async def test_several_batches_are_worked_on_side_by_side(
+    office: Office, root: Actor, profile: Profile
+) -> None:
+    half = [tuple(a_mac(n) for n in range(start, 13, 2)) for start in (1, 2)]
+    batches = [await begin(office, root, profile, macs=macs, per_minute=10) for macs in half]
+    await office.background.done()
+
+    for batch in batches:
+        assert (await office.batches.get(root, batch.uuid)).phones == Counts(done=6, total=6)
+    first = await phones_of(office, root, batches[0])
+    second = await phones_of(office, root, batches[1])
+    assert str(second[0].started_at) < str(first[-1].started_at)

@@ -1,0 +1,219 @@
+"""Whether a phone came back: found out in the background, and written down."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+import pytest
+
+from phoneprov_core.deployments.confirm import CONFIRM_SECONDS
+from phoneprov_core.deployments.model import Confirmation, Deployment
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.kernel.times import shown
+from phoneprov_core.profiles.model import Profile
+from phoneprov_core.profiles.restart import RestartBy
+from support.office import Office, Settings
+from support.stores import a_deployment
+from support.switching import MAC, Journal, a_desk, last_deployment, switch
+
+BACK = "The phone was seen."
+
+
+@pytest.fixture
+def office() -> Office:
+    return Office(Settings(with_watch=True))
+
+
+async def confirmed(office: Office) -> tuple[Confirmation, str | None, str | None]:
+    record = await last_deployment(office)
+    return record.confirmation, record.confirmation_message, record.confirmation_at
+
+
+async def test_a_phone_that_comes_back_is_confirmed(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    assert (await switch(office, ada, profile)).restart == "ok"
+    record = await last_deployment(office)
+    assert (record.confirmation, record.confirmation_at) == (Confirmation.PENDING, None)
+    assert record.confirmation_by is not None
+    assert record.confirmation_by > shown(office.clock())
+
+    office.clock.advance(41)
+    office.watch.comes_back(MAC, BACK)
+    await office.background.done()
+
+    assert await confirmed(office) == (Confirmation.CONFIRMED, BACK, shown(office.clock()))
+    assert office.watch.watched == []
+
+
+@pytest.mark.parametrize("error", [TimedOut("It stayed away."), Refused("It is another.")])
+async def test_a_phone_that_does_not_is_not_confirmed(
+    office: Office, ada: Actor, profile: Profile, error: TimedOut | Refused
+) -> None:
+    await switch(office, ada, profile)
+    office.watch.goes_missing(MAC, error)
+    await office.background.done()
+
+    told = (Confirmation.NOT_CONFIRMED, error.message, shown(office.clock()))
+    assert await confirmed(office) == told
+    assert office.watch.watched == []
+
+
+async def test_the_watch_begins_behind_the_upload_and_before_the_restart(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    seen: dict[str, list[str]] = {}
+
+    for step in ("upload", "restart"):
+
+        async def look(step: str = step) -> None:
+            seen[step] = list(office.watch.watched)
+
+        journal.at(step, look)
+    await switch(office, ada, profile)
+
+    assert seen == {"upload": [], "restart": [MAC]}
+    office.watch.comes_back(MAC)
+    await office.background.done()
+
+
+async def test_whoever_comes_back_behind_another_deployment_is_not_confirmed(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await switch(office, ada, profile)
+    first = await last_deployment(office)
+    await switch(office, ada, profile)
+    second = await last_deployment(office)
+    office.watch.comes_back(MAC, BACK)
+    await office.background.done()
+
+    found = [await office.deployments.get(ada, one.uuid) for one in (first, second)]
+
+    assert [one.confirmation for one in found] == [
+        Confirmation.NOT_CONFIRMED,
+        Confirmation.CONFIRMED,
+    ]
+    assert "Another deployment" in (found[0].confirmation_message or "")
+
+
+async def test_the_journal_is_told_twice(office: Office, ada: Actor, profile: Profile) -> None:
+    await switch(office, ada, profile)
+    office.watch.comes_back(MAC, BACK)
+    await office.background.done()
+
+    assert [one.confirmation for one in office.journal] == [
+        Confirmation.PENDING,
+        Confirmation.CONFIRMED,
+    ]
+    assert office.journal[-1] == await last_deployment(office)
+
+
+# When nobody looks
+
+
+async def test_a_phone_that_cannot_be_watched_is_restarted_all_the_same(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    office.watch.refuse(Refused("Not today."))
+
+    assert (await switch(office, ada, profile)).restart == "ok"
+
+    record = await last_deployment(office)
+    assert (record.confirmation, record.confirmation_by) == (Confirmation.NONE, None)
+
+
+async def test_a_phone_that_is_not_restarted_is_not_waited_for(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    office.manager.fail(TimedOut("The manager did not answer in time."))
+
+    await switch(office, ada, profile)
+
+    assert (await last_deployment(office)).confirmation is Confirmation.NONE
+    assert office.watch.watched == []
+
+
+async def test_a_failed_upload_watches_nobody(office: Office, ada: Actor, profile: Profile) -> None:
+    office.uploader.fail_next(Refused("no"))
+    with pytest.raises(Refused):
+        await switch(office, ada, profile)
+
+    assert office.watch.watched == []
+    assert (await last_deployment(office)).confirmation is Confirmation.NONE
+
+
+@pytest.mark.parametrize("step", ["upload", "clear", "restart"])
+async def test_whoever_is_cancelled_leaves_nobody_watched(
+    office: Office, ada: Actor, profile: Profile, journal: Journal, step: str
+) -> None:
+    gate = journal.gate(step)
+    task = asyncio.create_task(switch(office, ada, profile))
+    await gate.reached.wait()
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert office.watch.watched == []
+    assert (await last_deployment(office)).confirmation is Confirmation.NONE
+
+
+async def test_a_database_that_is_away_at_the_end_leaves_nobody_watched(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    journal.at("restart", office.database.close)
+    with pytest.raises(Exception, match="not open"):
+        await switch(office, ada, profile)
+
+    assert office.watch.watched == []
+
+
+async def test_restarts_that_are_switched_off_watch_nobody() -> None:
+    office = Office(Settings(with_watch=True, restart=RestartBy.NONE))
+    root = await office.add_user("root", level=0)
+    await switch(office, root, await a_desk(office, root, root))
+
+    assert office.watch.watched == []
+
+
+# When the watch is cut off
+
+
+def pending(by: str) -> Deployment:
+    return a_deployment(1, MAC, confirmation=Confirmation.PENDING, confirmation_by=by)
+
+
+def test_a_confirmation_that_is_overdue_is_not_coming() -> None:
+    by = "2026-01-31T08:17:30.250Z"
+    record = pending(by)
+
+    assert record.as_of(by) is record
+    late = record.as_of("2026-01-31T08:17:30.251Z")
+
+    assert late.confirmation is Confirmation.NOT_CONFIRMED
+    assert late.confirmation_at == by
+    assert late.confirmation_message
+    decided = msgspec.structs.replace(late, confirmation=Confirmation.CONFIRMED)
+    assert decided.as_of("2027-01-31T08:17:30.251Z") is decided
+
+
+async def test_what_is_read_is_true_at_that_moment(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await switch(office, ada, profile)
+    uuid = (await last_deployment(office)).uuid
+    assert (await office.deployments.get(ada, uuid)).confirmation is Confirmation.PENDING
+
+    office.clock.advance(CONFIRM_SECONDS + 11)
+
+    read = [
+        await office.deployments.get(ada, uuid),
+        await office.deployments.current(ada, MAC),
+        *(await office.deployments.all(ada)).first,
+        *(await office.deployments.of_phone(ada, MAC)).first,
+    ]
+    assert {one.confirmation for one in read} == {Confirmation.NOT_CONFIRMED}
+    office.watch.comes_back(MAC)
+    await office.background.done()

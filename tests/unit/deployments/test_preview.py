@@ -1,0 +1,210 @@
+"""The dry run: everything told, nothing touched."""
+
+from __future__ import annotations
+
+import pytest
+
+from phoneprov_core.configuration.lint import Severity
+from phoneprov_core.deployments.outside import Reach
+from phoneprov_core.deployments.preview import Preview
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.phones.model import PhonePatch
+from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest
+from support.office import Office
+from support.switching import (
+    MAC,
+    NOWHERE,
+    XML,
+    Journal,
+    deployments,
+    last_deployment,
+    switch,
+    whose_services,
+)
+
+LOGIN = "<device>\n<userPassword>{}</userPassword>\n</device>"
+
+
+async def preview(office: Office, actor: Actor, profile: Profile, mac: str = MAC) -> Preview:
+    return await office.preview(actor, SwitchRequest(profile_uuid=profile.uuid, mac=mac))
+
+
+async def save(office: Office, actor: Actor, profile: Profile, xml: str) -> None:
+    await office.profiles.update(actor, profile.uuid, ProfilePatch(cnf_xml=xml))
+
+
+async def of(office: Office, actor: Actor, xml: str) -> Profile:
+    new = NewProfile(user_uuid=actor.user_uuid, name="Another", cnf_xml=xml)
+    return await office.profiles.create(actor, new)
+
+
+async def test_what_would_be_put_where(office: Office, ada: Actor, profile: Profile) -> None:
+    told = await preview(office, ada, profile)
+
+    assert (told.profile, told.mac, told.revision) == ("Ada at the desk", MAC, 1)
+    assert (told.filename, told.size) == ("SEP001BD4123456.cnf.xml", len(XML.encode()))
+    assert (told.compatible, told.objection) == (True, None)
+    assert (told.on_phone, told.changed, told.diff) == (None, None, None)
+    assert told.diff_note == "Nothing was put onto this phone from here before."
+
+
+async def test_nothing_is_touched(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    await switch(office, ada, profile)
+    steps, records = list(journal.steps), await deployments(office)
+
+    await preview(office, ada, profile)
+
+    assert journal.steps == steps
+    assert await deployments(office) == records
+    assert await whose_services(office) == ada.user_uuid
+
+
+async def test_a_diff_from_what_is_on_the_phone(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await switch(office, ada, profile)
+    same = await preview(office, ada, profile)
+    await save(office, ada, profile, XML.replace("<p>", "<q>").replace("</p>", "</q>"))
+
+    changed = await preview(office, ada, profile)
+
+    assert (same.changed, same.diff, same.diff_note) == (False, "", None)
+    assert same.on_phone == await last_deployment(office)
+    assert changed.changed
+    assert changed.diff is not None
+    assert changed.diff.splitlines()[:2] == [
+        "--- on the phone: Ada at the desk, revision 1",
+        "+++ the profile: Ada at the desk, revision 2",
+    ]
+    assert "+\t<q>\u00e9</q>" in changed.diff
+
+
+async def test_the_diff_leads_from_the_revision_that_is_there(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await switch(office, ada, profile)
+    await save(office, ada, profile, "<device><a/></device>")
+    await save(office, ada, profile, XML)
+
+    told = await preview(office, ada, profile)
+
+    assert (told.revision, told.changed, told.diff) == (3, False, "")
+
+
+async def test_secrets_are_told_apart_and_not_shown(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await save(office, ada, profile, LOGIN.format("enchantress"))
+    await switch(office, ada, profile)
+    await save(office, ada, profile, LOGIN.format("of numbers"))
+
+    told = await preview(office, ada, profile)
+
+    assert told.diff is not None
+    assert "-<userPassword>***1<" in told.diff
+    assert "+<userPassword>***2<" in told.diff
+    for secret in ("enchantress", "of numbers"):
+        assert secret not in repr(told)
+
+
+async def test_what_is_another_s_is_not_shown(
+    office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
+) -> None:
+    await switch(office, ada, profile)
+    of_bob = await of(office, bob, XML)
+
+    told = await preview(office, bob, of_bob)
+
+    assert (told.on_phone, told.changed, told.diff) == (None, None, None)
+    assert told.diff_note == "What is on the phone belongs to somebody else."
+    assert (await preview(office, root, of_bob)).diff == ""
+
+
+async def test_a_profile_that_is_gone_is_told_of(
+    office: Office, ada: Actor, bob: Actor, profile: Profile
+) -> None:
+    of_bob = await of(office, bob, XML)
+    await switch(office, ada, profile)
+    await office.profiles.delete(ada, profile.uuid)
+
+    told = await preview(office, ada, await of(office, ada, XML))
+
+    assert told.on_phone == await last_deployment(office)
+    assert (told.changed, told.diff) == (False, None)
+    assert told.diff_note == "The profile that is on the phone is gone."
+    assert (await preview(office, bob, of_bob)).on_phone is None
+
+
+async def test_an_objection_is_part_of_the_answer(
+    office: Office, root: Actor, ada: Actor, profile: Profile
+) -> None:
+    await office.profiles.update(ada, profile.uuid, ProfilePatch(compatible_models=("8841",)))
+    other_model = await preview(office, ada, profile)
+    await office.phones.update(root, MAC, PhonePatch(is_active=False))
+    inactive = await preview(office, ada, profile)
+
+    assert not other_model.compatible
+    assert "8841" in (other_model.objection or "")
+    assert inactive.objection == "This phone is not active."
+
+
+async def test_server_and_phone_are_asked(office: Office, ada: Actor, profile: Profile) -> None:
+    office.reachability.at_server = Reach(False, "Nobody there.", 3000)
+    office.reachability.at_phone = Reach(None, "Who knows.", 1)
+
+    told = await preview(office, ada, profile)
+
+    assert told.server == office.reachability.at_server
+    assert told.phone == office.reachability.at_phone
+    address, phone = office.reachability.asked
+    assert address == "10.20.30.40"
+    assert getattr(phone, "mac", "") == MAC
+
+
+async def test_no_transaction_is_open_meanwhile(
+    office: Office, ada: Actor, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def write(_: object) -> Reach:
+        async with office.database.write() as tx:
+            await tx.attempts.clear("anything")
+        return Reach(True, "Written.", 0)
+
+    monkeypatch.setattr(office.reachability, "server", write)
+
+    assert (await preview(office, ada, profile)).server.message == "Written."
+
+
+async def test_findings_know_the_phone_and_the_family(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await office.profiles.update(
+        ada,
+        profile.uuid,
+        ProfilePatch(
+            software_type="SCCP",
+            cnf_xml="<device><deviceProtocol>SIP</deviceProtocol><n>SEP001BD4999999</n></device>",
+        ),
+    )
+
+    findings = (await preview(office, ada, profile)).findings
+
+    codes = {finding.code: finding.severity for finding in findings}
+    assert codes["other_protocol"] is Severity.WARNING
+    assert codes["other_phone"] is Severity.WARNING
+    assert codes["missing_element"] is not None
+
+
+async def test_it_is_refused_like_a_switch(
+    office: Office, ada: Actor, bob: Actor, profile: Profile
+) -> None:
+    for actor, uuid, mac in (
+        (bob, profile.uuid, MAC),
+        (ada, NOWHERE, MAC),
+        (ada, profile.uuid, "00:1B:D4:00:00:99"),
+    ):
+        with pytest.raises(NotFound):
+            await office.preview(actor, SwitchRequest(profile_uuid=uuid, mac=mac))
+    assert office.reachability.asked == []

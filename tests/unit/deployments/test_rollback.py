@@ -1,0 +1,273 @@
+"""Putting back what was on a phone before, or any other revision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from phoneprov_core.deployments.model import Action, Deployment, Outcome, StepName
+from phoneprov_core.deployments.rollback import RollbackRequest
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound, Refused
+from phoneprov_core.phones.model import PhonePatch
+from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
+from support.office import Office
+from support.switching import (
+    MAC,
+    NOWHERE,
+    XML,
+    Journal,
+    a_desk,
+    deployments,
+    last_deployment,
+    switch,
+)
+
+SECOND, THIRD = "<device><second/></device>", "<device><third/></device>"
+OTHER = "00:1B:D4:12:34:99"
+
+
+def on_phone(office: Office) -> str:
+    return office.uploader.files["10.20.30.40:21"]["SEP001BD4123456.cnf.xml"].decode()
+
+
+async def deployed(office: Office, actor: Actor, profile: Profile, *xmls: str) -> None:
+    """Each of these configurations, one after the other, on the phone."""
+    for xml in xmls:
+        await office.profiles.update(actor, profile.uuid, ProfilePatch(cnf_xml=xml))
+        await switch(office, actor, profile)
+
+
+async def test_the_previous_configuration_comes_back(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    await deployed(office, ada, profile, XML, SECOND)
+    journal.steps.clear()
+
+    made = await office.rollback(ada, MAC)
+
+    assert on_phone(office) == XML
+    assert made == await last_deployment(office)
+    assert (made.action, made.revision, made.profile_uuid) == (Action.ROLLBACK, 1, profile.uuid)
+    assert (made.user_uuid, made.restart) == (ada.user_uuid, "ok")
+    assert journal.steps == ["upload", "clear", "restart"]
+
+
+async def test_twice_in_a_row_it_ends_where_it_began(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await deployed(office, ada, profile, XML, SECOND)
+
+    await office.rollback(ada, MAC)
+    await office.rollback(ada, MAC)
+
+    assert on_phone(office) == SECOND
+
+
+async def test_the_same_once_more_is_not_what_was_before(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await deployed(office, ada, profile, XML, SECOND, SECOND)
+    office.uploader.fail_next(Refused("no"))
+    with pytest.raises(Refused):
+        await deployed(office, ada, profile, THIRD)
+
+    await office.rollback(ada, MAC)
+
+    assert on_phone(office) == XML
+
+
+async def test_what_a_deployment_brought_comes_back(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await deployed(office, ada, profile, XML, SECOND, THIRD)
+    first = (await deployments(office))[0]
+
+    await office.rollback(ada, MAC, RollbackRequest(deployment_uuid=first.uuid.upper()))
+
+    assert on_phone(office) == XML
+
+
+async def test_what_a_failed_deployment_should_have_brought_can_be_had(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    office.uploader.fail_next(Refused("no"))
+    with pytest.raises(Refused):
+        await switch(office, ada, profile)
+    failed = await last_deployment(office)
+    assert failed.outcome is Outcome.FAILED
+
+    await office.rollback(ada, MAC, RollbackRequest(deployment_uuid=failed.uuid))
+
+    assert on_phone(office) == XML
+
+
+async def test_any_revision_can_be_had(office: Office, ada: Actor, profile: Profile) -> None:
+    for xml in (SECOND, THIRD):
+        await office.profiles.update(ada, profile.uuid, ProfilePatch(cnf_xml=xml))
+
+    made = await office.rollback(ada, MAC, RollbackRequest(profile_uuid=profile.uuid, revision=2))
+
+    assert (on_phone(office), made.revision) == (SECOND, 2)
+
+
+async def test_progress_is_told(office: Office, ada: Actor, profile: Profile) -> None:
+    await deployed(office, ada, profile, XML, SECOND)
+    told: list[tuple[StepName, bool]] = []
+
+    await office.rollback(ada, MAC, None, lambda name, step: told.append((name, step is None)))
+
+    assert told == [(name, begins) for name in StepName for begins in (True, False)]
+
+
+# What cannot be
+
+
+async def test_there_may_be_nothing_before(office: Office, ada: Actor, profile: Profile) -> None:
+    for _ in range(2):
+        with pytest.raises(NotFound, match="Nothing that you may put back"):
+            await office.rollback(ada, MAC)
+        await switch(office, ada, profile)
+
+
+@pytest.mark.parametrize("mac", [OTHER, "nonsense", ""])
+async def test_there_is_no_such_phone(
+    office: Office, ada: Actor, profile: Profile, mac: str
+) -> None:
+    with pytest.raises(NotFound, match="phone"):
+        await office.rollback(ada, mac)
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (RollbackRequest(deployment_uuid=NOWHERE), "deployment of this phone"),
+        (RollbackRequest(profile_uuid=NOWHERE, revision=1), "profile"),
+    ],
+)
+async def test_there_is_no_such_thing(
+    office: Office, ada: Actor, profile: Profile, request_: RollbackRequest, words: str
+) -> None:
+    with pytest.raises(NotFound, match=words):
+        await office.rollback(ada, MAC, request_)
+
+
+async def test_there_is_no_such_revision(office: Office, ada: Actor, profile: Profile) -> None:
+    with pytest.raises(NotFound, match="revision"):
+        await office.rollback(ada, MAC, RollbackRequest(profile_uuid=profile.uuid, revision=2))
+
+
+async def test_another_phone_s_deployment_is_none_of_this_one(
+    office: Office, root: Actor, ada: Actor, profile: Profile
+) -> None:
+    elsewhere = await a_desk(office, root, ada, mac=OTHER)
+    await switch(office, ada, elsewhere, OTHER)
+    uuid = (await last_deployment(office)).uuid
+
+    with pytest.raises(NotFound):
+        await office.rollback(ada, MAC, RollbackRequest(deployment_uuid=uuid))
+
+
+async def test_a_profile_that_is_gone_cannot_be_put_back(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await switch(office, ada, profile)
+    new = NewProfile(user_uuid=ada.user_uuid, name="Another", cnf_xml=SECOND)
+    await switch(office, ada, await office.profiles.create(ada, new))
+    await office.profiles.delete(ada, profile.uuid)
+
+    with pytest.raises(NotFound, match="gone"):
+        await office.rollback(ada, MAC)
+
+
+async def test_it_takes_the_right_to_switch_to_the_profile(
+    office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
+) -> None:
+    await switch(office, ada, profile)
+    first = await last_deployment(office)
+    new = NewProfile(user_uuid=bob.user_uuid, name="Bob", cnf_xml=SECOND)
+    await switch(office, bob, await office.profiles.create(bob, new))
+
+    for asked in (
+        None,
+        RollbackRequest(deployment_uuid=first.uuid),
+        RollbackRequest(profile_uuid=profile.uuid, revision=1),
+    ):
+        with pytest.raises(NotFound):
+            await office.rollback(bob, MAC, asked)
+    assert on_phone(office) == SECOND
+    await office.rollback(root, MAC)
+    assert on_phone(office) == XML
+
+
+async def test_who_asked_for_another_s_switch_may_not_put_it_back_alone(
+    office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
+) -> None:
+    """Seeing a deployment is one thing, having a right to its profile another."""
+    await switch(office, ada, profile)
+    made = await last_deployment(office)
+    await office.profiles.update(root, profile.uuid, ProfilePatch(user_uuid=bob.user_uuid))
+    assert (await office.deployments.get(ada, made.uuid)).uuid == made.uuid
+
+    with pytest.raises(NotFound):
+        await office.rollback(ada, MAC, RollbackRequest(deployment_uuid=made.uuid))
+    await office.rollback(bob, MAC, RollbackRequest(profile_uuid=profile.uuid, revision=1))
+
+
+async def test_it_fails_in_the_ways_of_a_switch(
+    office: Office, root: Actor, ada: Actor, profile: Profile
+) -> None:
+    await deployed(office, ada, profile, XML, SECOND)
+    office.uploader.fail_next(Refused("It said no."))
+    with pytest.raises(Refused, match="It said no"):
+        await office.rollback(ada, MAC)
+    failed = await last_deployment(office)
+    assert (failed.action, failed.outcome) == (Action.ROLLBACK, Outcome.FAILED)
+
+    await office.phones.update(root, MAC, PhonePatch(is_active=False))
+    with pytest.raises(Conflict, match="not active"):
+        await office.rollback(ada, MAC)
+    assert on_phone(office) == SECOND
+
+
+# The request
+
+
+@pytest.mark.parametrize(
+    ("fields", "blamed"),
+    [
+        ({"revision": 1}, {"profile_uuid"}),
+        ({"profile_uuid": NOWHERE}, {"revision"}),
+        ({"deployment_uuid": NOWHERE, "profile_uuid": NOWHERE}, {"profile_uuid", "revision"}),
+        ({"deployment_uuid": NOWHERE, "revision": 1}, {"revision"}),
+        ({"profile_uuid": NOWHERE, "revision": 0}, {"revision"}),
+        ({"profile_uuid": NOWHERE, "revision": 2**31}, {"revision"}),
+        ({"deployment_uuid": "5"}, {"deployment_uuid"}),
+    ],
+)
+def test_what_excludes_or_needs_each_other_is_named(
+    fields: dict[str, Any], blamed: set[str]
+) -> None:
+    with pytest.raises(Invalid) as invalid:
+        RollbackRequest(**fields)
+
+    assert {problem.field for problem in invalid.value.problems} == blamed
+
+
+async def test_what_may_not_be_seen_comes_before_what_is_wrong(
+    office: Office, ada: Actor, bob: Actor, profile: Profile
+) -> None:
+    body = {"profile_uuid": profile.uuid, "revision": "one", "other": 1}
+    sent = Unchecked(RollbackRequest, lambda: body)
+
+    with pytest.raises(NotFound):
+        await office.rollback(bob, MAC, sent)
+    with pytest.raises(Invalid) as invalid:
+        await office.rollback(ada, MAC, Unchecked(RollbackRequest, lambda: body))
+    assert {problem.field for problem in invalid.value.problems} == {"revision", "other"}
+
+
+def test_a_record_of_it_holds_no_configuration() -> None:
+    assert "cnf_xml" not in Deployment.__struct_fields__

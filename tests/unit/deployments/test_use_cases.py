@@ -1,0 +1,114 @@
+"""Who sees which deployments."""
+
+from __future__ import annotations
+
+import pytest
+
+from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.errors import Invalid, NotFound
+from phoneprov_core.kernel.store import Listing, Window
+from support.office import Office
+from support.stores import a_deployment, a_phone, identifier
+
+MAC = "00:1B:D4:12:34:56"
+OTHER = "00:1B:D4:12:34:99"
+
+
+@pytest.fixture
+async def history(office: Office, root: Actor, ada: Actor, bob: Actor) -> list[Deployment]:
+    """Ada's by herself, Bob's by Ada, Bob's by root; Ada's on another phone."""
+    placed = {"place": "somewhere", "outcome": Outcome.DEPLOYED}
+    rows = [
+        a_deployment(1, MAC, owner_uuid=ada.user_uuid, user_uuid=ada.user_uuid, **placed),
+        a_deployment(2, MAC, owner_uuid=bob.user_uuid, user_uuid=ada.user_uuid, **placed),
+        a_deployment(3, MAC, owner_uuid=bob.user_uuid, user_uuid=root.user_uuid, **placed),
+        a_deployment(4, OTHER, owner_uuid=ada.user_uuid, user_uuid=ada.user_uuid),
+    ]
+    async with office.database.write() as tx:
+        for row in rows:
+            await tx.deployments.add(row)
+    return rows
+
+
+async def numbers(listing: Listing[Deployment]) -> list[int]:
+    return [row.number for row in await listing.everything()]
+
+
+async def test_everybody_sees_their_own_and_level_0_all(
+    office: Office, root: Actor, ada: Actor, bob: Actor, history: list[Deployment]
+) -> None:
+    for actor, seen in ((root, [1, 2, 3, 4]), (ada, [1, 2, 4]), (bob, [2, 3])):
+        assert await numbers(await office.deployments.all(actor)) == seen
+        of_phone = await office.deployments.of_phone(actor, "001bd4123456")
+        assert await numbers(of_phone) == [number for number in seen if number < 4]
+        for row in history:
+            if row.number in seen:
+                assert await office.deployments.get(actor, row.uuid.upper()) == row
+            else:
+                with pytest.raises(NotFound):
+                    await office.deployments.get(actor, row.uuid)
+
+
+async def test_what_is_on_a_phone_is_seen_by_whom_it_belongs_to(
+    office: Office, root: Actor, ada: Actor, bob: Actor, history: list[Deployment]
+) -> None:
+    assert await office.deployments.current(root, MAC) == history[2]
+    assert await office.deployments.current(bob, "001bd4123456") == history[2]
+    for actor, mac in ((ada, MAC), (ada, OTHER), (root, OTHER), (root, "nonsense")):
+        with pytest.raises(NotFound):
+            await office.deployments.current(actor, mac)
+    assert await numbers(await office.deployments.all(ada, Wanted(current=True))) == []
+    assert await numbers(await office.deployments.all(bob, Wanted(current=True))) == [3]
+
+
+async def test_a_page_counts_what_is_wanted_and_seen(
+    office: Office, ada: Actor, history: list[Deployment]
+) -> None:
+    listing = await office.deployments.all(ada, Wanted(mac=MAC), Window(limit=1, offset=1))
+
+    assert (await numbers(listing), listing.total) == ([2], 2)
+
+
+async def test_a_phone_without_a_history_has_an_empty_one(office: Office, bob: Actor) -> None:
+    async with office.database.write() as tx:
+        await tx.phones.add(a_phone(1))
+
+    assert await numbers(await office.deployments.of_phone(bob, a_phone(1).mac)) == []
+
+
+@pytest.mark.parametrize("mac", ["", "nonsense", "00:1B:D4:00:00:99"])
+async def test_a_phone_that_nobody_knows_has_none(
+    office: Office, root: Actor, mac: str, history: list[Deployment]
+) -> None:
+    with pytest.raises(NotFound):
+        await office.deployments.of_phone(root, mac)
+
+
+async def test_a_history_of_others_does_not_tell_that_there_is_a_phone(
+    office: Office, bob: Actor, history: list[Deployment]
+) -> None:
+    with pytest.raises(NotFound):
+        await office.deployments.of_phone(bob, OTHER)
+
+
+async def test_no_phone_comes_before_what_is_wrong(
+    office: Office, root: Actor, history: list[Deployment]
+) -> None:
+    def wanted() -> Unchecked[Wanted]:
+        return Unchecked(Wanted, lambda: {"outcome": "well", "mac": OTHER})
+
+    with pytest.raises(NotFound):
+        await office.deployments.of_phone(root, "00:1B:D4:00:00:99", wanted())
+    with pytest.raises(Invalid) as invalid:
+        await office.deployments.of_phone(root, MAC, wanted())
+    assert {problem.field for problem in invalid.value.problems} == {"outcome", "mac"}
+
+
+def test_what_is_wanted_is_put_into_canonical_form() -> None:
+    wanted = Wanted(mac="001bd4123456", profile_uuid=identifier(10).upper())
+
+    assert (wanted.mac, wanted.profile_uuid) == (MAC, identifier(10))
+    with pytest.raises(Invalid):
+        Wanted(mac="nonsense")

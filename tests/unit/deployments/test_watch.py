@@ -1,0 +1,78 @@
+"""Which way of watching a phone is taken."""
+
+from __future__ import annotations
+
+import pytest
+
+from phoneprov_adapters.asterisk.events import ManagerEvents
+from phoneprov_adapters.memory.phone import MemoryPhone
+from phoneprov_adapters.memory.watch import MemoryWatch
+from phoneprov_adapters.settings import read_settings
+from phoneprov_adapters.watching import watch_of
+from phoneprov_core.deployments.watch import Watch
+from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
+from support.stores import a_phone
+
+PHONE = a_phone(1)
+
+
+@pytest.mark.parametrize(
+    ("software_type", "way"),
+    [("SCCP", "events"), (None, "events"), ("", "events"), ("SIP", "web"), ("sipe", "web")],
+)
+async def test_an_sccp_phone_is_watched_by_events_and_every_other_over_the_web(
+    software_type: str | None, way: str
+) -> None:
+    events, web = MemoryWatch(), MemoryWatch()
+
+    watching = await Watch(events, web, seconds=120).begin(PHONE, software_type)
+
+    assert watching is not None
+    assert bool(events.watched) == (way == "events")
+    assert bool(web.watched) == (way == "web")
+    await watching.close()
+
+
+@pytest.mark.parametrize("error", [Refused("no"), TimedOut("no"), Conflict("no")])
+async def test_what_does_not_work_gives_way_to_the_next(error: Refused) -> None:
+    events, web = MemoryWatch(), MemoryWatch()
+    events.refuse(error)
+
+    watching = await Watch(events, web, seconds=120).begin(PHONE, "SCCP")
+
+    assert watching is not None
+    assert (events.watched, web.watched) == ([], [PHONE.mac])
+    await watching.close()
+
+
+async def test_there_may_be_no_way_at_all() -> None:
+    web = MemoryWatch()
+    web.refuse(Refused("no"))
+
+    assert await Watch(None, web, seconds=120).begin(PHONE, "SCCP") is None
+    assert await Watch(None, None, seconds=120).begin(PHONE, "SCCP") is None
+
+
+async def test_nobody_is_watched_for_no_time() -> None:
+    web = MemoryWatch()
+
+    assert await Watch(None, web, seconds=0).begin(PHONE, "SCCP") is None
+    assert web.watched == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "by_events"),
+    [
+        ({}, False),
+        ({"PHONEPROV_AMI_HOST": "pbx"}, True),
+        ({"PHONEPROV_AMI_HOST": "pbx", "PHONEPROV_RESTART": "ami"}, True),
+        ({"PHONEPROV_AMI_HOST": "pbx", "PHONEPROV_RESTART": "http"}, False),
+    ],
+)
+def test_events_are_listened_to_where_asterisk_restarts_phones(
+    settings: dict[str, str], by_events: bool
+) -> None:
+    watch = watch_of(read_settings({**settings, "PHONEPROV_CONFIRM_TIMEOUT": "7"}), MemoryPhone())
+
+    assert isinstance(watch._events, ManagerEvents) == by_events
+    assert watch.seconds == 7

@@ -1,0 +1,98 @@
+"""Every configuration a profile has had is a revision, which never changes."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Invalid, NotFound
+from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.times import shown
+from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, Revision
+from support.office import Office
+
+FIRST, SECOND = "<device>\r\n\u00e9</device>", "<device/>"
+
+
+@pytest.fixture
+async def profile(office: Office, ada: Actor) -> Profile:
+    new = NewProfile(user_uuid=ada.user_uuid, name="Ada", cnf_xml=FIRST)
+    return await office.profiles.create(ada, new)
+
+
+async def revisions(office: Office, actor: Actor, profile: Profile) -> list[Revision]:
+    return await (await office.profiles.revisions(actor, profile.uuid)).everything()
+
+
+async def kept(office: Office, revision: Revision) -> str | None:
+    async with office.database.read() as tx:
+        return await tx.revisions.cnf_xml(revision.uuid)
+
+
+async def test_a_new_profile_is_its_first_revision(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    (first,) = await revisions(office, ada, profile)
+
+    content = FIRST.encode()
+    assert (first.number, first.size) == (1, len(content))
+    assert first.sha256 == hashlib.sha256(content).hexdigest()
+    assert (first.created_at, first.created_by) == (profile.created_at, ada.user_uuid)
+    assert await kept(office, first) == FIRST
+
+
+async def test_a_save_that_changes_the_configuration_makes_another(
+    office: Office, root: Actor, ada: Actor, profile: Profile
+) -> None:
+    office.clock.advance(5)
+    await office.profiles.update(root, profile.uuid, ProfilePatch(cnf_xml=SECOND))
+
+    first, second = await revisions(office, ada, profile)
+
+    assert [await kept(office, one) for one in (first, second)] == [FIRST, SECOND]
+    assert (second.number, second.created_by) == (2, root.user_uuid)
+    assert second.created_at == shown(office.clock())
+
+
+async def test_any_other_save_makes_none(office: Office, ada: Actor, profile: Profile) -> None:
+    for patch in (ProfilePatch(name="Another"), ProfilePatch(cnf_xml=FIRST), ProfilePatch()):
+        await office.profiles.update(ada, profile.uuid, patch)
+    with pytest.raises(Invalid):
+        await office.profiles.update(ada, profile.uuid, ProfilePatch(cnf_xml="<device>"))
+
+    assert [one.number for one in await revisions(office, ada, profile)] == [1]
+
+
+async def test_a_configuration_that_comes_back_is_a_revision_of_its_own(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    for xml in (SECOND, FIRST):
+        await office.profiles.update(ada, profile.uuid, ProfilePatch(cnf_xml=xml))
+
+    found = await revisions(office, ada, profile)
+
+    assert [one.number for one in found] == [1, 2, 3]
+    assert found[0].sha256 == found[2].sha256
+
+
+async def test_they_are_paged_and_seen_like_their_profile(
+    office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
+) -> None:
+    await office.profiles.update(ada, profile.uuid, ProfilePatch(cnf_xml=SECOND))
+
+    page = await office.profiles.revisions(root, profile.uuid, Window(limit=1, offset=1))
+
+    assert ([one.number for one in page.first], page.total) == ([2], 2)
+    with pytest.raises(NotFound):
+        await office.profiles.revisions(bob, profile.uuid)
+
+
+async def test_they_go_with_their_profile(office: Office, ada: Actor, profile: Profile) -> None:
+    (first,) = await revisions(office, ada, profile)
+    await office.profiles.delete(ada, profile.uuid)
+
+    assert await kept(office, first) is None
+    with pytest.raises(NotFound):
+        await office.profiles.revisions(ada, profile.uuid)

@@ -1,0 +1,64 @@
+"""An audit that could not ask does not say that there is nothing to be found."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+PLACE = Path(__file__).parents[2] / "bench" / "audit.py"
+
+
+@pytest.fixture(scope="module")
+def audit() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("audit", PLACE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SOUND = {"name": "sound", "version": "1.0", "vulns": []}
+FLAWED = {
+    "name": "flawed",
+    "version": "1.0",
+    "vulns": [{"id": "PYSEC-1", "fix_versions": ["1.1"]}, {"id": "PYSEC-2", "fix_versions": []}],
+}
+SKIPPED = {"name": "skipped", "skip_reason": "Dependency not found on PyPI"}
+
+
+def report(*packages: dict[str, Any]) -> dict[str, Any]:
+    return {"dependencies": list(packages), "fixes": []}
+
+
+def test_all_known_and_sound_is_good(audit: ModuleType) -> None:
+    good, (line,) = audit.judged(report(SOUND, SOUND), complete=True)
+
+    assert good
+    assert line == "pip-audit: 2 packages of requirements/run.txt audited, 0 flaws known"
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_a_flaw_is_named_with_its_mending(audit: ModuleType, complete: bool) -> None:
+    good, lines = audit.judged(report(SOUND, FLAWED), complete=complete)
+
+    assert not good
+    assert lines == [
+        "pip-audit: flawed 1.0: PYSEC-1, mended in 1.1",
+        "pip-audit: flawed 1.0: PYSEC-2, mended in no version yet",
+        "pip-audit: 2 packages of requirements/run.txt audited, 2 flaws known",
+    ]
+
+
+@pytest.mark.parametrize("told", [report(SOUND, SKIPPED), report(SKIPPED), report(), None])
+def test_what_was_not_audited_is_said_and_may_not_do(
+    audit: ModuleType, told: dict[str, Any] | None
+) -> None:
+    good, lines = audit.judged(told, complete=False)
+    assert good
+    assert any("NOT AUDITED" in line for line in lines)
+    assert not audit.judged(told, complete=True)[0]

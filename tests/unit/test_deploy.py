@@ -1,0 +1,76 @@
+"""What stands in deploy/ is what this version understands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from configparser import ConfigParser
+from pathlib import Path
+
+import click
+import yaml  # type: ignore[import-untyped]
+
+from phoneprov_http.main.cli import main
+from phoneprov_http.main.serve import serve
+from phoneprov_http.main.workers import _LEAVE_SECONDS
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+CONTAINERFILE = (DEPLOY / "Containerfile").read_text("utf-8")
+SETTINGS = set(
+    re.findall(r"PHONEPROV_[A-Z_]+", (ROOT / "docs/reference/settings.md").read_text("utf-8"))
+)
+
+
+def require_serves(command: list[str]) -> None:
+    """The command line is one that starts the service."""
+    assert Path(command[0]).name == "phoneprov"
+    assert main.get_command(click.Context(main), command[1]) is serve
+    serve.make_context("serve", command[2:])
+
+
+def test_the_systemd_unit() -> None:
+    unit = ConfigParser(interpolation=None, strict=False)
+    unit.optionxform = str  # type: ignore[assignment, method-assign]
+    unit.read(DEPLOY / "phoneprov.service")
+    service = unit["Service"]
+
+    require_serves(shlex.split(service["ExecStart"]))
+    assert service["Environment"].partition("=")[0] in SETTINGS
+    # Its folder is where it may write, and nowhere else.
+    assert service["Environment"].endswith(f"/var/lib/{service['StateDirectory']}")
+    assert int(service["TimeoutStopSec"]) > _LEAVE_SECONDS
+
+
+def test_the_compose_file() -> None:
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+    service = compose["services"]["phoneprov"]
+
+    require_serves(service["command"])
+    assert {name.removesuffix("_FILE") for name in service["environment"]} <= SETTINGS
+    mounted = {f"/run/secrets/{name}" for name in service["secrets"]}
+    assert mounted == {
+        value for name, value in service["environment"].items() if name.endswith("_FILE")
+    }
+    assert set(service["secrets"]) <= set(compose["secrets"])
+    assert int(service["stop_grace_period"].removesuffix("s")) > _LEAVE_SECONDS
+    assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).exists()
+
+
+def test_no_secret_of_the_compose_file_is_committed() -> None:
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+    ignored = (ROOT / ".gitignore").read_text("utf-8").splitlines()
+
+    for secret in compose["secrets"].values():
+        assert f"deploy/{Path(secret['file']).name}" in ignored
+
+
+def test_the_container_file() -> None:
+    (command,) = re.findall(r"^CMD (\[.*\])$", CONTAINERFILE, re.MULTILINE)
+    (folder,) = re.findall(r"PHONEPROV_DATA_DIR=(\S+)", CONTAINERFILE)
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", CONTAINERFILE, re.MULTILINE)
+
+    require_serves(yaml.safe_load(command))
+    assert f"VOLUME {folder}\n" in CONTAINERFILE
+    assert all((ROOT / name).exists() for names in copied for name in names.split())
+    assert "/health/ready" in CONTAINERFILE
