@@ -7,6 +7,7 @@ from itertools import islice
 
 import msgspec
 
+from phoneprov_core.kernel.errors import Invalid
 from phoneprov_http.errors import Malformed, UnsupportedMediaType
 
 MOST_FIELDS = 1000
@@ -24,7 +25,7 @@ _split = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def decoded(content_type: str | None, content: bytes) -> object:
-    """What a body says. Raises ``Malformed`` and ``UnsupportedMediaType``.
+    """What a body says. Raises ``Malformed``, ``UnsupportedMediaType`` and ``Invalid``.
 
     No body of the interface comes near ``MOST_FIELDS`` or, in a list, ``MOST_ELEMENTS``; one
     that goes beyond them is made to cost memory and time, and is refused unread.
@@ -49,7 +50,7 @@ def decoded(content_type: str | None, content: bytes) -> object:
 
 
 def _require_simple(content: bytes) -> None:
-    """Raises ``Malformed`` for what holds too many things, ``msgspec.DecodeError`` and so on
+    """Raises ``Invalid`` for what holds too many things, ``msgspec.DecodeError`` and so on
     for what is no JSON."""
     values: list[bytes | msgspec.Raw] = [content]
     if content.lstrip().startswith(b"{"):
@@ -63,8 +64,8 @@ def _require_simple(content: bytes) -> None:
         plain = bytes(value)
         # Every further thing in a list or an object stands behind a comma.
         if plain[:1] in b"[{" and plain.count(b",") >= MOST_ELEMENTS:
-            raise Malformed(f"The body has a list of more than {MOST_ELEMENTS} elements.")
+            raise Invalid(f"The body has a list of more than {MOST_ELEMENTS} elements.")
 
 
-def _too_many_fields() -> Malformed:
-    return Malformed(f"The body has more than {MOST_FIELDS} fields.")
+def _too_many_fields() -> Invalid:
+    return Invalid(f"The body has more than {MOST_FIELDS} fields.")

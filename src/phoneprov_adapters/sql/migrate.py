@@ -49,7 +49,10 @@ async def _with_connection(url: str, work: Callable[[Connection], T]) -> T:
     except exc.DBAPIError as error:
         if engine.dialect.name == "postgresql":
             raise unavailable(error.driver_exception) from error
-        raise Unavailable("The database cannot be reached.") from error
+        raise Unavailable(
+            "The database file is no database, damaged, or not ours to write; see "
+            "PHONEPROV_DATA_DIR and PHONEPROV_DATABASE_URL."
+        ) from error
     except OSError as error:
         raise Unavailable("The database cannot be reached.") from error
     finally:

@@ -125,15 +125,22 @@ class PhoneWork:
             raise NotFound("The profile was deleted.")
         return Order(Action.SWITCH, profile, revision, cnf_xml, phone, turn.attempt_uuid)
 
-    async def _restart(self, batch: Batch, turn: Turn, phone: Phone) -> None:
+    async def _taken(self, turn: Turn, phone: Phone) -> tuple[int | None, str | None]:
+        """The fence of the phone's lease, None while another holds it; and which firmware
+        family it is taken for, as far as is known."""
         async with self._open.write() as tx:
             fence = await tx.leases.take(phone.mac, turn.attempt_uuid, LEASE_SECONDS)
             current = await tx.deployments.current(phone.mac)
             on_it = None if current is None else await tx.profiles.find(current.profile_uuid)
+        return fence, (phone.software_type or "").strip() or (
+            on_it.software_type if on_it else None
+        )
+
+    async def _restart(self, batch: Batch, turn: Turn, phone: Phone) -> None:
+        fence, family = await self._taken(turn, phone)
         if fence is None:
             await self._later(batch, turn, _BUSY)
             return
-        family = (phone.software_type or "").strip() or (on_it.software_type if on_it else None)
         state, message = PhoneState.DONE, None
         try:
             await self._driver.restart(phone, family)

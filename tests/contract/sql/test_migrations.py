@@ -160,5 +160,5 @@ async def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
     file = tmp_path / "phoneprov.db"
     file.write_bytes(b"no database" * 1000)
 
-    with pytest.raises(Unavailable):
+    with pytest.raises(Unavailable, match="no database"):
         await bring_up_to_date(f"sqlite+aiosqlite:///{file}")
