@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from importlib import import_module
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -34,12 +35,25 @@ _PACKAGES = {
     "phoneprov_adapters.testing": "The contract kit",
     "phoneprov_http": "The HTTP adapter",
 }
-_WRITTEN = Path(__file__).parent / "reference" / "python"
+_HERE = Path(__file__).resolve().parent
+_WRITTEN = _HERE / "reference" / "python"
 
 
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("config-inited", lambda *_: _write_reference())
+    app.connect("source-read", _without_links_to_sources)
+
+
+def _without_links_to_sources(_app: Any, page: str, source: list[str]) -> None:
+    # The site holds the pages alone. A test sees to it that these links lead somewhere.
+    folder = (_HERE / page).parent
+
+    def text_alone(link: re.Match[str]) -> str:
+        target = (folder / link[2]).resolve()
+        return link[0] if target.is_relative_to(_HERE) else link[1]
+
+    source[0] = re.sub(r"(?<!!)\[([^\]]+)\]\((?!\w+:)([^)#\s]+)\)", text_alone, source[0])
 
 
 def _write_reference() -> None:
