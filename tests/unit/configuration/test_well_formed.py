@@ -25,6 +25,16 @@ def objection(text: str, largest: int = LARGEST) -> str | None:
     return None
 
 
+def milliseconds(text: str) -> float:
+    """What it takes to refuse a text, at best: the rest is the machine's doing."""
+    taken = []
+    for _ in range(3):
+        began = time.process_time()
+        assert objection(text) is not None
+        taken.append((time.process_time() - began) * 1000)
+    return min(taken)
+
+
 def nested(depth: int) -> str:
     return "<a>" * depth + "</a>" * depth
 
@@ -103,11 +113,7 @@ def test_a_billion_laughs_are_refused_at_once() -> None:
     lols = "".join(
         f'<!ENTITY lol{n} "{f"&lol{n - 1};" * 10}">' for n in range(1, 30)
     )  # a thousand million million million million of them
-    text = f'<!DOCTYPE a [<!ENTITY lol0 "lol">{lols}]><a>&lol29;</a>'
-    began = time.process_time()
-
-    assert objection(text) is not None
-    assert time.process_time() - began < 0.5
+    assert milliseconds(f'<!DOCTYPE a [<!ENTITY lol0 "lol">{lols}]><a>&lol29;</a>') < 20
 
 
 def test_elements_nest_64_deep_and_no_deeper() -> None:
@@ -119,13 +125,10 @@ def test_elements_nest_64_deep_and_no_deeper() -> None:
 
 
 def test_endless_nesting_is_refused_at_once() -> None:
-    began = time.process_time()
+    endless = "<a>" * (LARGEST // 3)
 
-    said = objection("<a>" * (LARGEST // 3))
-
-    assert said is not None
-    assert "nested deeper" in said
-    assert time.process_time() - began < 1
+    assert "nested deeper" in (objection(endless) or "")
+    assert milliseconds(endless) < 20
 
 
 @pytest.mark.parametrize(
