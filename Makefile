@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # What only the benchmark needs stays apart.
 BENCH := $(VENV)-bench/bin
+DOCS := $(VENV)-docs/bin
 # So do the tools that look for what is known to be insecure.
 AUDIT := $(VENV)-audit/bin
 
@@ -11,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-pgbouncer races faults hostile fuzz-parsers slow audit schemathesis-long bench bench-lists test-ftp-servers check fix unit lock clean bench-batch
+.PHONY: help demo test test-browser test-pgbouncer races faults hostile fuzz-parsers slow audit schemathesis-long bench bench-lists test-ftp-servers check fix unit docs dist lock clean bench-batch
 
 help:  ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -115,6 +116,22 @@ $(VENV)-bench/installed: requirements/bench.txt pyproject.toml
 	$(BENCH)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+docs: $(VENV)-docs/installed  ## the pages and the Python reference as a site in build/site; a broken link is an error
+	$(DOCS)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs build/site
+	@! grep -rlE '<(script|img|iframe)[^>]+src="(https?:)?//|<link[^>]+href="(https?:)?//' build/site --include='*.html' \
+	  || { echo "these pages need another host to be read" >&2; exit 1; }
+	@echo "build/site/index.html"
+
+$(VENV)-docs/installed: requirements/docs.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)-docs
+	$(DOCS)/python -m pip install --quiet --require-hashes -r requirements/docs.txt
+	$(DOCS)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+dist: $(VENV)/installed-dev  ## wheel and sdist in dist/, built, installed and tried out
+	$(BIN)/python -m pytest -q tests/packages
+	$(BIN)/python -m hatchling build
+
 lock:  ## resolve the dependencies anew, for every platform, with hashes
 	$(PYTHON) -m pip install --quiet uv
 	for set in "run --group build" "dev --group dev" "bench --group bench" "docs --group docs" "audit --group audit"; do set -- $$set; \
@@ -123,4 +140,4 @@ lock:  ## resolve the dependencies anew, for every platform, with hashes
 	    pyproject.toml $$2 $$3 --output-file requirements/$$1.txt; done
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-audit build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-audit $(VENV)-docs docs/reference/python build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -146,9 +146,9 @@ def _ftp(read: Variables) -> FtpSettings:
     )
 
 
-FTP_TOTAL = 16.0
-"""Seconds for a whole upload. With the clearing of the session (5) and the restart (8) a
-switch ends within 30."""
+FTP_TOTAL = 15.0
+"""Seconds for a whole upload. With the first look at the phone (1), the clearing of the
+session (5) and the restart (8) a switch ends within 30."""
 
 
 def _manager(read: Variables) -> ManagerSettings | None:

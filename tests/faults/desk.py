@@ -31,6 +31,8 @@ class Desk:
     none is written while ``open`` is not set.
     """
 
+    server: aioftp.Server
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.ftp_port = 0
@@ -60,6 +62,14 @@ class Desk:
     def is_at_work(self, name: str) -> bool:
         """Whether this file is being replaced."""
         return name in self._at_work
+
+    async def hung_up(self) -> None:
+        """Wait until the FTP server has noticed that clients are gone: what a killed one had asked
+        for is done by then, and the server can be closed without leaving tasks behind."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(5):
+                while self.server.connections:  # noqa: ASYNC110 - it tells nobody
+                    await asyncio.sleep(0.01)
 
     def forget(self, name: str) -> None:
         """Whoever was at work on this file is gone."""
@@ -116,7 +126,7 @@ async def desk(folder: Path) -> AsyncIterator[Desk]:
     """A desk that is open."""
     folder.mkdir(exist_ok=True)
     it = Desk(folder)
-    ftp = ftp_server(folder, USER, PASSWORD, lambda _: None)
+    it.server = ftp = ftp_server(folder, USER, PASSWORD, lambda _: None)
     files = functools.partial(_Files, desk=it)
     ftp.path_io_factory = aioftp.PathIONursery(cast("type[_Files]", files))
     web = PhoneWebServer(
@@ -131,15 +141,6 @@ async def desk(folder: Path) -> AsyncIterator[Desk]:
             yield it
         finally:
             await web.close()
-            await _hung_up(ftp)
+            await it.hung_up()
     finally:
         await ftp.close()
-
-
-async def _hung_up(ftp: aioftp.Server) -> None:
-    """Wait until it has noticed that clients are gone: closed in the middle of that, it leaves
-    tasks behind."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(5):
-            while ftp.connections:  # noqa: ASYNC110 - it tells nobody
-                await asyncio.sleep(0.01)

@@ -78,6 +78,7 @@ async def test_a_batch_survives_that_its_process_is_killed(served: Served, tmp_p
         for turn in range(1, kills + 1):
             await put_in_place(outside, PHONES * turn // (kills + 1))
             served.kill()
+            await outside.hung_up()
             for number in range(1, PHONES + 1):
                 outside.forget(file_of(a_mac(number)))
             await asyncio.to_thread(served.start)

@@ -16,6 +16,7 @@ from phoneprov_adapters.ftp.settings import FtpSettings, Tls
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.networks import PhoneNetworks
+from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.profiles.ports import ConfigUploader
 from support.ftp_real import REAL, real_server
 from support.ftp_scripted import ScriptedFtp
@@ -68,6 +69,15 @@ class Rig:
     @property
     def uploader(self) -> ConfigUploader:
         return self.make(LOOPBACK, None)
+
+    def broken(self) -> ConfigUploader:
+        """An uploader that cannot do its work, as the port has it fail."""
+        uploader = self.make(LOOPBACK, None)
+        if isinstance(uploader, MemoryUploader):
+            uploader.fail_next(Refused("The server refused the upload (uploading)."))
+            return uploader
+        # Nobody listens there.
+        return FtpUploader(settings_for(1, timeout=2), PhoneNetworks.parse(LOOPBACK))
 
 
 def settings_for(port: int, tls: Tls = "off", ca: Path | None = None, **more: Any) -> FtpSettings:

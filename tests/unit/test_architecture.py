@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -86,3 +87,60 @@ def test_every_module_of_ours_is_below_three_packages() -> None:
     packages = {path.name for path in source.iterdir() if (path / "__init__.py").exists()}
 
     assert packages == {"phoneprov_core", "phoneprov_adapters", "phoneprov_http"}
+
+
+# The diagram
+
+SOURCE = CORE.parent
+PAGE = Path(__file__).parents[2] / "docs/explanation/architecture.md"
+
+
+def diagram() -> list[str]:
+    """The lines of the one diagram."""
+    return PAGE.read_text(encoding="utf-8").split("```text\n")[1].split("```")[0].splitlines()
+
+
+def names_in(line: str) -> set[str]:
+    return {word for word in re.findall(r"[a-z_]+", line) if word not in {"wires", "main"}}
+
+
+def test_the_diagram_names_modules_that_there_are() -> None:
+    titles, *rest = diagram()
+    middle = titles.index("phoneprov_adapters") - 6
+    beside = rest[:3]
+    left = set().union(*(names_in(line[:middle]) for line in beside[:2]))
+    right = set().union(*(names_in(line[middle:]) for line in beside))
+
+    for package, named in (("phoneprov_http", left), ("phoneprov_adapters", right)):
+        there = {path.stem for path in (SOURCE / package).iterdir()}
+        assert named <= there, package
+        folders = {path.parent.name for path in (SOURCE / package).glob("*/__init__.py")}
+        assert folders - {"main"} <= named, package
+    kernel = next(line for line in rest if "kernel:" in line)
+    assert names_in(kernel) - {"kernel"} <= {path.stem for path in (CORE / "kernel").iterdir()}
+    features = next(line for line in rest if "features:" in line)
+    for role in names_in(features) - {"features"}:
+        assert list(CORE.glob(f"*/{role}.py")), role
+
+
+def test_the_arrows_of_the_diagram_are_the_imports_that_there_are() -> None:
+    arrows = {
+        ("phoneprov_http", "phoneprov_core"): r"└─+▶ +phoneprov_core",
+        ("phoneprov_adapters", "phoneprov_core"): r"phoneprov_core +◀─+┘",
+        ("phoneprov_http.main", "phoneprov_adapters"): r"main ─+ wires ─+▶",
+    }
+    text = "\n".join(diagram())
+    drawn = {edge for edge, arrow in arrows.items() if re.search(arrow, text)}
+    heads = len(re.findall(r"[▶◀▲▼]", text))
+
+    imported = set()
+    for module in SOURCE.rglob("*.py"):
+        package = module.relative_to(SOURCE).parts[0]
+        for root in {name.split(".")[0] for name in imports_of(module)}:
+            if root.startswith("phoneprov_") and root != package:
+                main = package == "phoneprov_http" and "main" in module.parts
+                wired = main and root == "phoneprov_adapters"
+                imported.add((f"{package}.main" if wired else package, root))
+
+    assert drawn == imported
+    assert heads == len(imported)

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-TEST = re.compile(r"`(tests/[\w/]+\.py)(?:::(\w+))?`")
+TEST = re.compile(r"`((?:tests|src/phoneprov_adapters/testing)/[\w/]+\.py)(?:::(\w+))?`")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
 
 
@@ -27,7 +27,7 @@ def test_tests_that_are_named_are_there(page: Path) -> None:
         path = ROOT / file
         content = path.read_text(encoding="utf-8") if path.exists() else None
         if content is None or (
-            name and not re.search(rf"^(async )?def {name}\(", content, re.MULTILINE)
+            name and not re.search(rf"^ *(async )?def {name}\(", content, re.MULTILINE)
         ):
             missing.append(f"{file}::{name}")
 

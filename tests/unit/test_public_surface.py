@@ -40,7 +40,12 @@ print(time.process_time() - began)
 
 def modules_of(package: ModuleType) -> list[str]:
     found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    names = [module.name for module in found if not module.name.startswith(NOT_IMPORTED)]
+    # A module whose name begins with an underscore is private, as any other name is.
+    names = [
+        module.name
+        for module in found
+        if not module.name.startswith(NOT_IMPORTED) and "._" not in module.name
+    ]
     return [package.__name__, *(name for name in names if not name.endswith(".__main__"))]
 
 

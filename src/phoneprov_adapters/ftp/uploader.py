@@ -6,7 +6,7 @@ import hashlib
 import ssl
 
 from phoneprov_adapters.ftp.listings import Listings
-from phoneprov_adapters.ftp.names import aside_name, check_names, is_leftover, temporary_name
+from phoneprov_adapters.ftp.names import aside_name, check_names, temporary_name
 from phoneprov_adapters.ftp.replace import NOT_ATOMIC, Replacement
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.settings import FtpSettings
@@ -24,6 +24,9 @@ class FtpUploader(ConfigUploader):
     A server that is configured is taken as it is; a phone's address is asked of ``networks``
     at each upload, since the inventory may hold older ones. Content that is there already is
     uploaded and verified all the same: then it is true whoever changed the file meanwhile.
+
+    What earlier attempts left behind is looked for in listings that uploads under way share (see
+    ``listings``).
 
     Sockets are closed at once when the caller is cancelled, with one exception: on a server
     that does not rename onto an existing file (a note says so) the replacement begun is
@@ -46,6 +49,10 @@ class FtpUploader(ConfigUploader):
         host = self._host(upload.phone_ip)
         server = self._settings.server_of(host)
         digest = hashlib.sha256(upload.content).hexdigest()
+        with self._listings.upload():
+            return await self._upload(upload, host, server, digest)
+
+    async def _upload(self, upload: Upload, host: str, server: str, digest: str) -> Uploaded:
         steps = Steps(server, self._settings.timeout, self._settings.total)
         session = await self._open(host, steps)
         try:
@@ -143,10 +150,8 @@ class FtpUploader(ConfigUploader):
         try:
             if moved_aside:
                 await session.remove(aside_name(upload))
-            own = {temporary_name(upload), aside_name(upload)}
-            there = await self._listings.temporary_files(session, steps)
-            found = [name for name in there if is_leftover(name, upload.filename)]
-            for name in [name for name in found if name not in own][:_MOST_LEFTOVERS]:
+            left = await self._listings.leftovers(session, steps, upload)
+            for name in left[:_MOST_LEFTOVERS]:
                 await session.remove(name)
         except PhoneprovError:
             return ("temporary files of earlier attempts could not be removed",)

@@ -19,6 +19,10 @@ dozens, and none is to be pestered for minutes."""
 ONE_QUESTION = 2.0
 """Seconds a phone has to answer."""
 
+FIRST_QUESTION = 1.0
+"""Seconds for the one at the beginning: a phone is asked one thing at a time, so that a mute one
+holds up the clearing of its services for so long, and a switch has to end in time."""
+
 AT_ONCE = 32
 """Questions under way at a time, to all phones together."""
 
@@ -38,7 +42,7 @@ class WebWatch(PhoneWatch):
     async def begin(self, phone: Phone) -> Watching:
         address = self._networks.allowed(reachable_ip(phone))
         # Nobody can see somebody go away who is not there, or does not say who they are.
-        found = await self._information.read(address, ONE_QUESTION)
+        found = await self._information.read(address, FIRST_QUESTION)
         if found.mac is None:
             raise Refused("What answers at the phone's address does not tell its MAC.")
         return _Asking(self._information, self._turns, phone, address)

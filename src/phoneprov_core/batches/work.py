@@ -88,23 +88,25 @@ class PhoneWork:
     async def _switch(self, batch: Batch, turn: Turn, phone: Phone) -> None:
         try:
             order = await self._order(batch, turn, phone)
-            await self._deploy(Actor(batch.user_uuid, SUPERADMIN), order)
+            record = await self._deploy(Actor(batch.user_uuid, SUPERADMIN), order)
         except Unavailable:
             raise
         except PhoneprovError as error:
-            failure: PhoneprovError | None = error
-        else:
-            failure = None
+            await self._failed(batch, turn, error)
+            return
+        async with self._open.write() as tx:
+            await self._as_recorded(tx, turn, record)
+
+    async def _failed(self, batch: Batch, turn: Turn, error: PhoneprovError) -> None:
         async with self._open.write() as tx:
             record = await tx.deployments.find(turn.attempt_uuid)
             if record is not None:
                 await self._as_recorded(tx, turn, record)
                 return
-        assert failure is not None, "a deployment that ended well is recorded"
-        if failure.code == "phone_busy":
+        if error.code == "phone_busy":
             await self._later(batch, turn, _BUSY)
         else:
-            await self._end(turn, PhoneState.FAILED, failure.message)
+            await self._end(turn, PhoneState.FAILED, error.message)
 
     async def _order(self, batch: Batch, turn: Turn, phone: Phone) -> Order:
         """What the phone is given. Raises ``NotFound``."""

@@ -6,7 +6,6 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.access.rules import may_act_for
 from phoneprov_core.deployments.course import Progress, no_progress
 from phoneprov_core.deployments.deploy import Deploy, Order
 from phoneprov_core.deployments.model import Action, Deployment
@@ -87,11 +86,15 @@ class Rollback:
             if request.profile_uuid is not UNSET and request.revision is not UNSET:
                 return await _order_of(tx, actor, phone, request.profile_uuid, request.revision)
             if request.deployment_uuid is UNSET:
-                earlier = await _before(tx, actor, phone)
+                earlier = await _before(tx, phone)
             try:
                 return await _order_of(tx, actor, phone, earlier.profile_uuid, earlier.revision)
             except NotFound:
-                raise NotFound("The profile that was put there then is gone.") from None
+                if not may_see(actor, earlier):
+                    raise _nothing() from None
+                raise NotFound(
+                    "The profile that was put there then is gone, or is not yours any more."
+                ) from None
 
 
 async def _of_phone(
@@ -103,12 +106,16 @@ async def _of_phone(
     return deployment
 
 
-async def _before(tx: DeploymentsTransaction, actor: Actor, phone: Phone) -> Deployment:
+async def _before(tx: DeploymentsTransaction, phone: Phone) -> Deployment:
     current = await tx.deployments.current(phone.mac)
     previous = None if current is None else await tx.deployments.previous(current)
-    if previous is None or not may_act_for(actor, previous.owner_uuid):
-        raise NotFound("Nothing that you may put back was on this phone before.")
+    if previous is None:
+        raise _nothing()
     return previous
+
+
+def _nothing() -> NotFound:
+    return NotFound("Nothing that you may put back was on this phone before.")
 
 
 async def _order_of(

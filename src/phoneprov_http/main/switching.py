@@ -155,7 +155,9 @@ class _Shown:
 
     def step(self, name: StepName, step: Step | None) -> None:
         """A step begins, or has ended."""
-        self._progress.update(self._task, description=STEPS[name], advance=1 if step else 0)
+        self._progress.update(
+            self._task, description=STEPS[name], advance=1 if step else 0, refresh=True
+        )
 
     def waits(self) -> None:
         """All steps are done, and the phone is waited for."""

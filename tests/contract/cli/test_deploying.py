@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,12 +36,12 @@ class Desk:
     """Commands, with the settings that reach the desk."""
 
     def __init__(self, environment: dict[str, str], folder: Path) -> None:
-        self._environment = environment
+        self.environment = environment
         self._folder = folder
 
     def run(self, *arguments: str, **more: str) -> Result:
         # A restart takes a second; most of what is tried here needs none.
-        environment = {"PHONEPROV_RESTART": "none", "COLUMNS": "240", **self._environment, **more}
+        environment = {"PHONEPROV_RESTART": "none", "COLUMNS": "240", **self.environment, **more}
         return CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False)
 
     def json(self, *arguments: str, **more: str) -> Any:
@@ -191,3 +195,29 @@ def test_a_preview_fails_when_something_stands_against_the_switch(desk: Desk) ->
     assert wrong.exit_code == 1
     assert "NOT REACHABLE" in wrong.stdout
     refused(desk.run("preview", "Nobody", MAC), "no profile called")
+
+
+def test_the_steps_are_shown_on_a_terminal_and_nowhere_else(desk: Desk, tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    said = tmp_path / "said"
+    with said.open("w") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "phoneprov_http.main", "switch", ADA, MAC],
+            env={**os.environ, "PHONEPROV_RESTART": "none", "TERM": "xterm", **desk.environment},
+            stdout=output,
+            stderr=theirs,
+        )
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 65536):
+            shown += piece
+    except OSError:
+        pass  # how a terminal says that nobody writes to it any more
+    finally:
+        os.close(ours)
+
+    assert process.wait(60) == 3
+    assert b"upload" in shown
+    assert b"restart" in shown
+    assert "\x1b" not in said.read_text("utf-8")

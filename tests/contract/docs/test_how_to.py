@@ -9,7 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from phoneprov_adapters.chosen import phone_driver_of
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.settings import read_settings
+from phoneprov_core.profiles.restart import CiscoPhones
 
 HOW_TO = Path(__file__).parents[3] / "docs/how-to"
 
@@ -72,3 +75,74 @@ def test_import_people_and_phones(tmp_path: Path) -> None:
     pjsip = (tmp_path / "pjsip-endpoints.conf").read_text()
     assert "context = office" in pjsip
     assert "password = another long password" in pjsip
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The code of one language on a page."""
+    text = (HOW_TO / page).read_text("utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def python(folder: Path, *arguments: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={
+            **{k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")},
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_embed_it(tmp_path: Path) -> None:
+    with_loop, script, in_a_test = blocks("embed.md", "python")
+    data = str(tmp_path / "data")
+
+    created = python(tmp_path, "-c", with_loop, PHONEPROV_DATA_DIR=data)
+    scripted = python(tmp_path, "-c", script, PHONEPROV_DATA_DIR=data)
+    python(tmp_path, "-c", in_a_test)
+
+    assert created.startswith("ada was created at 2")
+    assert created.endswith("00:1B:D4:12:34:56\n")
+    assert scripted == "00:1B:D4:12:34:56: This mac is already in use.\n"
+
+
+def test_write_a_driver(tmp_path: Path) -> None:
+    for code in blocks("write-a-driver.md", "python"):
+        name = code.split("\n", 1)[0].removeprefix("# ")
+        (tmp_path / name).write_text(code, encoding="utf-8")
+    [project] = blocks("write-a-driver.md", "toml")
+
+    said = python(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", ".")
+    module, name = re.findall(r'power = "(\w+):(\w+)"', project)[0]
+    python(tmp_path, "-c", f"from {module} import {name}")
+
+    assert re.search(r"\d\d? passed", said)
+    assert "failed" not in said
+    assert "phoneprov.phones" in project
+
+
+def test_put_it_in_front_of_asterisk(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("hush\n", encoding="utf-8")
+    script = "\n".join(blocks("asterisk.md", "sh"))
+    exports = re.findall(r"(PHONEPROV_\w+)=(\S+)", script)
+    variables = {name: str(secret) if name.endswith("_FILE") else value for name, value in exports}
+
+    settings = read_settings(variables)
+
+    assert len(exports) >= 8
+    assert settings.manager is not None
+    assert settings.manager.secret == "hush"
+    assert (settings.ftp.host, settings.ftp.tls) == ("provisioning.example.com", "explicit")
+    assert settings.ftp.password == "hush"
+    assert isinstance(phone_driver_of(settings), CiscoPhones)
+    # Every action that we send needs one of these (manager.conf: write).
+    [account] = blocks("asterisk.md", "ini")
+    assert "write = system,reporting" in account

@@ -16,7 +16,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 
 @pytest.fixture(params=RIGS)
-async def rig(
+async def server_rig(
     request: pytest.FixtureRequest, tmp_path: Path, certificates: Certificates
 ) -> AsyncIterator[Rig]:
     async with rig_of(request.param, tmp_path, certificates) as made:

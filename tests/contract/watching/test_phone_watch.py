@@ -150,8 +150,8 @@ async def test_a_phone_that_does_not_say_who_it_is_cannot_be_watched() -> None:
 async def test_a_mute_phone_cannot_be_watched_and_says_so_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert web_watch.ONE_QUESTION < 4.0
-    monkeypatch.setattr(web_watch, "ONE_QUESTION", SHORT)
+    assert web_watch.FIRST_QUESTION < 4.0
+    monkeypatch.setattr(web_watch, "FIRST_QUESTION", SHORT)
     async with PhoneStub(nothing) as stub:
         began = time.monotonic()
         with pytest.raises(TimedOut):

@@ -190,15 +190,29 @@ async def test_it_takes_the_right_to_switch_to_the_profile(
     new = NewProfile(user_uuid=bob.user_uuid, name="Bob", cnf_xml=SECOND)
     await switch(office, bob, await office.profiles.create(bob, new))
 
-    for asked in (
-        None,
-        RollbackRequest(deployment_uuid=first.uuid),
-        RollbackRequest(profile_uuid=profile.uuid, revision=1),
+    # What there is and what is not his reads the same to him.
+    for asked, words in (
+        (None, "Nothing that you may put back"),
+        (RollbackRequest(deployment_uuid=first.uuid), "no such deployment"),
+        (RollbackRequest(profile_uuid=profile.uuid, revision=1), "no such profile"),
     ):
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match=words):
             await office.rollback(bob, MAC, asked)
     assert on_phone(office) == SECOND
     await office.rollback(root, MAC)
+    assert on_phone(office) == XML
+
+
+async def test_whoever_owns_the_profile_now_may_put_it_back(
+    office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
+) -> None:
+    await deployed(office, ada, profile, XML, SECOND)
+    await office.profiles.update(root, profile.uuid, ProfilePatch(user_uuid=bob.user_uuid))
+
+    with pytest.raises(NotFound):
+        await office.rollback(ada, MAC)
+    await office.rollback(bob, MAC)
+
     assert on_phone(office) == XML
 
 

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from phoneprov_adapters.asterisk.events import LOGIN_SECONDS
+from phoneprov_adapters.phone.watch import FIRST_QUESTION
 from phoneprov_adapters.settings import SettingsError, read_settings
 from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.profiles.device import CLEAR_SERVICES
 from phoneprov_core.profiles.restart import RestartBy
 
 
@@ -94,3 +97,15 @@ def test_a_secret_given_twice_is_refused(tmp_path: Path) -> None:
         read_settings(
             {"PHONEPROV_AMI_SECRET": "x", "PHONEPROV_AMI_SECRET_FILE": str(tmp_path / "y")}
         )
+
+
+def test_a_switch_with_a_mute_phone_ends_within_30_seconds() -> None:
+    """The upload, then the watch and the clearing one behind the other, then the restart."""
+    settings = read_settings({})
+    web = settings.phone_web
+
+    clearing = FIRST_QUESTION + len(CLEAR_SERVICES) * web.timeout
+    # A second is left for the records.
+    assert settings.ftp.total + clearing + web.total <= 29
+    # Asterisk's events are tried beside the clearing, and before the phone's own word.
+    assert clearing >= LOGIN_SECONDS + FIRST_QUESTION

@@ -1,0 +1,80 @@
+"""Configurations for phones in a folder of this machine, instead of on an FTP server."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from phoneprov_adapters import Settings
+from phoneprov_core import ConfigUploader, Refused, Upload, Uploaded
+
+__all__ = ["FolderUploader", "folder_uploader"]
+
+_SEGMENT = re.compile(r"[A-Za-z0-9._-]{1,200}")
+
+
+def folder_uploader(settings: Settings) -> FolderUploader:
+    """The entry point: what ``PHONEPROV_UPLOADER=folder`` chooses."""
+    return FolderUploader(Path(settings.variables.required("PHONEPROV_FOLDER")))
+
+
+class FolderUploader(ConfigUploader):
+    """Writes into one folder; the phone's address does not matter. Raises ``ValueError`` when
+    the folder is not there."""
+
+    def __init__(self, folder: Path) -> None:
+        if not folder.is_dir():
+            raise ValueError("PHONEPROV_FOLDER names no folder.")
+        self._folder = folder
+
+    async def upload(self, upload: Upload) -> Uploaded:
+        for name in (upload.filename, upload.attempt):
+            if _SEGMENT.fullmatch(name) is None or name in {".", ".."}:
+                raise Refused("The configuration file has a name that cannot be used.")
+        # The event loop waits for no disk. A thread goes on when its caller is cancelled; it is
+        # waited for, so that it does not come after the next upload.
+        writing = asyncio.ensure_future(asyncio.to_thread(self._write, upload))
+        try:
+            return await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.wait({writing})
+            raise
+
+    def _write(self, upload: Upload) -> Uploaded:
+        temporary = self._folder / f".{upload.filename}.{upload.attempt}.tmp"
+        final = self._folder / upload.filename
+        step = "uploading"
+        try:
+            with temporary.open("wb") as file:
+                file.write(upload.content)
+                file.flush()
+                os.fsync(file.fileno())
+            # A TFTP server runs as somebody else.
+            temporary.chmod(0o644)
+            step = "verifying"
+            self._verify(temporary, upload.content)
+            step = "renaming"
+            temporary.replace(final)
+            step = "verifying"
+            self._verify(final, upload.content)
+            self._remove_leftovers(upload)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise Refused(f"The folder refused the configuration ({step}).") from error
+        digest = hashlib.sha256(upload.content).hexdigest()
+        return Uploaded(f"{self._folder}/{upload.filename}", len(upload.content), digest)
+
+    @staticmethod
+    def _verify(path: Path, content: bytes) -> None:
+        if path.read_bytes() != content:
+            raise OSError("the file does not hold what was written")
+
+    def _remove_leftovers(self, upload: Upload) -> None:
+        # What stands for the attempt has no dot: "a" leaves the files of "a.b" alone.
+        pattern = re.compile(rf"\.{re.escape(upload.filename)}\.[A-Za-z0-9_-]+\.tmp")
+        for path in self._folder.iterdir():
+            if pattern.fullmatch(path.name):
+                path.unlink(missing_ok=True)

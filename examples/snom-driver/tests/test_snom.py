@@ -1,0 +1,144 @@
+"""Snom phones, held to the contract of every phone driver."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import msgspec
+import pytest
+
+from phoneprov_adapters import PhoneNetworks, read_settings
+from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
+from phoneprov_adapters.testing.phone_drivers import WORDS
+from phoneprov_adapters.testing.records import a_phone
+from phoneprov_core import Phone, PhoneDriver, Refused
+from phoneprov_snom import SnomPhones, SnomSettings, snom_driver
+
+PHONE = a_phone(1, brand="snom", model="D785", phone_ip="127.0.0.1", software_type="SIP")
+
+
+class WebServer:
+    """The web server of a Snom, as far as it matters."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.logins: list[str] = []
+        self.answer: bytes | None = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+        self._writers: list[asyncio.StreamWriter] = []
+
+    async def start(self) -> int:
+        """Its port."""
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def stop(self) -> None:
+        self._server.close()
+        for writer in self._writers:
+            writer.transport.abort()
+        await self._server.wait_closed()
+
+    @property
+    def restarts(self) -> int:
+        """How many orders were answered as the manual tells."""
+        return self.asked.count("GET /advanced_update.htm?reboot=Reboot HTTP/1.1")
+
+    def say(self, status: str, *headers: str) -> None:
+        lines = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(WORDS)}", "", WORDS]
+        self.answer = "\r\n".join(lines).encode()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
+        try:
+            while head := (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n"):
+                self.asked.append(head[0])
+                self.logins += [line for line in head if line.lower().startswith("authorization")]
+                if self.answer is None:
+                    return
+                writer.write(self.answer)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+
+class Others(PhoneDriver):
+    """Remembers which phones it was handed."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    async def leave_services(self, phone: Phone) -> None:
+        self.told.append(f"leave {phone.mac}")
+
+    async def restart(self, phone: Phone, software_type: str | None) -> None:
+        self.told.append(f"restart {phone.mac}")
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[tuple[WebServer, int]]:
+    server = WebServer()
+    port = await server.start()
+    yield server, port
+    await server.stop()
+
+
+def driver_for(port: int, others: PhoneDriver | None = None) -> SnomPhones:
+    settings = SnomSettings(port=port, user="admin", password="hush", seconds=1.0)
+    return SnomPhones(settings, PhoneNetworks.parse("127.0.0.0/8"), others or Others())
+
+
+class TestSnomPhones(PhoneDriverContract):
+    """Over a web server that answers as a Snom does."""
+
+    @pytest.fixture
+    def rig(self, web: tuple[WebServer, int]) -> PhoneDriverRig:
+        server, port = web
+
+        def fall_silent() -> None:
+            server.answer = None
+
+        return PhoneDriverRig(
+            driver_for(port),
+            PHONE,
+            restarts=lambda: server.restarts,
+            refuse=lambda: server.say("503 Busy"),
+            fall_silent=fall_silent,
+            recover=lambda: server.say("200 OK"),
+            vanish=server.stop,
+            secrets=("hush",),
+        )
+
+
+async def test_a_password_is_sent_only_when_it_is_asked_for_and_never_in_the_clear(
+    web: tuple[WebServer, int],
+) -> None:
+    server, port = web
+    server.say("401 Login", 'WWW-Authenticate: Digest realm="snom", nonce="n1", qop="auth"')
+
+    with pytest.raises(Refused, match="login"):
+        await driver_for(port).restart(PHONE, None)
+
+    assert len(server.asked) == 2
+    [login] = server.logins
+    assert "hush" not in login
+    assert "Digest" in login
+
+
+async def test_phones_of_other_makes_are_handed_on() -> None:
+    others = Others()
+    driver = driver_for(1, others)
+    cisco = msgspec.structs.replace(PHONE, brand="Cisco")
+
+    await driver.leave_services(cisco)
+    await driver.restart(cisco, "SCCP")
+    await driver.leave_services(PHONE)
+
+    assert others.told == [f"leave {cisco.mac}", f"restart {cisco.mac}"]
+
+
+def test_the_settings_make_it() -> None:
+    driver = snom_driver(
+        read_settings({"PHONEPROV_SNOM_USER": "a", "PHONEPROV_SNOM_PASSWORD": "b"})
+    )
+
+    assert isinstance(driver, SnomPhones)
+    assert "'b'" not in repr(driver._settings)

@@ -1,0 +1,98 @@
+"""Batches to put into a database under test, and what is done with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from phoneprov_adapters.testing.records import a_mac, identifier, moment
+from phoneprov_core.batches.model import (
+    Batch,
+    BatchAction,
+    BatchEntry,
+    BatchPhone,
+    BatchState,
+    Counts,
+    Hold,
+    PhoneState,
+    Turn,
+    WantedPhones,
+)
+from phoneprov_core.stores import Database
+
+NOW = moment(50)
+
+
+def a_batch(number: int, **changes: Any) -> Batch:
+    """A batch that runs, without phones; the larger the number, the younger."""
+    batch = Batch(
+        uuid=identifier(number),
+        action=BatchAction.SWITCH,
+        profile_uuid=None,
+        profile_name=None,
+        revision=None,
+        model=None,
+        location=None,
+        software_type=None,
+        at_once=10,
+        per_minute=None,
+        stop_after_failures=25,
+        wait_minutes=60,
+        user_uuid=identifier(900),
+        state=BatchState.RUNNING,
+        message=None,
+        created_at=moment(number),
+        ended_at=None,
+        phones=Counts(),
+    )
+    return msgspec.structs.replace(batch, **changes)
+
+
+async def add_batch(database: Database, batch: Batch, phones: int) -> None:
+    """Keep a batch with the phones of the numbers from 1."""
+    entries = [BatchEntry(n, a_mac(n), identifier(10_000 + n)) for n in range(1, phones + 1)]
+    async with database.write() as tx:
+        await tx.batches.add(batch)
+        await tx.batches.add_phones(batch.uuid, entries)
+
+
+async def find_batch(database: Database, number: int) -> Batch | None:
+    """The batch of this number, or None."""
+    async with database.read() as tx:
+        return await tx.batches.find(identifier(number))
+
+
+async def batch_phones(database: Database, number: int = 1) -> list[BatchPhone]:
+    """Every phone of a batch, as it is shown."""
+    async with database.read() as tx:
+        return await tx.batches.phones(identifier(number), WantedPhones()).rows(1000)
+
+
+async def take(database: Database, holder: str = "me", seconds: int = 60) -> Hold:
+    """Take a batch; there has to be one that is free."""
+    hold = await take_if_any(database, holder, seconds)
+    assert hold is not None
+    return hold
+
+
+async def take_if_any(database: Database, holder: str = "me", seconds: int = 60) -> Hold | None:
+    """Take a batch, or None when none is free."""
+    async with database.write() as tx:
+        return await tx.batches.take(holder, seconds)
+
+
+async def claim(database: Database, hold: Hold, most: int) -> list[Turn]:
+    """Keep the batch and claim phones, as whoever works on it does."""
+    async with database.write() as tx:
+        if await tx.batches.keep(hold, 60) is None:
+            return []
+        return await tx.batches.claim(hold, most, NOW)
+
+
+async def end(
+    database: Database, turn: Turn, state: PhoneState = PhoneState.DONE, **more: Any
+) -> bool:
+    """End a turn; False when it is not under its hold any more."""
+    async with database.write() as tx:
+        return await tx.batches.end(turn, state, moment(51), **more)

@@ -1,0 +1,159 @@
+"""The kinds of record that every store test runs over: a new one is one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from phoneprov_adapters.testing.records import (
+    a_company_contact,
+    a_flag,
+    a_kem,
+    a_permission,
+    a_personal_contact,
+    a_phone,
+    a_profile,
+    a_service,
+    a_user,
+    an_extension,
+    identifier,
+)
+from phoneprov_core.kernel.store import Store
+from phoneprov_core.stores import Database, Stores
+
+OWNER = identifier(900)
+OTHER_OWNER = identifier(901)
+"""Users that records which belong to somebody belong to."""
+
+NOBODY = identifier(999)
+"""No user at all."""
+
+
+async def _nothing(tx: Stores) -> None:
+    pass
+
+
+async def _two_owners(tx: Stores) -> None:
+    await tx.users.add(a_user(900))
+    await tx.users.add(a_user(901))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of record: its store, how to make a record of a number, and a change to it."""
+
+    name: str
+    store: Callable[[Stores], Store[Any]]
+    make: Callable[..., Any]
+    change: dict[str, Any]
+    key: str = "uuid"
+    prepare: Callable[[Stores], Awaitable[None]] = field(default_factory=lambda: _nothing)
+
+    def key_of(self, record: Any) -> str:
+        """The record's key."""
+        return str(getattr(record, self.key))
+
+    def changed(self, record: Any) -> Any:
+        """The record with a change to it."""
+        return msgspec.structs.replace(record, **self.change)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _profile(number: int, **changes: Any) -> Any:
+    return a_profile(number, **{"user_uuid": OWNER, **changes})
+
+
+def _personal_contact(number: int, **changes: Any) -> Any:
+    return a_personal_contact(number, **{"user_uuid": OWNER, **changes})
+
+
+USERS = Kind("users", lambda tx: tx.users, a_user, {"phone": "12", "is_active": False})
+PERMISSIONS = Kind(
+    "permissions", lambda tx: tx.permissions, a_permission, {"description": "changed\n\ttwice"}
+)
+PHONES = Kind(
+    "phones",
+    lambda tx: tx.phones,
+    a_phone,
+    {"phone_ip": "2001:db8::1", "is_active": False, "brand": None},
+    key="mac",
+)
+PROFILES = Kind(
+    "profiles",
+    lambda tx: tx.profiles,
+    _profile,
+    {"cnf_xml": "<a>\r\n\t\u00e9\U0001f4de</a>\n", "compatible_models": ("7945", 'a "b", c')},
+    prepare=_two_owners,
+)
+COMPANY_CONTACTS = Kind(
+    "company_contacts",
+    lambda tx: tx.company_contacts,
+    a_company_contact,
+    {"name": "\u00c9milie", "is_active": False, "work": None, "mobile": "1", "company": "a 'b'"},
+)
+PERSONAL_CONTACTS = Kind(
+    "personal_contacts",
+    lambda tx: tx.personal_contacts,
+    _personal_contact,
+    {"name": "\u00c9milie", "mobile": None, "email": "e@example.com"},
+    prepare=_two_owners,
+)
+KEMS = Kind(
+    "kems",
+    lambda tx: tx.kems,
+    a_kem,
+    {"connected_phone": None, "ip": "2001:db8::1", "mac": None, "software_version": "1.0.4"},
+)
+VENDOR_PHONES = Kind(
+    "vendor_phones", lambda tx: tx.vendor_phones, a_flag, {"vendor": False}, key="mac"
+)
+VENDOR_SERVICES = Kind(
+    "vendor_services",
+    lambda tx: tx.vendor_services,
+    a_service,
+    {"name": None, "url": "https://pbx/ü?a=b", "type": "É"},
+)
+EXTENSIONS = Kind(
+    "extensions",
+    lambda tx: tx.extensions,
+    an_extension,
+    {
+        "password": " \u00e9\U0001f4de'\" ",
+        "voicemail": True,
+        "voicemail_passcode": "2468",
+        "description": "changed\n\ttwice",
+        "is_active": False,
+        "created_by": NOBODY,
+        "updated_by": NOBODY,
+    },
+)
+KINDS = [
+    USERS,
+    PERMISSIONS,
+    PHONES,
+    PROFILES,
+    COMPANY_CONTACTS,
+    PERSONAL_CONTACTS,
+    KEMS,
+    VENDOR_PHONES,
+    VENDOR_SERVICES,
+    EXTENSIONS,
+]
+
+
+async def add(database: Database, kind: Kind, *records: Any) -> None:
+    """Add records in a transaction of their own."""
+    async with database.write() as tx:
+        for record in records:
+            await kind.store(tx).add(record)
+
+
+async def find(database: Database, kind: Kind, record: Any) -> Any:
+    """What is kept under the record's key, or None."""
+    async with database.read() as tx:
+        return await kind.store(tx).find(kind.key_of(record))

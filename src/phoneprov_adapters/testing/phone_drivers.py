@@ -1,0 +1,154 @@
+"""The contract of ``PhoneDriver``, over a phone that the test can look into."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+import msgspec
+import pytest
+
+from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.profiles.ports import PhoneDriver
+
+MOST_SECONDS = 8.0
+"""A switch has 30 s for everything; a driver takes at most these for each call."""
+
+WORDS = "raw words of the phone 4711"
+"""What the other side says when it refuses; no message repeats it."""
+
+
+@dataclass(frozen=True)
+class PhoneDriverRig:
+    """A driver, and the phone that it calls.
+
+    ``phone`` is in the inventory with an address that may be called. ``restarts`` tells how
+    many orders to restart reached the phone, or the server that passes them on. ``refuse`` has
+    it refuse from now on, with ``WORDS``, ``fall_silent`` has it answer nothing, ``vanish`` has
+    nobody be there; ``recover`` undoes the first two. ``secrets`` are texts that no message may
+    repeat. ``by_address`` is whether the driver calls the phone itself.
+    """
+
+    driver: PhoneDriver
+    phone: Phone
+    restarts: Callable[[], int]
+    refuse: Callable[[], object]
+    fall_silent: Callable[[], object]
+    recover: Callable[[], object]
+    vanish: Callable[[], Awaitable[object]] | None = None
+    secrets: tuple[str, ...] = ()
+    by_address: bool = True
+
+
+@pytest.mark.asyncio
+class PhoneDriverContract:
+    """Subclass it, name it ``Test...``, and give it the fixture ``rig``, a ``PhoneDriverRig``.
+    Silence is waited for: have the driver give up soon."""
+
+    @pytest.fixture
+    def rig(self) -> PhoneDriverRig:
+        """What is tested, to be overridden."""
+        raise NotImplementedError("give your subclass of PhoneDriverContract a fixture 'rig'")
+
+    @pytest.mark.parametrize("software_type", [None, "SCCP", "SIP", "anything else"])
+    async def test_a_restart_is_ordered_once(
+        self, rig: PhoneDriverRig, software_type: str | None
+    ) -> None:
+        await rig.driver.restart(rig.phone, software_type)
+
+        assert rig.restarts() == 1
+
+    async def test_leaving_services_restarts_nothing(self, rig: PhoneDriverRig) -> None:
+        await rig.driver.leave_services(rig.phone)
+
+        assert rig.restarts() == 0
+
+    async def test_orders_at_the_same_time_are_all_carried_out(self, rig: PhoneDriverRig) -> None:
+        await asyncio.gather(*(rig.driver.restart(rig.phone, None) for _ in range(5)))
+
+        assert rig.restarts() == 5
+
+    async def test_a_phone_that_refuses_is_told_in_our_own_words(self, rig: PhoneDriverRig) -> None:
+        rig.refuse()
+
+        with pytest.raises(Refused) as caught:
+            await rig.driver.restart(rig.phone, None)
+
+        _require_our_own_words(caught.value, rig)
+
+    async def test_a_silent_phone_is_given_up_in_time(self, rig: PhoneDriverRig) -> None:
+        rig.fall_silent()
+        began = perf_counter()
+
+        with pytest.raises(TimedOut) as caught:
+            await rig.driver.restart(rig.phone, None)
+
+        assert perf_counter() - began < MOST_SECONDS
+        _require_our_own_words(caught.value, rig)
+
+    async def test_nobody_there_is_refused(self, rig: PhoneDriverRig) -> None:
+        if rig.vanish is None:
+            pytest.skip("the rig has nobody who could vanish")
+        await rig.vanish()
+
+        with pytest.raises(Refused) as caught:
+            await rig.driver.restart(rig.phone, None)
+
+        _require_our_own_words(caught.value, rig)
+
+    async def test_after_a_failure_the_phone_can_be_called_again(self, rig: PhoneDriverRig) -> None:
+        rig.refuse()
+        with pytest.raises(PhoneprovError):
+            await rig.driver.restart(rig.phone, None)
+        before = rig.restarts()
+        rig.recover()
+
+        await rig.driver.restart(rig.phone, None)
+
+        assert rig.restarts() == before + 1
+
+    async def test_a_caller_that_goes_away_is_let_go_at_once(self, rig: PhoneDriverRig) -> None:
+        rig.fall_silent()
+        task = asyncio.ensure_future(rig.driver.restart(rig.phone, None))
+        await asyncio.sleep(0.05)
+        began = perf_counter()
+        task.cancel()
+        await asyncio.wait({task})
+
+        assert perf_counter() - began < 1
+
+    async def test_a_phone_without_an_address_is_a_conflict(self, rig: PhoneDriverRig) -> None:
+        if not rig.by_address:
+            pytest.skip("the driver does not call the phone itself")
+
+        with pytest.raises(Conflict) as caught:
+            await rig.driver.restart(_at(rig.phone, None), None)
+
+        assert rig.restarts() == 0
+        _require_our_own_words(caught.value, rig)
+
+    @pytest.mark.parametrize("address", ["192.0.2.1", "169.254.1.1", "224.0.0.1", "240.0.0.1"])
+    async def test_an_address_that_is_not_allowed_is_a_conflict(
+        self, rig: PhoneDriverRig, address: str
+    ) -> None:
+        if not rig.by_address:
+            pytest.skip("the driver does not call the phone itself")
+
+        with pytest.raises(Conflict):
+            await rig.driver.restart(_at(rig.phone, address), None)
+
+        assert rig.restarts() == 0
+
+
+def _at(phone: Phone, address: str | None) -> Phone:
+    return msgspec.structs.replace(phone, phone_ip=address)
+
+
+def _require_our_own_words(error: PhoneprovError, rig: PhoneDriverRig) -> None:
+    assert error.message.endswith(".")
+    assert "\n" not in error.message
+    for text in (WORDS, *rig.secrets):
+        assert text not in error.message

@@ -1,0 +1,280 @@
+"""Records to put into a database under test; the larger its number, the younger a record."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from phoneprov_core.access.model import Assignment, Permission
+from phoneprov_core.auth.model import Session
+from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
+from phoneprov_core.directory.model import CompanyContact, PersonalContact
+from phoneprov_core.extensions.model import Extension
+from phoneprov_core.kems.model import Kem
+from phoneprov_core.kernel.times import shown
+from phoneprov_core.links.model import Link
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.profiles.model import Profile, Revision
+from phoneprov_core.users.model import User
+from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.vendor_services.model import VendorService
+from phoneprov_core.vendor_users.model import VendorUser
+
+_START = datetime(2026, 1, 31, tzinfo=UTC)
+
+
+def moment(number: int) -> str:
+    """A shown moment, later for a larger number."""
+    return shown(_START + timedelta(seconds=number))
+
+
+def identifier(number: int) -> str:
+    """A UUID made of a number."""
+    return f"00000000-0000-4000-8000-{number:012x}"
+
+
+def a_mac(number: int) -> str:
+    """A MAC made of a number."""
+    return ":".join(f"{octet:02X}" for octet in (0, 0x1B, 0xD4, *number.to_bytes(3, "big")))
+
+
+def a_user(number: int, **changes: Any) -> User:
+    """A user; the larger the number, the younger."""
+    user = User(
+        uuid=identifier(number),
+        first_name="Ada",
+        last_name="Lovelace",
+        username=f"ada-{number}",
+        email=f"ada-{number}@example.com",
+        phone=None,
+        lang="en",
+        location=None,
+        nationality="British",
+        timezone="Europe/London",
+        is_active=True,
+        last_uuid=None,
+        last_login_ip=None,
+        last_logout_ip=None,
+        last_login_at=None,
+        created_at=moment(number),
+        updated_at=moment(number),
+        created_by=None,
+        created_ip="10.0.0.1",
+        updated_ip="10.0.0.1",
+    )
+    return msgspec.structs.replace(user, **changes)
+
+
+def a_permission(number: int, **changes: Any) -> Permission:
+    """A permission at the level of its number."""
+    permission = Permission(identifier(number), number, f"level {number}", None, moment(number))
+    return msgspec.structs.replace(permission, **changes)
+
+
+def an_assignment(user_uuid: str, perm_uuid: str, number: int = 1) -> Assignment:
+    """An assignment whose level and name are wrong, for they do not count."""
+    return Assignment(identifier(number), user_uuid, perm_uuid, 999, "wrong", moment(number))
+
+
+def a_phone(number: int, **changes: Any) -> Phone:
+    """An active phone of the inventory."""
+    phone = Phone(
+        mac=a_mac(number),
+        brand="Cisco",
+        model="CP-7945G",
+        description=None,
+        name=None,
+        hostname=None,
+        location=None,
+        phone_ip="10.20.30.40",
+        phone_vlan=None,
+        software_version=None,
+        software_type="SCCP",
+        is_active=True,
+        created_at=moment(number),
+        updated_at=moment(number),
+    )
+    return msgspec.structs.replace(phone, **changes)
+
+
+def a_profile(number: int, user_uuid: str, **changes: Any) -> Profile:
+    """A profile that fits every phone."""
+    profile = Profile(
+        uuid=identifier(number),
+        user_uuid=user_uuid,
+        name="Ada at the front desk",
+        description=None,
+        cnf_xml="<device><deviceProtocol>SCCP</deviceProtocol></device>",
+        compatible_models=(),
+        software_type=None,
+        created_at=moment(number),
+        updated_at=moment(number),
+    )
+    return msgspec.structs.replace(profile, **changes)
+
+
+def a_revision(number: int, profile: Profile, /, **changes: Any) -> Revision:
+    """The first revision of a profile."""
+    content = profile.cnf_xml.encode()
+    revision = Revision(
+        uuid=identifier(number),
+        profile_uuid=profile.uuid,
+        number=1,
+        sha256=hashlib.sha256(content).hexdigest(),
+        size=len(content),
+        created_at=profile.updated_at,
+        created_by=profile.user_uuid,
+    )
+    return msgspec.structs.replace(revision, **changes)
+
+
+def an_extension(number: int, **changes: Any) -> Extension:
+    """An extension without voicemail."""
+    extension = Extension(
+        uuid=identifier(number),
+        type="chan_sccp",
+        extension=f"10{number:02}",
+        name=f"Desk {number}",
+        password=f"secret-{number}",
+        description=None,
+        voicemail=False,
+        voicemail_passcode=None,
+        is_active=True,
+        created_at=moment(number),
+        created_by=None,
+        updated_at=moment(number),
+        updated_by=None,
+        created_ip="10.0.0.1",
+        updated_ip="10.0.0.1",
+    )
+    return msgspec.structs.replace(extension, **changes)
+
+
+def a_link(number: int, user_uuid: str, extension_uuid: str, **changes: Any) -> Link:
+    """A link between a user and an extension."""
+    link = Link(identifier(number), user_uuid, extension_uuid, moment(number))
+    return msgspec.structs.replace(link, **changes)
+
+
+def a_session(number: int, user_uuid: str, **changes: Any) -> Session:
+    """A session that began at 1000, expires at 5000 and ends at 9000 at the latest; its
+    current token is ``t1``."""
+    session = Session(
+        uuid=identifier(number),
+        user_uuid=user_uuid,
+        token_id="t1",
+        created_at=1000,
+        expires_at=5000,
+        ends_at=9000,
+    )
+    return msgspec.structs.replace(session, **changes)
+
+
+def a_deployment(number: int, mac: str, /, **changes: Any) -> Deployment:
+    """A deployment that is under way."""
+    deployment = Deployment(
+        uuid=identifier(number),
+        mac=mac,
+        number=number,
+        action=Action.SWITCH,
+        profile_uuid=identifier(800),
+        profile_name="Ada at the front desk",
+        revision=1,
+        sha256="0" * 64,
+        size=1,
+        owner_uuid=identifier(901),
+        user_uuid=identifier(900),
+        filename="SEP001BD4000001.cnf.xml",
+        place=None,
+        outcome=Outcome.RUNNING,
+        failed_step=None,
+        message=None,
+        steps=(),
+        restart=None,
+        confirmation=Confirmation.NONE,
+        confirmation_message=None,
+        confirmation_by=None,
+        confirmation_at=None,
+        created_at=moment(number),
+        ended_at=None,
+    )
+    return msgspec.structs.replace(deployment, **changes)
+
+
+def a_pin(number: int, user_uuid: str, **changes: Any) -> VendorUser:
+    """A PIN's hash."""
+    pin = VendorUser(identifier(number), user_uuid, f"hash-{number}", moment(number))
+    return msgspec.structs.replace(pin, **changes)
+
+
+def a_company_contact(number: int, **changes: Any) -> CompanyContact:
+    """An active contact of the company."""
+    contact = CompanyContact(
+        uuid=identifier(number),
+        name="Grace Hopper",
+        work="+1 202 555 0143",
+        mobile=None,
+        home=None,
+        email="grace@example.com",
+        ringtone=None,
+        department="Compilers",
+        company=None,
+        location=None,
+        building="B",
+        is_active=True,
+        created_at=moment(number),
+    )
+    return msgspec.structs.replace(contact, **changes)
+
+
+def a_personal_contact(number: int, user_uuid: str, **changes: Any) -> PersonalContact:
+    """A contact of one user's own."""
+    contact = PersonalContact(
+        uuid=identifier(number),
+        user_uuid=user_uuid,
+        name="Grace Hopper",
+        work=None,
+        mobile="0150 1234",
+        home=None,
+        email=None,
+        ringtone="Chirp1",
+        created_at=moment(number),
+    )
+    return msgspec.structs.replace(contact, **changes)
+
+
+def a_kem(number: int, **changes: Any) -> Kem:
+    """A KEM that is connected to no phone of the tests."""
+    kem = Kem(
+        uuid=identifier(number),
+        model="CP-7916",
+        mac=a_mac(0xC00000 + number),
+        ip="10.20.30.41",
+        connected_phone=a_mac(0xD00000),
+        software_version=None,
+        software_type="SCCP",
+        created_at=moment(number),
+    )
+    return msgspec.structs.replace(kem, **changes)
+
+
+def a_flag(number: int, **changes: Any) -> VendorPhoneRecord:
+    """The flag of the phone of the same number: a vendor phone."""
+    flag = VendorPhoneRecord(a_mac(number), True, moment(number))
+    return msgspec.structs.replace(flag, **changes)
+
+
+def a_service(number: int, **changes: Any) -> VendorService:
+    """A service."""
+    service = VendorService(
+        uuid=identifier(number),
+        name="Company directory",
+        url="http://pbx/menu.xml",
+        type=None,
+        created_at=moment(number),
+        updated_at=moment(number),
+    )
+    return msgspec.structs.replace(service, **changes)

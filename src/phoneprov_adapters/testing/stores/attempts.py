@@ -1,0 +1,140 @@
+"""The contract of ``LoginAttempts``."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from phoneprov_core.auth.throttle import WINDOW, Attempts
+from phoneprov_core.stores import Database
+
+KEPT = Attempts(
+    failures=3,
+    first_at=1_000_000_000_000,
+    last_at=1_000_000_000_001,
+    locked_until=7,
+    undecided=2,
+)
+
+
+async def _of(database: Database, key: str) -> Attempts:
+    async with database.write() as tx:
+        return await tx.attempts.of(key)
+
+
+async def _keep(database: Database, key: str, attempts: Attempts) -> None:
+    async with database.write() as tx:
+        await tx.attempts.of(key)
+        await tx.attempts.keep(key, attempts)
+
+
+@pytest.mark.asyncio
+class LoginAttemptsContract:
+    """The contract of ``LoginAttempts``."""
+
+    async def test_nothing_is_counted_at_first(self, database: Database) -> None:
+        assert await _of(database, "a") == Attempts()
+        assert await _of(database, "a") == Attempts()
+
+    async def test_a_count_is_kept_by_account(self, database: Database) -> None:
+        await _keep(database, "a", KEPT)
+
+        assert await _of(database, "a") == KEPT
+        assert await _of(database, "b") == Attempts()
+
+    async def test_a_count_is_replaced(self, database: Database) -> None:
+        await _keep(database, "a", KEPT)
+        await _keep(database, "a", Attempts(failures=4))
+
+        assert await _of(database, "a") == Attempts(failures=4)
+
+    async def test_a_count_is_cleared(self, database: Database) -> None:
+        await _keep(database, "a", KEPT)
+        await _keep(database, "b", KEPT)
+        async with database.write() as tx:
+            await tx.attempts.clear("a")
+            await tx.attempts.clear("c")
+
+        assert await _of(database, "a") == Attempts()
+        assert await _of(database, "b") == KEPT
+
+    async def test_a_count_of_an_error_s_transaction_is_not_kept(self, database: Database) -> None:
+        await _keep(database, "a", KEPT)
+
+        async def fail() -> None:
+            async with database.write() as tx:
+                await tx.attempts.of("a")
+                await tx.attempts.keep("a", Attempts(failures=9))
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            await fail()
+
+        assert await _of(database, "a") == KEPT
+
+    async def test_nobody_else_counts_until_the_transaction_ends(self, database: Database) -> None:
+        async def guess() -> None:
+            async with database.write() as tx:
+                attempts = await tx.attempts.of("a")
+                await asyncio.sleep(0)
+                await tx.attempts.keep("a", Attempts(failures=attempts.failures + 1))
+
+        await asyncio.gather(*(guess() for _ in range(20)))
+
+        assert await _of(database, "a") == Attempts(failures=20)
+
+    async def test_counts_outlive_their_windows_while_others_are_counted(
+        self, database: Database
+    ) -> None:
+        # A first guess may sweep up what is long over; a lock lasts a window, then one more counts.
+        await _keep(database, "a", KEPT)
+        later = KEPT.last_at + 2 * WINDOW
+        await _keep(database, "b", Attempts(1, later, later, 0))
+
+        assert await _of(database, "a") == KEPT
+        assert await _of(database, "b") == Attempts(1, later, later, 0)
+
+    async def test_two_who_sweep_up_each_other_s_old_counts_do_not_wait_for_ever(
+        self,
+        database: Database,
+    ) -> None:
+        await _keep(database, "a", KEPT)
+        await _keep(database, "b", KEPT)
+        later = KEPT.last_at + 100 * WINDOW
+        both = asyncio.Barrier(2)
+
+        async def guess(key: str) -> None:
+            async with database.write() as tx:
+                await tx.attempts.of(key)
+                # Where there is one writer at a time, the other cannot come.
+                with suppress(TimeoutError, asyncio.BrokenBarrierError):
+                    async with asyncio.timeout(0.2):
+                        await both.wait()
+                await tx.attempts.keep(key, Attempts(1, later, later))
+
+        await asyncio.gather(guess("a"), guess("b"))
+
+        assert await _of(database, "a") == await _of(database, "b") == Attempts(1, later, later)
+
+    async def test_no_guess_is_lost_to_a_count_that_is_cleared_meanwhile(
+        self, database: Database
+    ) -> None:
+        lost = 0
+
+        async def guess() -> None:
+            nonlocal lost
+            async with database.write() as tx:
+                attempts = await tx.attempts.of("a")
+                counted = Attempts(failures=attempts.failures + 1)
+                await tx.attempts.keep("a", counted)
+                lost += await tx.attempts.of("a") != counted
+
+        async def clear() -> None:
+            async with database.write() as tx:
+                await tx.attempts.clear("a")
+
+        for _ in range(10):
+            await asyncio.gather(*(act() for _ in range(10) for act in (guess, clear)))
+        assert not lost

@@ -1,0 +1,125 @@
+"""The contract of a database: every store, every transaction, every race."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from phoneprov_adapters.testing.kinds import KINDS, Kind
+from phoneprov_adapters.testing.stores.assignments import AssignmentsContract
+from phoneprov_adapters.testing.stores.attempts import LoginAttemptsContract
+from phoneprov_adapters.testing.stores.batch_turns import BatchTurnsContract
+from phoneprov_adapters.testing.stores.batches import BatchesContract
+from phoneprov_adapters.testing.stores.deployment_lists import DeploymentListsContract
+from phoneprov_adapters.testing.stores.deployments import DeploymentsContract
+from phoneprov_adapters.testing.stores.directory import DirectoryContract
+from phoneprov_adapters.testing.stores.enriched_phones import EnrichedPhonesContract
+from phoneprov_adapters.testing.stores.kems import KemsContract
+from phoneprov_adapters.testing.stores.leases import LeasesContract
+from phoneprov_adapters.testing.stores.links import LinksContract
+from phoneprov_adapters.testing.stores.revisions import RevisionsContract
+from phoneprov_adapters.testing.stores.rows import RowsContract
+from phoneprov_adapters.testing.stores.rules import RulesContract
+from phoneprov_adapters.testing.stores.sequences import Opening, SequencesContract
+from phoneprov_adapters.testing.stores.service_sessions import ServiceSessionsContract
+from phoneprov_adapters.testing.stores.sessions import SessionsContract
+from phoneprov_adapters.testing.stores.store import StoreContract
+from phoneprov_adapters.testing.stores.transactions import TransactionsContract
+from phoneprov_adapters.testing.stores.users import UsersContract
+from phoneprov_adapters.testing.stores.vendor_phones import VendorPhonesContract
+from phoneprov_adapters.testing.stores.vendor_users import VendorUsersContract
+from phoneprov_core.stores import Database
+
+
+class DatabaseContract:
+    """Subclass it, name it ``Test...``, and give it the fixture ``opening``: a function that is
+    given a folder of its own and answers an asynchronous context manager, which opens an empty
+    ``Database`` and closes it. It may be called several times in one test."""
+
+    @pytest.fixture
+    def opening(self) -> Opening:
+        """How a database is opened, to be overridden."""
+        raise NotImplementedError("give your subclass of DatabaseContract a fixture 'opening'")
+
+    @pytest_asyncio.fixture
+    async def database(self, opening: Opening, tmp_path: Path) -> AsyncIterator[Database]:
+        """An open, empty database."""
+        async with opening(tmp_path) as opened:
+            yield opened
+
+    @pytest_asyncio.fixture(params=KINDS, ids=repr)
+    async def kind(self, request: pytest.FixtureRequest, database: Database) -> Kind:
+        """A kind of record; the records it refers to are there."""
+        kind: Kind = request.param
+        async with database.write() as tx:
+            await kind.prepare(tx)
+        return kind
+
+    class TestStore(StoreContract):
+        """See ``StoreContract``."""
+
+    class TestRows(RowsContract):
+        """See ``RowsContract``."""
+
+    class TestRules(RulesContract):
+        """See ``RulesContract``."""
+
+    class TestTransactions(TransactionsContract):
+        """See ``TransactionsContract``."""
+
+    class TestSequences(SequencesContract):
+        """See ``SequencesContract``."""
+
+    class TestUsers(UsersContract):
+        """See ``UsersContract``."""
+
+    class TestAssignments(AssignmentsContract):
+        """See ``AssignmentsContract``."""
+
+    class TestSessions(SessionsContract):
+        """See ``SessionsContract``."""
+
+    class TestLoginAttempts(LoginAttemptsContract):
+        """See ``LoginAttemptsContract``."""
+
+    class TestLinks(LinksContract):
+        """See ``LinksContract``."""
+
+    class TestKems(KemsContract):
+        """See ``KemsContract``."""
+
+    class TestVendorPhones(VendorPhonesContract):
+        """See ``VendorPhonesContract``."""
+
+    class TestEnrichedPhones(EnrichedPhonesContract):
+        """See ``EnrichedPhonesContract``."""
+
+    class TestVendorUsers(VendorUsersContract):
+        """See ``VendorUsersContract``."""
+
+    class TestDirectory(DirectoryContract):
+        """See ``DirectoryContract``."""
+
+    class TestDeployments(DeploymentsContract):
+        """See ``DeploymentsContract``."""
+
+    class TestLeases(LeasesContract):
+        """See ``LeasesContract``."""
+
+    class TestServiceSessions(ServiceSessionsContract):
+        """See ``ServiceSessionsContract``."""
+
+    class TestBatches(BatchesContract):
+        """See ``BatchesContract``."""
+
+    class TestBatchTurns(BatchTurnsContract):
+        """See ``BatchTurnsContract``."""
+
+    class TestDeploymentLists(DeploymentListsContract):
+        """See ``DeploymentListsContract``."""
+
+    class TestRevisions(RevisionsContract):
+        """See ``RevisionsContract``."""

@@ -1,0 +1,194 @@
+"""The contract of ``Deployments``: records by what is wanted, and what is on a phone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import pytest
+
+from phoneprov_adapters.testing.records import a_deployment, a_mac, identifier, moment
+from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
+from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.stores import Database
+
+ONE, TWO = a_mac(1), a_mac(2)
+ADA, BOB, ROOT = identifier(901), identifier(902), identifier(900)
+
+
+def _placed(number: int, mac: str = ONE, hash_: str = "0", **changes: Any) -> Deployment:
+    """A deployment whose file is in place."""
+    told = {"place": "somewhere", "outcome": Outcome.DEPLOYED, "sha256": hash_ * 64, **changes}
+    return a_deployment(number, mac, **told)
+
+
+async def _record(database: Database, *deployments: Deployment) -> None:
+    async with database.write() as tx:
+        for deployment in deployments:
+            await tx.deployments.add(deployment)
+
+
+async def _matching(database: Database, wanted: Wanted, **more: Any) -> list[int]:
+    async with database.read() as tx:
+        is_whole = not more
+        rows = await tx.deployments.matching(wanted).rows(more.pop("limit", 100), **more)
+        if is_whole:
+            assert await tx.deployments.matching(wanted).count() == len(rows)
+    return [row.number for row in rows]
+
+
+def _numbers(deployments: Iterable[Deployment | None]) -> list[int | None]:
+    return [None if one is None else one.number for one in deployments]
+
+
+@pytest.mark.asyncio
+class DeploymentListsContract:
+    """The contract of ``Deployments``: records by what is wanted, and what is on a phone."""
+
+    # Records
+    async def test_a_phone_has_one_deployment_of_a_number(self, database: Database) -> None:
+        await _record(database, a_deployment(1, ONE), a_deployment(2, TWO, number=1))
+
+        with pytest.raises(Conflict) as conflict:
+            await _record(database, a_deployment(3, ONE, number=1))
+
+        assert conflict.value.code == "already_exists"
+        async with database.read() as tx:
+            assert await tx.deployments.find(identifier(3)) is None
+
+    async def test_what_is_not_there_cannot_be_written(self, database: Database) -> None:
+        with pytest.raises(NotFound):
+            async with database.write() as tx:
+                await tx.deployments.put(a_deployment(1, ONE))
+
+    async def test_nobody_changes_what_was_found_for_writing(self, database: Database) -> None:
+        await _record(database, a_deployment(1, ONE))
+        seen: list[str | None] = []
+
+        async def another() -> None:
+            async with database.write() as tx:
+                found = await tx.deployments.find(identifier(1))
+                assert found is not None
+                seen.append(found.restart)
+
+        async with database.write() as tx:
+            found = await tx.deployments.find(identifier(1))
+            assert found is not None
+            asking = asyncio.create_task(another())
+            await asyncio.sleep(0.05)
+            await tx.deployments.put(msgspec.structs.replace(found, restart="ok"))
+        await asking
+
+        assert seen == ["ok"]
+
+    # Those that are wanted
+    async def test_all_agree_with_nothing_wanted_oldest_first(self, database: Database) -> None:
+        await _record(
+            database,
+            a_deployment(3, TWO, created_at=moment(5)),
+            a_deployment(2, ONE, created_at=moment(9)),
+            a_deployment(4, ONE, created_at=moment(5)),
+        )
+
+        assert await _matching(database, Wanted()) == [3, 4, 2]
+
+    async def test_those_agree_that_agree_with_every_field_that_is_set(
+        self, database: Database
+    ) -> None:
+        one, other = identifier(801), identifier(802)
+        await _record(
+            database,
+            _placed(1, ONE, profile_uuid=one),
+            _placed(2, ONE, profile_uuid=other),
+            _placed(3, TWO, profile_uuid=one),
+            a_deployment(4, TWO, profile_uuid=one, outcome=Outcome.FAILED),
+            a_deployment(5, ONE, profile_uuid=one),
+        )
+
+        assert await _matching(database, Wanted(mac=ONE)) == [1, 2, 5]
+        assert await _matching(database, Wanted(profile_uuid=one)) == [1, 3, 4, 5]
+        assert await _matching(database, Wanted(outcome="failed")) == [4]
+        assert await _matching(database, Wanted(outcome="running")) == [5]
+        assert await _matching(database, Wanted(outcome="interrupted")) == []
+        assert await _matching(database, Wanted(mac=ONE, profile_uuid=one, outcome="deployed")) == [
+            1
+        ]
+        assert await _matching(database, Wanted(current=True)) == [2, 3]
+        assert await _matching(database, Wanted(current=True, profile_uuid=one)) == [3]
+        assert await _matching(database, Wanted(current=True, mac=ONE)) == [2]
+        assert await _matching(database, Wanted(mac=a_mac(3))) == []
+
+    async def test_they_belong_to_who_asked_and_to_the_owner_of_the_profile(
+        self,
+        database: Database,
+    ) -> None:
+        await _record(
+            database,
+            _placed(1, ONE, owner_uuid=ADA, user_uuid=ROOT),
+            _placed(2, ONE, owner_uuid=BOB, user_uuid=ADA),
+            _placed(3, ONE, owner_uuid=BOB, user_uuid=ROOT),
+        )
+
+        assert await _matching(database, Wanted(), owner=ADA) == [1, 2]
+        assert await _matching(database, Wanted(), owner=BOB) == [2, 3]
+        assert await _matching(database, Wanted(mac=ONE), owner=ROOT, limit=1) == [1]
+        # What is on a phone is so whoever it belongs to.
+        assert await _matching(database, Wanted(current=True), owner=ADA) == []
+        async with database.read() as tx:
+            assert await tx.deployments.matching(Wanted()).count(ADA) == 2
+            assert await tx.deployments.matching(Wanted(current=True)).count(BOB) == 1
+
+    async def test_a_piece_begins_behind_the_last_one_and_leaves_out_some(
+        self, database: Database
+    ) -> None:
+        rows = [_placed(number, ONE, created_at=moment(number // 2)) for number in range(1, 8)]
+        await _record(database, *rows, _placed(9, TWO, created_at=moment(0)))
+        wanted = Wanted(mac=ONE)
+
+        assert await _matching(database, wanted, limit=3) == [1, 2, 3]
+        assert await _matching(database, wanted, limit=3, after=rows[2]) == [4, 5, 6]
+        assert await _matching(database, wanted, limit=3, after=rows[2], offset=2) == [6, 7]
+        assert await _matching(database, wanted, offset=6) == [7]
+        assert await _matching(database, wanted, after=rows[-1]) == []
+
+    # What is on a phone
+    async def test_the_largest_number_with_a_place_is_on_the_phone(
+        self, database: Database
+    ) -> None:
+        await _record(
+            database,
+            _placed(2, ONE, created_at=moment(9)),
+            _placed(3, ONE, outcome=Outcome.INTERRUPTED, created_at=moment(1)),
+            a_deployment(4, ONE, outcome=Outcome.FAILED),
+            a_deployment(5, ONE),
+            _placed(9, TWO),
+        )
+
+        async with database.read() as tx:
+            found = [await tx.deployments.current(mac) for mac in (ONE, TWO, a_mac(3))]
+
+        assert _numbers(found) == [3, 9, None]
+
+    async def test_the_last_other_configuration_was_there_before(self, database: Database) -> None:
+        await _record(
+            database,
+            _placed(1, ONE, "a"),
+            _placed(2, ONE, "b"),
+            a_deployment(3, ONE, sha256="c" * 64, outcome=Outcome.FAILED),
+            _placed(4, ONE, "d"),
+            _placed(5, ONE, "d"),
+            _placed(6, TWO, "e"),
+        )
+
+        async with database.read() as tx:
+
+            async def before(number: int) -> Deployment | None:
+                deployment = await tx.deployments.find(identifier(number))
+                assert deployment is not None
+                return await tx.deployments.previous(deployment)
+
+            found = [await before(number) for number in (5, 4, 3, 2, 1, 6)]
+
+        assert _numbers(found) == [2, 2, 2, 1, None, None]

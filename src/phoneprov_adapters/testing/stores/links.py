@@ -1,0 +1,228 @@
+"""The contract of ``Links``: who has which extension, told with either end or both."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from phoneprov_adapters.testing.records import a_link, a_user, an_extension, identifier, moment
+from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
+from phoneprov_core.stores import Database
+
+ADA, BOB = identifier(1), identifier(2)
+DESK, LAB = identifier(101), identifier(102)
+NOBODY = NOTHING = identifier(999)
+
+# By creation: 13, 11, 12, 14; two of the same moment, so that the key decides.
+LINKS = [
+    a_link(13, ADA, DESK, created_at=moment(1)),
+    a_link(11, BOB, DESK, created_at=moment(2)),
+    a_link(12, ADA, LAB, created_at=moment(2)),
+    a_link(14, BOB, LAB, created_at=moment(3)),
+]
+USERS = {
+    ADA: a_user(1, username="ada", first_name="Ada", last_name="Lovelace"),
+    BOB: a_user(2, username="bob", first_name="Robert", last_name="Noyce"),
+}
+EXTENSIONS = {
+    DESK: an_extension(101, extension="1001", name="Desk", type="chan_sccp"),
+    LAB: an_extension(102, extension="1002", name="Lab", type="chan_pjsip"),
+}
+
+
+async def _add(database: Database, link: Link) -> None:
+    async with database.write() as tx:
+        await tx.links.add(link)
+
+
+async def _full(database: Database) -> list[FullLink]:
+    async with database.read() as tx:
+        return await tx.links.full.rows(1000)
+
+
+def _told(link: Link) -> FullLink:
+    user, extension = USERS[link.user_uuid], EXTENSIONS[link.extension_uuid]
+    return FullLink(
+        uuid=link.uuid,
+        user_uuid=user.uuid,
+        extension_uuid=extension.uuid,
+        username=user.username,
+        first_name=user.first_name,
+        last_name=user.last_name,
+        extension=extension.extension,
+        ext_name=extension.name,
+        type=extension.type,
+        created_at=link.created_at,
+    )
+
+
+def _told_of(view: type[Any], link: Link) -> Any:
+    whole = _told(link)
+    return view(**{name: getattr(whole, name) for name in view.__struct_fields__})
+
+
+@pytest.mark.asyncio
+class LinksContract:
+    """The contract of ``Links``: who has which extension, told with either end or both."""
+
+    @pytest_asyncio.fixture(autouse=True)
+    async def ends(self, database: Database) -> None:
+        async with database.write() as tx:
+            for user in USERS.values():
+                await tx.users.add(user)
+            for extension in EXTENSIONS.values():
+                await tx.extensions.add(extension)
+
+    @pytest_asyncio.fixture
+    async def links(self, database: Database) -> list[Link]:
+        for link in reversed(LINKS):
+            await _add(database, link)
+        return LINKS
+
+    async def test_links_are_told_with_both_ends(
+        self, database: Database, links: list[Link]
+    ) -> None:
+        assert await _full(database) == [_told(link) for link in links]
+
+    async def test_links_are_told_with_their_extension(
+        self, database: Database, links: list[Link]
+    ) -> None:
+        linked = [_told_of(LinkedExtension, link) for link in links]
+        async with database.read() as tx:
+            rows = tx.links.extensions
+            assert await rows.rows(1000, owner=ADA) == [linked[0], linked[2]]
+            assert await rows.rows(1000, owner=BOB) == [linked[1], linked[3]]
+            assert await rows.rows(1000, owner=NOBODY) == []
+            assert await rows.rows(1000, owner=DESK) == []
+            assert await rows.rows(1000) == linked
+            assert [await rows.count(owner) for owner in (ADA, NOBODY, None)] == [2, 0, 4]
+
+    async def test_links_are_told_with_their_user(
+        self, database: Database, links: list[Link]
+    ) -> None:
+        linked = [_told_of(LinkedUser, link) for link in links]
+        async with database.read() as tx:
+            rows = tx.links.users
+            assert await rows.rows(1000, owner=DESK) == linked[:2]
+            assert await rows.rows(1000, owner=LAB) == linked[2:]
+            assert await rows.rows(1000, owner=NOTHING) == []
+            assert await rows.rows(1000, owner=ADA) == []
+            assert await rows.rows(1000) == linked
+            assert [await rows.count(owner) for owner in (LAB, NOTHING, None)] == [2, 0, 4]
+
+    async def test_full_links_belong_to_their_user(
+        self, database: Database, links: list[Link]
+    ) -> None:
+        async with database.read() as tx:
+            assert await tx.links.full.rows(1000, owner=BOB) == [_told(links[1]), _told(links[3])]
+            assert [await tx.links.full.count(owner) for owner in (BOB, DESK, None)] == [2, 0, 4]
+
+    async def test_links_are_read_in_pieces(self, database: Database, links: list[Link]) -> None:
+        whole = [_told(link) for link in links]
+        async with database.read() as tx:
+            rows = tx.links.full
+            assert await rows.rows(2) == whole[:2]
+            for place, link in enumerate(whole):
+                assert await rows.rows(1000, after=link) == whole[place + 1 :]
+            assert await rows.rows(1, after=whole[1]) == whole[2:3]
+            assert await rows.rows(2, offset=1) == whole[1:3]
+            assert await rows.rows(1000, after=whole[0], offset=1) == whole[2:]
+            assert await rows.rows(1000, offset=4) == []
+            first, second = await tx.links.users.rows(2, owner=LAB)
+            assert await tx.links.users.rows(1000, owner=LAB, after=first) == [second]
+            one, other = await tx.links.extensions.rows(2, owner=ADA)
+            assert await tx.links.extensions.rows(1000, owner=ADA, after=one) == [other]
+            assert await tx.links.extensions.rows(1000, owner=ADA, offset=1) == [other]
+
+    async def test_pieces_go_on_behind_a_link_that_is_gone(
+        self, database: Database, links: list[Link]
+    ) -> None:
+        async with database.write() as tx:
+            await tx.links.remove(links[1].uuid)
+
+        async with database.read() as tx:
+            rest = await tx.links.full.rows(1000, after=_told(links[1]))
+        assert rest == [_told(links[2]), _told(links[3])]
+
+    async def test_ends_are_told_as_they_are_now(self, database: Database) -> None:
+        await _add(database, LINKS[0])
+        async with database.write() as tx:
+            await tx.users.put(a_user(1, username="countess", last_name="King"))
+            await tx.extensions.put(an_extension(101, extension="77", name="Salon", type="custom"))
+
+        (link,) = await _full(database)
+
+        assert (link.username, link.first_name, link.last_name) == ("countess", "Ada", "King")
+        assert (link.extension, link.ext_name, link.type) == ("77", "Salon", "custom")
+
+    async def test_two_are_linked_once(self, database: Database, links: list[Link]) -> None:
+        with pytest.raises(Conflict) as conflict:
+            await _add(database, a_link(20, ADA, DESK))
+
+        assert conflict.value.code == "already_exists"
+        assert [problem.field for problem in conflict.value.problems] == ["extension_uuid"]
+        assert await _full(database) == [_told(link) for link in links]
+
+    async def test_of_racing_callers_one_links_the_two(self, database: Database) -> None:
+        outcomes = await asyncio.gather(
+            *(_add(database, a_link(20 + i, ADA, DESK)) for i in range(10)), return_exceptions=True
+        )
+
+        assert sum(outcome is None for outcome in outcomes) == 1
+        assert sum(isinstance(outcome, Conflict) for outcome in outcomes) == 9
+        assert len(await _full(database)) == 1
+
+    @pytest.mark.parametrize(("user_uuid", "extension_uuid"), [(NOBODY, DESK), (ADA, NOTHING)])
+    async def test_both_ends_must_exist(
+        self, database: Database, user_uuid: str, extension_uuid: str
+    ) -> None:
+        with pytest.raises(NotFound):
+            await _add(database, a_link(20, user_uuid, extension_uuid))
+
+        async with database.read() as tx:
+            assert await tx.links.full.count() == 0
+
+    async def test_a_link_is_removed_once(self, database: Database, links: list[Link]) -> None:
+        async with database.write() as tx:
+            assert await tx.links.remove(links[0].uuid)
+            assert not await tx.links.remove(links[0].uuid)
+            assert not await tx.links.remove(NOTHING)
+            assert not await tx.links.remove("")
+
+        assert await _full(database) == [_told(link) for link in links[1:]]
+        await _add(database, a_link(20, ADA, DESK, created_at=moment(1)))
+
+    async def test_a_link_goes_with_its_user(self, database: Database, links: list[Link]) -> None:
+        async with database.write() as tx:
+            assert await tx.users.remove(ADA)
+            assert await tx.links.full.count() == 2
+
+        assert await _full(database) == [_told(links[1]), _told(links[3])]
+        async with database.read() as tx:
+            assert await tx.extensions.count() == 2
+
+    async def test_a_link_goes_with_its_extension(
+        self, database: Database, links: list[Link]
+    ) -> None:
+        async with database.write() as tx:
+            assert await tx.extensions.remove(DESK)
+            assert await tx.links.full.count() == 2
+
+        assert await _full(database) == [_told(links[2]), _told(links[3])]
+        async with database.read() as tx:
+            assert await tx.users.count() == 2
+
+    async def test_an_error_s_transaction_links_nothing(self, database: Database) -> None:
+        async def link_and_fail() -> None:
+            async with database.write() as tx:
+                await tx.links.add(LINKS[0])
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            await link_and_fail()
+
+        assert await _full(database) == []

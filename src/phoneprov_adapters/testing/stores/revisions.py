@@ -1,0 +1,123 @@
+"""The contract of ``Revisions``."""
+
+from __future__ import annotations
+
+import pytest
+import pytest_asyncio
+
+from phoneprov_adapters.testing.records import a_profile, a_revision, a_user, identifier
+from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.profiles.model import Revision
+from phoneprov_core.stores import Database
+
+OWNER = identifier(900)
+ONE, TWO = (a_profile(number, OWNER) for number in (1, 2))
+XML = "<a>\r\n\té\U0001f4de</a>\n"
+
+
+def _revision(number: int, uuid: int, of: int = 1) -> Revision:
+    return a_revision(uuid, a_profile(of, OWNER), number=number)
+
+
+async def _add(database: Database, *revisions: Revision, xml: str = "<a/>") -> None:
+    async with database.write() as tx:
+        for one in revisions:
+            await tx.revisions.add(one, xml)
+
+
+@pytest.mark.asyncio
+class RevisionsContract:
+    """The contract of ``Revisions``."""
+
+    @pytest_asyncio.fixture(autouse=True)
+    async def _profiles(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(900))
+            await tx.profiles.add(ONE)
+            await tx.profiles.add(TWO)
+
+    async def test_a_revision_and_its_configuration_are_found_as_they_were_added(
+        self,
+        database: Database,
+    ) -> None:
+        await _add(database, _revision(1, 11), xml=XML)
+        await _add(database, _revision(2, 12))
+
+        async with database.read() as tx:
+            assert await tx.revisions.find(ONE.uuid, 1) == _revision(1, 11)
+            assert await tx.revisions.cnf_xml(identifier(11)) == XML
+            assert await tx.revisions.cnf_xml(identifier(12)) == "<a/>"
+
+    @pytest.mark.parametrize("number", [0, -1, 3, 2**31, 2**63, 2**80])
+    async def test_what_is_not_there_is_none(self, database: Database, number: int) -> None:
+        await _add(database, _revision(1, 11))
+
+        async with database.read() as tx:
+            assert await tx.revisions.find(ONE.uuid, number) is None
+            assert await tx.revisions.find(TWO.uuid, 1) is None
+            assert await tx.revisions.newest(TWO.uuid) is None
+            assert await tx.revisions.newest("") is None
+            assert await tx.revisions.cnf_xml(identifier(12)) is None
+
+    async def test_the_newest_has_the_largest_number(self, database: Database) -> None:
+        await _add(
+            database, _revision(2, 11), _revision(10, 12), _revision(9, 13), _revision(11, 14, of=2)
+        )
+
+        async with database.read() as tx:
+            assert await tx.revisions.newest(ONE.uuid) == _revision(10, 12)
+
+    async def test_a_number_is_given_once_in_a_profile(self, database: Database) -> None:
+        await _add(database, _revision(1, 11), _revision(1, 12, of=2))
+
+        with pytest.raises(Conflict) as conflict:
+            await _add(database, _revision(1, 13))
+
+        assert conflict.value.code == "already_exists"
+        async with database.read() as tx:
+            assert await tx.revisions.find(ONE.uuid, 1) == _revision(1, 11)
+
+    async def test_there_is_none_without_its_profile(self, database: Database) -> None:
+        with pytest.raises(NotFound):
+            await _add(database, _revision(1, 11, of=3))
+
+    @pytest.mark.parametrize("removed", ["profile", "user"])
+    async def test_revisions_go_with_their_profile(self, database: Database, removed: str) -> None:
+        await _add(database, _revision(1, 11), _revision(1, 12, of=2))
+
+        async with database.write() as tx:
+            if removed == "profile":
+                await tx.profiles.remove(ONE.uuid)
+            else:
+                await tx.users.remove(OWNER)
+
+        async with database.read() as tx:
+            assert await tx.revisions.cnf_xml(identifier(11)) is None
+            assert await tx.revisions.count() == (1 if removed == "profile" else 0)
+
+    async def test_a_changed_profile_keeps_its_revisions(self, database: Database) -> None:
+        await _add(database, _revision(1, 11), xml=XML)
+
+        async with database.write() as tx:
+            await tx.profiles.put(a_profile(1, OWNER, cnf_xml="<other/>"))
+
+        async with database.read() as tx:
+            assert await tx.revisions.cnf_xml(identifier(11)) == XML
+
+    async def test_they_are_counted_and_listed_by_number_then_uuid(
+        self, database: Database
+    ) -> None:
+        first, second, third = _revision(1, 12), _revision(2, 11), _revision(3, 13)
+        other = _revision(2, 10, of=2)
+        await _add(database, third, first, other, second)
+
+        async with database.read() as tx:
+            assert await tx.revisions.count() == 4
+            assert await tx.revisions.count(ONE.uuid) == 3
+            assert await tx.revisions.count(identifier(3)) == 0
+            assert await tx.revisions.rows(9) == [first, other, second, third]
+            assert await tx.revisions.rows(9, owner=ONE.uuid) == [first, second, third]
+            assert await tx.revisions.rows(1, after=first, owner=ONE.uuid) == [second]
+            assert await tx.revisions.rows(9, after=first, offset=1, owner=ONE.uuid) == [third]
+            assert await tx.revisions.rows(9, after=other) == [second, third]
+            assert await tx.revisions.rows(2, offset=3) == [third]

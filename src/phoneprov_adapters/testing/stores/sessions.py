@@ -1,0 +1,259 @@
+"""The contract of ``Sessions``."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+import pytest_asyncio
+
+from phoneprov_adapters.testing.records import (
+    a_permission,
+    a_session,
+    a_user,
+    an_assignment,
+    identifier,
+)
+from phoneprov_core.auth.model import Exchange, Principal
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.stores import Database
+
+ADA, BOB, NOBODY = identifier(1), identifier(2), identifier(99)
+ONE, TWO, THREE = identifier(11), identifier(12), identifier(13)
+
+
+async def _principal(database: Database, session: str, now: int = 2000) -> Principal | None:
+    async with database.read() as tx:
+        return await tx.sessions.principal(session, now)
+
+
+async def _exchange(
+    database: Database,
+    token: str,
+    successor: str,
+    *,
+    now: int = 2000,
+    expires_at: int = 8000,
+    grace: int = 0,
+    session: str = ONE,
+) -> Exchange:
+    async with database.write() as tx:
+        return await tx.sessions.exchange(
+            session, token, successor, now=now, expires_at=expires_at, grace=grace
+        )
+
+
+@pytest.mark.asyncio
+class SessionsContract:
+    """The contract of ``Sessions``."""
+
+    @pytest_asyncio.fixture(autouse=True)
+    async def people(self, database: Database) -> None:
+        """Two users and a permission; session one is Ada's."""
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+            await tx.users.add(a_user(2))
+            await tx.permissions.add(a_permission(10, level=7))
+            await tx.sessions.start(a_session(11, ADA))
+
+    # Beginning
+    async def test_a_session_speaks_for_its_user(self, database: Database) -> None:
+        assert await _principal(database, ONE) == Principal(ADA, None)
+        assert await _principal(database, TWO) is None
+        assert await _principal(database, "") is None
+
+    async def test_a_session_needs_a_user(self, database: Database) -> None:
+        with pytest.raises(NotFound):
+            async with database.write() as tx:
+                await tx.sessions.start(a_session(12, NOBODY))
+
+        assert await _principal(database, TWO) is None
+
+    async def test_a_new_session_lets_the_user_s_expired_ones_be_forgotten(
+        self, database: Database
+    ) -> None:
+        async with database.write() as tx:
+            await tx.sessions.start(a_session(12, BOB))
+        async with database.write() as tx:
+            await tx.sessions.start(a_session(13, ADA, created_at=5000, expires_at=6000))
+
+            # Asked at a moment when each of them was alive.
+            assert await tx.sessions.principal(ONE, 2000) is None
+            assert await tx.sessions.principal(TWO, 2000) == Principal(BOB, None)
+            assert await tx.sessions.principal(THREE, 2000) == Principal(ADA, None)
+
+    async def test_a_new_session_leaves_the_living_ones_alone(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.sessions.start(a_session(12, ADA, created_at=4999))
+
+        assert await _principal(database, ONE) == Principal(ADA, None)
+        assert await _principal(database, TWO) == Principal(ADA, None)
+
+    # The account behind a session
+    async def test_a_session_expires(self, database: Database) -> None:
+        assert await _principal(database, ONE, 4999) == Principal(ADA, None)
+        assert await _principal(database, ONE, 5000) is None
+
+    async def test_account_and_level_are_those_of_now(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.assignments.assign(an_assignment(ADA, identifier(10)))
+            assert await tx.sessions.principal(ONE, 2000) == Principal(ADA, 7)
+        assert await _principal(database, ONE) == Principal(ADA, 7)
+
+        async with database.write() as tx:
+            await tx.assignments.remove(ADA)
+        assert await _principal(database, ONE) == Principal(ADA, None)
+
+        async with database.write() as tx:
+            await tx.users.put(a_user(1, is_active=False))
+        assert await _principal(database, ONE) is None
+
+        async with database.write() as tx:
+            await tx.users.remove(ADA)
+        assert await _principal(database, ONE) is None
+
+    # Exchanging
+    async def test_a_token_is_exchanged_and_its_successor_after_it(
+        self, database: Database
+    ) -> None:
+        assert await _exchange(database, "t1", "t2") is Exchange.DONE
+        assert await _exchange(database, "t2", "t3") is Exchange.DONE
+        assert await _exchange(database, "t3", "t4") is Exchange.DONE
+        assert await _principal(database, ONE) == Principal(ADA, None)
+
+    async def test_of_racing_callers_exactly_one_is_told_done(self, database: Database) -> None:
+        outcomes = await asyncio.gather(*(_exchange(database, "t1", f"n{i}") for i in range(20)))
+
+        assert outcomes.count(Exchange.DONE) == 1
+        # The first of the others ended the session for good.
+        assert outcomes.count(Exchange.REUSED) == 1
+        assert outcomes.count(Exchange.NO_SESSION) == 18
+        assert await _principal(database, ONE) is None
+
+    async def test_of_racing_callers_in_the_grace_window_one_is_told_done(
+        self, database: Database
+    ) -> None:
+        outcomes = await asyncio.gather(
+            *(_exchange(database, "t1", f"n{i}", grace=1000) for i in range(20))
+        )
+
+        assert outcomes.count(Exchange.DONE) == 1
+        assert outcomes.count(Exchange.ALREADY_USED) == 19
+        winner = f"n{outcomes.index(Exchange.DONE)}"
+        assert await _exchange(database, winner, "next", now=2001) is Exchange.DONE
+
+    async def test_a_token_used_again_ends_the_session_for_good(self, database: Database) -> None:
+        assert await _exchange(database, "t1", "t2") is Exchange.DONE
+
+        assert await _exchange(database, "t1", "t3") is Exchange.REUSED
+
+        assert await _principal(database, ONE) is None
+        assert await _exchange(database, "t2", "t4") is Exchange.NO_SESSION
+        assert await _exchange(database, "t1", "t5") is Exchange.NO_SESSION
+
+    @pytest.mark.parametrize(
+        ("seconds_later", "expected"),
+        [(0, Exchange.ALREADY_USED), (499, Exchange.ALREADY_USED), (500, Exchange.REUSED)],
+    )
+    async def test_the_token_before_is_forgiven_within_the_grace(
+        self, database: Database, seconds_later: int, expected: Exchange
+    ) -> None:
+        assert await _exchange(database, "t1", "t2", now=2000, grace=500) is Exchange.DONE
+
+        again = await _exchange(database, "t1", "t3", now=2000 + seconds_later, grace=500)
+
+        assert again is expected
+        alive = expected is Exchange.ALREADY_USED
+        assert (await _principal(database, ONE) is not None) is alive
+        after = await _exchange(database, "t2", "t4", now=2600)
+        assert after is (Exchange.DONE if alive else Exchange.NO_SESSION)
+
+    async def test_the_token_before_the_one_before_is_not_forgiven(
+        self, database: Database
+    ) -> None:
+        assert await _exchange(database, "t1", "t2", grace=500) is Exchange.DONE
+        assert await _exchange(database, "t2", "t3", grace=500) is Exchange.DONE
+
+        assert await _exchange(database, "t1", "t4", grace=500) is Exchange.REUSED
+        assert await _principal(database, ONE) is None
+
+    async def test_forgiving_does_not_renew_the_grace(self, database: Database) -> None:
+        assert await _exchange(database, "t1", "t2", now=2000, grace=500) is Exchange.DONE
+        assert await _exchange(database, "t1", "t3", now=2400, grace=500) is Exchange.ALREADY_USED
+        assert await _exchange(database, "t1", "t3", now=2600, grace=500) is Exchange.REUSED
+
+    async def test_without_grace_even_the_same_moment_is_reuse(self, database: Database) -> None:
+        assert await _exchange(database, "t1", "t2", now=2000) is Exchange.DONE
+        assert await _exchange(database, "t1", "t3", now=2000, grace=0) is Exchange.REUSED
+
+    async def test_a_token_of_no_session_is_told_so(self, database: Database) -> None:
+        assert await _exchange(database, "t1", "t2", session=TWO) is Exchange.NO_SESSION
+        assert await _exchange(database, "t1", "t2") is Exchange.DONE
+
+    @pytest.mark.parametrize("token", ["t1", "t0"])
+    async def test_an_expired_session_is_none(self, database: Database, token: str) -> None:
+        assert await _exchange(database, token, "t2", now=5000) in {
+            Exchange.NO_SESSION,
+            Exchange.REUSED,
+        }
+        assert await _principal(database, ONE, 5000) is None
+
+    async def test_an_exchange_prolongs_the_session(self, database: Database) -> None:
+        assert await _exchange(database, "t1", "t2", now=4999, expires_at=7000) is Exchange.DONE
+
+        assert await _principal(database, ONE, 6999) == Principal(ADA, None)
+        assert await _principal(database, ONE, 7000) is None
+
+    async def test_no_exchange_prolongs_it_past_its_end(self, database: Database) -> None:
+        assert await _exchange(database, "t1", "t2", now=4000, expires_at=20_000) is Exchange.DONE
+        assert await _exchange(database, "t2", "t3", now=8000, expires_at=20_000) is Exchange.DONE
+
+        assert await _principal(database, ONE, 8999) == Principal(ADA, None)
+        assert await _principal(database, ONE, 9000) is None
+
+    # Ending
+    async def test_a_session_ends_once_and_nothing_revives_it(self, database: Database) -> None:
+        async with database.write() as tx:
+            assert await tx.sessions.end(ONE)
+            assert not await tx.sessions.end(ONE)
+            assert not await tx.sessions.end(TWO)
+
+        assert await _principal(database, ONE) is None
+        assert await _exchange(database, "t1", "t2") is Exchange.NO_SESSION
+        assert await _principal(database, ONE) is None
+
+    async def test_every_session_of_a_user_ends(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.sessions.start(a_session(12, ADA))
+            await tx.sessions.start(a_session(13, BOB))
+            await tx.sessions.end_all(ADA)
+            await tx.sessions.end_all(NOBODY)
+
+        found = [await _principal(database, session) for session in (ONE, TWO, THREE)]
+        assert found == [None, None, Principal(BOB, None)]
+
+    @pytest.mark.parametrize(("besides", "left"), [(ONE, [ONE]), (THREE, []), (NOBODY, [])])
+    async def test_every_session_but_one_ends(
+        self, database: Database, besides: str, left: list[str]
+    ) -> None:
+        async with database.write() as tx:
+            await tx.sessions.start(a_session(12, ADA))
+            await tx.sessions.start(a_session(13, BOB))
+            await tx.sessions.end_all(ADA, besides=besides)
+
+        alive = [session for session in (ONE, TWO) if await _principal(database, session)]
+        assert alive == left
+        assert await _principal(database, THREE) == Principal(BOB, None)
+
+    async def test_an_end_and_an_exchange_that_race_leave_nothing_alive(
+        self, database: Database
+    ) -> None:
+        async def end() -> None:
+            async with database.write() as tx:
+                await tx.sessions.end_all(ADA)
+
+        await asyncio.gather(
+            _exchange(database, "t1", "t2"), end(), _exchange(database, "t2", "t3")
+        )
+
+        assert await _principal(database, ONE) is None

@@ -1,0 +1,214 @@
+"""The contract of ``ReadAndWrite``: what a transaction is, on every database."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from phoneprov_adapters.testing.records import a_phone, a_user, identifier
+from phoneprov_core.kernel.errors import Conflict, Unavailable
+from phoneprov_core.stores import Database
+
+
+async def _names(database: Database) -> list[str]:
+    async with database.read() as tx:
+        return [user.username for user in await tx.users.rows(1000)]
+
+
+@pytest.mark.asyncio
+class TransactionsContract:
+    """The contract of ``ReadAndWrite``: what a transaction is, on every database."""
+
+    async def test_what_was_written_is_there_when_the_block_was_left(
+        self, database: Database
+    ) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+            await tx.phones.add(a_phone(1))
+
+        async with database.read() as tx:
+            assert await tx.users.find(identifier(1)) == a_user(1)
+            assert await tx.phones.find(a_phone(1).mac) == a_phone(1)
+
+    async def test_what_was_written_outlives_the_connection(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+
+        await database.close()
+        await database.open()
+
+        assert await _names(database) == ["ada-1"]
+
+    async def test_an_error_takes_back_all_of_it(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+            await tx.users.add(a_user(2))
+
+        async def fail() -> None:
+            async with database.write() as tx:
+                await tx.users.add(a_user(3))
+                await tx.users.put(a_user(1, username="changed"))
+                await tx.users.remove(identifier(2))
+                await tx.users.set_password_hash(identifier(1), "hash")
+                await tx.attempts.of("key")
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            await fail()
+
+        async with database.read() as tx:
+            assert await tx.users.rows(1000) == [a_user(1), a_user(2)]
+            assert await tx.users.by_username("changed") is None
+            assert await tx.users.by_username("ada-2") == a_user(2)
+            assert await tx.users.password_hash(identifier(1)) is None
+
+    async def test_a_conflict_takes_back_what_came_before_it(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+
+        async def add_two() -> None:
+            async with database.write() as tx:
+                await tx.users.add(a_user(2))
+                await tx.users.add(a_user(3, username="ada-1"))
+
+        with pytest.raises(Conflict):
+            await add_two()
+
+        assert await _names(database) == ["ada-1"]
+
+    async def test_a_cancelled_block_takes_back_all_of_it(self, database: Database) -> None:
+        written = asyncio.Event()
+
+        async def write_and_wait() -> None:
+            async with database.write() as tx:
+                await tx.users.add(a_user(1))
+                written.set()
+                await asyncio.Event().wait()
+
+        task = asyncio.create_task(write_and_wait())
+        await written.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+        assert await _names(database) == []
+        async with database.write() as tx:  # nothing stayed locked
+            await tx.users.add(a_user(1))
+        assert await _names(database) == ["ada-1"]
+
+    async def test_cancelled_at_any_moment_it_is_all_or_nothing(self, database: Database) -> None:
+        async def add_two(number: int) -> None:
+            async with database.write() as tx:
+                await tx.users.add(a_user(number))
+                await tx.users.add(a_user(number + 1))
+
+        # A few turns of the loop for a database in this very thread, moments for any other.
+        pauses = [*([0.0] * turns for turns in range(8)), *([turns / 5000] for turns in range(25))]
+        for place, turns in enumerate(pauses):
+            number = 100 + 2 * place
+            task = asyncio.create_task(add_two(number))
+            for seconds in turns:
+                await asyncio.sleep(seconds)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            async with database.read() as tx:
+                found = [await tx.users.find(identifier(number + i)) for i in (0, 1)]
+            assert found in ([None, None], [a_user(number), a_user(number + 1)])
+
+        await add_two(1)
+        assert {"ada-1", "ada-2"} <= set(await _names(database))
+
+    async def test_a_writer_that_is_cancelled_while_it_waits_leaves_nothing_locked(
+        self,
+        database: Database,
+    ) -> None:
+        async def add(number: int) -> None:
+            async with database.write() as tx:
+                await tx.users.find(identifier(1))
+                await tx.users.add(a_user(number))
+
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+        async with database.write() as tx:
+            await tx.users.find(identifier(1))
+            waiting = asyncio.create_task(add(2))
+            await asyncio.sleep(0.01)
+            waiting.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)
+        await add(3)
+
+        assert await _names(database) == ["ada-1", "ada-3"]
+
+    async def test_a_reader_sees_only_what_is_committed(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+
+        async with database.write() as writing:
+            await writing.users.put(a_user(1, username="changed"))
+            await writing.users.add(a_user(2))
+
+            async with database.read() as reading:
+                assert await reading.users.rows(1000) == [a_user(1)]
+                assert await reading.users.count() == 1
+                assert await reading.users.find(identifier(2)) is None
+                assert await reading.users.by_username("changed") is None
+                assert await reading.users.by_username("ada-1") == a_user(1)
+
+    async def test_each_question_of_a_reader_sees_what_is_committed_by_then(
+        self,
+        database: Database,
+    ) -> None:
+        async with database.read() as reading:
+            assert await reading.users.find(identifier(1)) is None
+            async with database.write() as writing:
+                await writing.users.add(a_user(1))
+            assert await reading.users.find(identifier(1)) == a_user(1)
+            assert await reading.users.rows(10) == [a_user(1)]
+
+    async def test_many_readers_and_a_writer_at_once(self, database: Database) -> None:
+        async def read_twice() -> None:
+            async with database.read() as tx:
+                users = await tx.users.rows(1000)
+                # Added together, so never seen one without the other.
+                assert len(users) % 2 == 0
+
+        async def write(number: int) -> None:
+            async with database.write() as tx:
+                await tx.users.add(a_user(number))
+                await tx.users.add(a_user(number + 1))
+
+        await asyncio.gather(
+            *(read_twice() for _ in range(30)), *(write(number) for number in range(1, 20, 2))
+        )
+
+        assert len(await _names(database)) == 20
+
+    async def test_writers_of_one_record_wait_for_each_other(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1, phone="0"))
+
+        async def count_up() -> None:
+            async with database.write() as tx:
+                user = await tx.users.find(identifier(1))
+                assert user is not None
+                await asyncio.sleep(0)
+                await tx.users.put(a_user(1, phone=str(int(user.phone or "0") + 1)))
+
+        await asyncio.gather(*(count_up() for _ in range(20)))
+
+        async with database.read() as tx:
+            assert await tx.users.find(identifier(1)) == a_user(1, phone="20")
+
+    async def test_a_database_that_is_away_is_unavailable(self, database: Database) -> None:
+        await database.close()
+
+        with pytest.raises(Unavailable):
+            async with database.read() as tx:
+                await tx.users.count()
+        with pytest.raises(Unavailable):
+            async with database.write() as tx:
+                await tx.users.add(a_user(1))
+
+        await database.open()
+        assert await _names(database) == []

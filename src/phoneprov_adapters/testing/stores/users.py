@@ -1,0 +1,147 @@
+"""The contract of ``Users``: accounts, their passwords, and all that goes with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from phoneprov_adapters.testing.records import (
+    a_deployment,
+    a_mac,
+    a_permission,
+    a_pin,
+    a_profile,
+    a_session,
+    a_user,
+    an_assignment,
+    identifier,
+)
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.stores import Database
+
+ADA, BOB = identifier(1), identifier(2)
+
+
+@pytest.mark.asyncio
+class UsersContract:
+    """The contract of ``Users``: accounts, their passwords, and all that goes with them."""
+
+    @pytest.mark.parametrize("spelling", ["Stra\u00dfe", "stra\u00dfe", "STRASSE", "strasse"])
+    async def test_an_account_is_found_by_its_name_whatever_its_case(
+        self, database: Database, spelling: str
+    ) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1, username="Stra\u00dfe"))
+            await tx.users.add(a_user(2))
+
+        async with database.read() as tx:
+            assert await tx.users.by_username(spelling) == a_user(1, username="Stra\u00dfe")
+
+    async def test_an_account_is_found_however_its_accents_are_typed(
+        self, database: Database
+    ) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1, username="Zo\u00eb"))
+
+        async with database.read() as tx:
+            assert await tx.users.by_username("zoe\u0308") == a_user(1, username="Zo\u00eb")
+
+    @pytest.mark.parametrize("name", ["ada-3", "", "ada-1@example.com", "ada-1 ", "a%", "ada_1"])
+    async def test_there_is_no_account_of_another_name(self, database: Database, name: str) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+
+        async with database.read() as tx:
+            assert await tx.users.by_username(name) is None
+
+    async def test_a_renamed_account_is_found_by_its_new_name_alone(
+        self, database: Database
+    ) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+            await tx.users.put(a_user(1, username="lovelace"))
+            assert await tx.users.by_username("lovelace") is not None
+
+        async with database.read() as tx:
+            assert await tx.users.by_username("ada-1") is None
+            assert await tx.users.by_username("LoveLace") == a_user(1, username="lovelace")
+
+    async def test_a_password_is_set_and_replaced(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+            await tx.users.add(a_user(2))
+            await tx.users.set_password_hash(ADA, "first")
+            assert await tx.users.password_hash(ADA) == "first"
+        async with database.write() as tx:
+            await tx.users.set_password_hash(ADA, "second")
+            await tx.users.set_password_hash(BOB, "bob's")
+
+        async with database.read() as tx:
+            assert await tx.users.password_hash(ADA) == "second"
+            assert await tx.users.password_hash(BOB) == "bob's"
+
+    async def test_without_an_account_there_is_no_password(self, database: Database) -> None:
+        with pytest.raises(NotFound):
+            async with database.write() as tx:
+                await tx.users.set_password_hash(ADA, "hash")
+
+        async with database.read() as tx:
+            assert await tx.users.password_hash(ADA) is None
+
+    async def test_a_changed_account_keeps_its_password(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+            await tx.users.set_password_hash(ADA, "hash")
+        async with database.write() as tx:
+            await tx.users.put(a_user(1, username="lovelace"))
+
+        async with database.read() as tx:
+            assert await tx.users.password_hash(ADA) == "hash"
+
+    async def test_all_that_is_theirs_goes_with_an_account_and_nothing_else(
+        self,
+        database: Database,
+    ) -> None:
+        async with database.write() as tx:
+            await tx.permissions.add(a_permission(1))
+            for number, uuid in ((1, ADA), (2, BOB)):
+                await tx.users.add(a_user(number))
+                await tx.users.set_password_hash(uuid, "hash")
+                await tx.assignments.assign(an_assignment(uuid, identifier(1), number))
+                await tx.sessions.start(a_session(number, uuid))
+                await tx.profiles.add(a_profile(number, uuid))
+                await tx.vendor_users.save(a_pin(number, uuid))
+                await tx.service_sessions.open(a_mac(number), uuid, "2026-01-31T08:15:30.250Z")
+            record = a_deployment(1, a_mac(1), user_uuid=ADA, profile_uuid=identifier(1))
+            await tx.deployments.add(record)
+
+        async with database.write() as tx:
+            assert await tx.users.remove(ADA)
+
+        async with database.read() as tx:
+            assert await tx.users.rows(10) == [a_user(2)]
+            assert await tx.users.by_username("ada-1") is None
+            assert await tx.users.password_hash(ADA) is None
+            assert await tx.assignments.of_user(ADA) is None
+            assert await tx.sessions.principal(identifier(1), 2000) is None
+            assert await tx.profiles.rows(10) == [a_profile(2, BOB)]
+            assert await tx.vendor_users.of_user(ADA) is None
+            assert await tx.service_sessions.user_of(a_mac(1)) is None
+            # What was done stays on record; what is Bob's stays Bob's.
+            assert await tx.deployments.find(identifier(1)) == record
+            assert await tx.users.password_hash(BOB) == "hash"
+            assert await tx.assignments.of_user(BOB) is not None
+            assert await tx.sessions.principal(identifier(2), 2000) is not None
+            assert await tx.vendor_users.of_user(BOB) == a_pin(2, BOB)
+            assert await tx.service_sessions.user_of(a_mac(2)) == BOB
+            assert await tx.permissions.find(identifier(1)) is not None
+
+    async def test_who_created_or_changed_an_account_may_be_gone(self, database: Database) -> None:
+        record = a_user(2, created_by=ADA, last_uuid=ADA)
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+            await tx.users.add(record)
+        async with database.write() as tx:
+            await tx.users.remove(ADA)
+
+        async with database.read() as tx:
+            assert await tx.users.find(BOB) == record

@@ -1,0 +1,207 @@
+"""The contract of ``ConfigUploader``, over a place that the test can look into."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import pytest
+
+from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
+from phoneprov_core.profiles.ports import ConfigUploader, Upload
+
+NAME = "SEP001122334455.cnf.xml"
+OLD = b"<old>" + b"o" * 20_000 + b"</old>"
+PROFILE = ("<device>" + "Größe ☎ 電話\n" * 1300 + "</device>").encode()
+LARGEST = bytes(range(256)) * 2000
+IP = "127.0.0.1"
+"""The address of the phone that uploads are for."""
+
+
+def an_upload(
+    content: bytes, *, name: str = NAME, attempt: str = "a-1", ip: str | None = IP
+) -> Upload:
+    """An upload for the phone at ``IP``."""
+    return Upload(ip, name, content, attempt)
+
+
+def _hidden(name: str) -> str:
+    return f".{name}.dead-1.tmp"
+
+
+@dataclass(frozen=True)
+class UploaderRig:
+    """An uploader, and the folder that it uploads to.
+
+    ``read`` and ``write`` see the folder past the uploader; ``server`` is what places begin
+    with. ``broken`` is the uploader with something amiss, such as a wrong password or a server
+    that is away: each of its uploads has to fail. ``left_behind`` makes the name of a temporary
+    file that an earlier attempt for a file name would have left.
+    """
+
+    uploader: ConfigUploader
+    server: str
+    read: Callable[[], dict[str, bytes]]
+    write: Callable[[str, bytes], object]
+    broken: ConfigUploader
+    left_behind: Callable[[str], str] = field(default_factory=lambda: _hidden)
+
+
+@pytest.mark.asyncio
+class UploaderContract:
+    """Subclass it, name it ``Test...``, and give it the fixture ``rig``: an ``UploaderRig`` over
+    an empty folder."""
+
+    @pytest.fixture
+    def rig(self) -> UploaderRig:
+        """What is tested, to be overridden."""
+        raise NotImplementedError("give your subclass of UploaderContract a fixture 'rig'")
+
+    @pytest.mark.parametrize("content", [b"", b"x", PROFILE, LARGEST], ids=len)
+    async def test_the_exact_bytes_are_there_and_nothing_beside_them(
+        self, rig: UploaderRig, content: bytes
+    ) -> None:
+        uploaded = await rig.uploader.upload(an_upload(content))
+
+        assert rig.read() == {NAME: content}
+        assert uploaded.place == f"{rig.server}/{NAME}"
+        assert uploaded.size == len(content)
+        assert uploaded.sha256 == hashlib.sha256(content).hexdigest()
+
+    @pytest.mark.parametrize("name", ["a", "x.y.z", "A_b-c.1.XML", "SEP" + "0" * 56 + ".xml"])
+    async def test_any_plain_file_name_will_do(self, rig: UploaderRig, name: str) -> None:
+        await rig.uploader.upload(an_upload(PROFILE, name=name))
+
+        assert rig.read() == {name: PROFILE}
+
+    async def test_a_file_of_the_same_name_is_replaced_and_others_are_not(
+        self, rig: UploaderRig
+    ) -> None:
+        rig.write(NAME, OLD)
+        rig.write("other.xml", OLD)
+
+        await rig.uploader.upload(an_upload(PROFILE))
+
+        assert rig.read() == {NAME: PROFILE, "other.xml": OLD}
+
+    async def test_content_that_is_there_already_can_be_uploaded_again(
+        self, rig: UploaderRig
+    ) -> None:
+        for attempt in ("a-1", "a-2"):
+            uploaded = await rig.uploader.upload(an_upload(PROFILE, attempt=attempt))
+
+            assert uploaded.size == len(PROFILE)
+            assert rig.read() == {NAME: PROFILE}
+
+    async def test_what_earlier_attempts_for_the_name_left_behind_is_removed(
+        self, rig: UploaderRig
+    ) -> None:
+        others = {rig.left_behind("other.xml"), rig.left_behind(f"{NAME}.more"), f"{NAME}.tmp"}
+        for name in {rig.left_behind(NAME), *others}:
+            rig.write(name, b"left behind")
+
+        await rig.uploader.upload(an_upload(PROFILE))
+
+        assert set(rig.read()) == {NAME, *others}
+
+    async def test_uploads_of_several_files_do_not_meet(self, rig: UploaderRig) -> None:
+        wanted = {f"SEP{number:012d}.cnf.xml": PROFILE + bytes([number]) for number in range(8)}
+        uploader = rig.uploader
+
+        await asyncio.gather(
+            *(uploader.upload(an_upload(content, name=name)) for name, content in wanted.items())
+        )
+
+        assert rig.read() == wanted
+
+    async def test_a_cancelled_upload_leaves_the_old_file_or_the_new_one(
+        self, rig: UploaderRig
+    ) -> None:
+        uploader = rig.uploader
+        rig.write(NAME, OLD)
+        started = perf_counter()
+        await uploader.upload(an_upload(PROFILE, attempt="a-0"))
+        whole = perf_counter() - started
+
+        for part in range(12):
+            rig.write(NAME, OLD)
+            task = asyncio.ensure_future(uploader.upload(an_upload(PROFILE, attempt=f"c-{part}")))
+            await asyncio.sleep(whole * part / 12)
+            task.cancel()
+            await asyncio.wait({task})
+
+            assert rig.read()[NAME] in {OLD, PROFILE}
+
+        await uploader.upload(an_upload(PROFILE, attempt="a-2"))
+
+        assert rig.read()[NAME] == PROFILE
+
+    async def test_whoever_reads_meanwhile_finds_a_whole_file(self, rig: UploaderRig) -> None:
+        rig.write(NAME, OLD)
+        task = asyncio.ensure_future(rig.uploader.upload(an_upload(LARGEST)))
+        seen = set()
+        while not task.done():
+            seen.add(rig.read().get(NAME))
+            await asyncio.sleep(0)
+        await task
+
+        # A server that renames onto no file has a moment without one, which it tells of.
+        whole = {OLD, LARGEST} if not task.result().notes else {OLD, LARGEST, None}
+        assert seen <= whole
+
+    @pytest.mark.parametrize("name", ["", "..", "../a.xml", "a/b", "a b", "a\r\nDELE b", "ä.xml"])
+    async def test_a_name_that_is_no_plain_segment_goes_nowhere(
+        self, rig: UploaderRig, name: str
+    ) -> None:
+        for bad in (an_upload(PROFILE, name=name), an_upload(PROFILE, attempt=name)):
+            with pytest.raises(Refused):
+                await rig.uploader.upload(bad)
+
+        assert rig.read() == {}
+
+    async def test_a_place_that_fails_keeps_the_old_file_and_is_named_in_our_words(
+        self, rig: UploaderRig
+    ) -> None:
+        rig.write(NAME, OLD)
+
+        with pytest.raises((Refused, TimedOut)) as caught:
+            await rig.broken.upload(an_upload(PROFILE))
+
+        assert caught.value.message.endswith(".")
+        assert "\n" not in caught.value.message
+        assert rig.read() == {NAME: OLD}
+
+
+@pytest.mark.asyncio
+class PhoneUploaderContract:
+    """The rest of the contract, for an uploader that goes to the phone itself. Give it the
+    fixture ``rig`` as well, and ``elsewhere``: the same place through an uploader that may
+    call no address it lies at."""
+
+    @pytest.fixture
+    def elsewhere(self, rig: UploaderRig) -> ConfigUploader:
+        """An uploader that may not call the phone, to be overridden."""
+        raise NotImplementedError("give your subclass a fixture 'elsewhere'")
+
+    async def test_a_phone_without_an_address_is_a_conflict(self, rig: UploaderRig) -> None:
+        with pytest.raises(Conflict) as caught:
+            await rig.uploader.upload(an_upload(PROFILE, ip=None))
+
+        assert caught.value.code == "no_address"
+
+    async def test_an_address_outside_the_phone_networks_is_a_conflict(
+        self, rig: UploaderRig, elsewhere: ConfigUploader
+    ) -> None:
+        with pytest.raises(Conflict) as caught:
+            await elsewhere.upload(an_upload(PROFILE))
+
+        assert caught.value.code == "address_not_allowed"
+        assert rig.read() == {}
+
+    async def test_a_mapped_address_is_called_as_the_one_it_carries(self, rig: UploaderRig) -> None:
+        uploaded = await rig.uploader.upload(an_upload(PROFILE, ip=f"::ffff:{IP}"))
+
+        assert uploaded.place == f"{rig.server}/{NAME}"

@@ -1,0 +1,194 @@
+"""The contract kit in a project of somebody else's: it runs there, and finds what is wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+SLOPPY_DATABASE = '''
+from contextlib import asynccontextmanager
+
+import pytest
+
+from phoneprov_adapters import MemoryDatabase
+from phoneprov_adapters.testing import DatabaseContract
+
+
+class Sloppy(MemoryDatabase):
+    """Commits whatever happens in the block."""
+
+    @asynccontextmanager
+    async def write(self):
+        failure = None
+        async with super().write() as tx:
+            try:
+                yield tx
+            except Exception as error:
+                failure = error
+        if failure is not None and SLOPPY:
+            return
+        if failure is not None:
+            raise failure
+
+
+@asynccontextmanager
+async def opened(folder):
+    database = (Sloppy if SLOPPY else MemoryDatabase)()
+    await database.open()
+    yield database
+    await database.close()
+
+
+class TestDatabase(DatabaseContract):
+    @pytest.fixture
+    def opening(self):
+        return opened
+'''
+
+SLOPPY_UPLOADER = '''
+import hashlib
+
+import pytest
+
+from phoneprov_adapters.testing import UploaderContract, UploaderRig
+from phoneprov_core import Refused, Uploaded
+
+
+class Sloppy:
+    """Writes over the old file, whatever its name, and lets out what the system says."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    async def upload(self, upload):
+        (self.folder / upload.filename).write_bytes(upload.content)
+        digest = hashlib.sha256(upload.content).hexdigest()
+        return Uploaded(f"{self.folder}/{upload.filename}", len(upload.content), digest)
+
+
+class TestUploader(UploaderContract):
+    @pytest.fixture
+    def rig(self, tmp_path):
+        return UploaderRig(
+            Sloppy(tmp_path),
+            str(tmp_path),
+            read=lambda: {path.name: path.read_bytes() for path in tmp_path.iterdir()},
+            write=lambda name, content: (tmp_path / name).write_bytes(content),
+            broken=Sloppy(tmp_path / "nowhere"),
+        )
+'''
+
+SLOPPY_DRIVER = '''
+import asyncio
+
+import pytest
+
+from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
+from phoneprov_adapters.testing.phone_drivers import WORDS
+from phoneprov_adapters.testing.records import a_phone
+from phoneprov_core import Refused
+
+
+class Sloppy:
+    """Tries again and again, calls whatever address there is, repeats what it is told."""
+
+    def __init__(self):
+        self.orders = 0
+        self.refuses = False
+
+    async def leave_services(self, phone):
+        await self.restart(phone, None)
+
+    async def restart(self, phone, software_type):
+        for _ in range(2):
+            self.orders += 1
+            if self.refuses:
+                raise Refused(f"The phone said {WORDS}.")
+
+
+class TestDriver(PhoneDriverContract):
+    @pytest.fixture
+    def rig(self):
+        driver = Sloppy()
+
+        def refuse(refuses=True):
+            driver.refuses = refuses
+
+        return PhoneDriverRig(
+            driver, a_phone(1), restarts=lambda: driver.orders, refuse=refuse,
+            fall_silent=refuse, recover=lambda: refuse(False),
+        )
+'''
+
+
+FILES = {
+    "good_database": f"SLOPPY = False\n{SLOPPY_DATABASE}",
+    "sloppy_database": f"SLOPPY = True\n{SLOPPY_DATABASE}",
+    "sloppy_uploader": SLOPPY_UPLOADER,
+    "sloppy_driver": SLOPPY_DRIVER,
+}
+Results = dict[str, dict[str, set[str]]]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """By file and outcome, the names of the tests."""
+    folder = tmp_path_factory.mktemp("theirs")
+    for name, source in FILES.items():
+        (folder / f"test_{name}.py").write_text(source, encoding="utf-8")
+    done = subprocess.run(
+        # As somebody would run it who has set nothing up: pytest-asyncio is strict then.
+        [
+            *(sys.executable, "-m", "pytest", "-rA", "--tb=no", "-p", "no:cacheprovider"),
+            *("-k", "not database or TestTransactions", "."),
+        ],
+        cwd=folder,
+        env={k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")},
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+    found: Results = {name: {"PASSED": set(), "FAILED": set(), "ERROR": set()} for name in FILES}
+    pattern = r"^(PASSED|FAILED|ERROR) test_(\w+)\.py::\S*?::(test_\w+)"
+    for outcome, file, name in re.findall(pattern, done.stdout, re.MULTILINE):
+        found[file][outcome].add(name)
+    assert not any(outcomes["ERROR"] for outcomes in found.values()), done.stdout
+    return found
+
+
+def test_a_good_database_passes(results: Results) -> None:
+    assert len(results["good_database"]["PASSED"]) >= 10
+    assert results["good_database"]["FAILED"] == set()
+
+
+def test_a_sloppy_database_is_found(results: Results) -> None:
+    assert results["sloppy_database"]["FAILED"] >= {
+        "test_an_error_takes_back_all_of_it",
+        "test_a_conflict_takes_back_what_came_before_it",
+    }
+
+
+def test_a_sloppy_uploader_is_found(results: Results) -> None:
+    assert results["sloppy_uploader"]["PASSED"]
+    assert results["sloppy_uploader"]["FAILED"] >= {
+        "test_what_earlier_attempts_for_the_name_left_behind_is_removed",
+        "test_a_name_that_is_no_plain_segment_goes_nowhere",
+        "test_a_place_that_fails_keeps_the_old_file_and_is_named_in_our_words",
+    }
+
+
+def test_a_sloppy_driver_is_found(results: Results) -> None:
+    assert results["sloppy_driver"]["FAILED"] >= {
+        "test_a_restart_is_ordered_once",
+        "test_leaving_services_restarts_nothing",
+        "test_orders_at_the_same_time_are_all_carried_out",
+        "test_a_phone_that_refuses_is_told_in_our_own_words",
+        "test_a_silent_phone_is_given_up_in_time",
+        "test_a_phone_without_an_address_is_a_conflict",
+        "test_an_address_that_is_not_allowed_is_a_conflict",
+    }

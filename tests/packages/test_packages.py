@@ -1,0 +1,141 @@
+"""What is built installs, runs and offers what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")}
+    done = subprocess.run(
+        command,
+        env={**kept, **environment},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def built(source: Path, folder: Path, kind: str) -> Path:
+    """A wheel or sdist of the sources, built by the backend that they name."""
+    # The backend writes where it is told, and nothing of it needs the network.
+    program = f"import sys; from hatchling import build; print(build.build_{kind}(sys.argv[1]))"
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(folder)],
+        cwd=source,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=True,
+    )
+    return folder / done.stdout.strip().splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(ROOT, tmp_path_factory.mktemp("wheel"), "wheel")
+
+
+def installed(folder: Path, *wheels: Path) -> Path:
+    """The Python of a fresh environment with these wheels; what they need comes from ours."""
+    run(sys.executable, "-m", "venv", "--without-pip", folder)
+    python = folder / "bin/python"
+    site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+    run(
+        *(sys.executable, "-m", "pip", "--python", str(python)),
+        *("install", "--quiet", "--no-deps", "--no-index", *map(str, wheels)),
+    )
+    ours = run(sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
+    # Without what is installed for working on the sources, which .pth files tell of.
+    (Path(site) / "ours.pth").write_text(ours, encoding="utf-8")
+    return python
+
+
+def test_a_wheel_installs_and_runs(wheel: Path, tmp_path: Path) -> None:
+    python = installed(tmp_path / "venv", wheel)
+
+    helped = run(python.parent / "phoneprov", "--help")
+    where = run(python, "-c", "import phoneprov_core; print(phoneprov_core.__file__)")
+    version = run(python.parent / "phoneprov", "--version")
+
+    assert "serve" in helped
+    assert "import" in helped
+    assert where.startswith(str(tmp_path))
+    assert version.split()[-1] == wheel.name.split("-")[1]
+
+
+def test_a_wheel_holds_the_packages_and_no_tests(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+
+    roots = {name.split("/")[0] for name in names if ".dist-info" not in name}
+    assert roots == {"phoneprov_core", "phoneprov_adapters", "phoneprov_http"}
+    for needed in (
+        "phoneprov_core/py.typed",
+        "phoneprov_core/__init__.pyi",
+        "phoneprov_adapters/sql/migrations/script.py.mako",
+        "phoneprov_adapters/testing/__init__.pyi",
+    ):
+        assert needed in names
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def test_an_sdist_holds_what_a_wheel_is_built_of(tmp_path: Path) -> None:
+    archive = built(ROOT, tmp_path, "sdist")
+    with tarfile.open(archive) as opened:
+        opened.extractall(tmp_path, filter="data")
+    [source] = [path for path in tmp_path.iterdir() if path.is_dir()]
+
+    assert (source / "CHANGELOG.md").exists()
+    assert (source / "examples/snom-driver/pyproject.toml").exists()
+    assert built(source, tmp_path, "wheel").name.endswith(".whl")
+
+
+def test_the_version_stands_in_one_place() -> None:
+    version = re.search(
+        r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE
+    )
+    assert version is not None
+    elsewhere = [
+        path
+        for path in (ROOT / "src").rglob("*.py")
+        if re.search(rf"""["']{re.escape(version[1])}["']""", path.read_text("utf-8"))
+    ]
+
+    assert elsewhere == []
+
+
+def test_the_examples_install_and_are_chosen_by_their_names(wheel: Path, tmp_path: Path) -> None:
+    examples = [
+        built(ROOT / "examples" / name, tmp_path, "wheel")
+        for name in ("folder-uploader", "snom-driver")
+    ]
+    python = installed(tmp_path / "venv", wheel, *examples)
+    program = (
+        "import os; from phoneprov_adapters import read_settings;"
+        "from phoneprov_adapters.chosen import phone_driver_of, uploader_of;"
+        "s = read_settings(os.environ);"
+        "print(type(uploader_of(s)).__name__, type(phone_driver_of(s)).__name__)"
+    )
+
+    said = run(
+        *(python, "-c", program),
+        PHONEPROV_UPLOADER="folder",
+        PHONEPROV_FOLDER=str(tmp_path),
+        PHONEPROV_PHONE_DRIVER="snom",
+    )
+
+    assert said.split() == ["FolderUploader", "SnomPhones"]
