@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import hashlib
 import io
@@ -17,6 +18,8 @@ from aioftp.server import ConnectionConditions, PathConditions, PathPermissions
 
 from phoneprov_adapters.simulator.events import FileArrived
 
+CLOSE_SECONDS = 5.0
+
 OnFile = Callable[[FileArrived], None]
 
 
@@ -25,7 +28,7 @@ def ftp_server(folder: Path, user: str, password: str, on_file: OnFile) -> aioft
     stands whole under its final name, before the client does."""
     # Called like a class, which is all that aioftp does with it.
     files = functools.partial(_WatchedFiles, on_file=on_file)
-    server = aioftp.Server(
+    server = _Server(
         [aioftp.User(user, password, base_path=folder)],
         path_io_factory=cast("type[_WatchedFiles]", files),
         socket_timeout=30,
@@ -37,6 +40,57 @@ def ftp_server(folder: Path, user: str, password: str, on_file: OnFile) -> aioft
     server.commands_mapping["rnto"] = functools.partial(_rename_onto, server)
     server.commands_mapping["size"] = functools.partial(_tell_size, server)
     return server
+
+
+class _Server(aioftp.Server):
+    """Clients that hang up are nothing to tell of.
+
+    aioftp fails the task that waits for their next command, and when the connection ends
+    otherwise at that moment, nobody asks why. And before Python 3.12 a task that waits with a
+    deadline can overlook that it was cancelled: a session then never ends, nor does its server.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._sessions: set[asyncio.Task[Any]] = set()
+        self._parts: set[asyncio.Task[Any]] = set()
+
+    async def dispatcher(self, *args: Any, **options: Any) -> None:
+        _keep(self._sessions)
+        # Nobody waits for it but asyncio's streams, which take it ill when it was cancelled.
+        with contextlib.suppress(asyncio.CancelledError):
+            await super().dispatcher(*args, **options)
+
+    async def response_writer(self, *args: Any, **options: Any) -> None:
+        _keep(self._parts)
+        await super().response_writer(*args, **options)
+
+    async def parse_command(self, *args: Any, **options: Any) -> tuple[str, str]:
+        _keep(self._parts)
+        return await super().parse_command(*args, **options)
+
+    async def close(self) -> None:
+        """Close, and cancel what sessions still wait for until they are gone."""
+        closing = asyncio.ensure_future(super().close())
+        async with asyncio.timeout(CLOSE_SECONDS):
+            while self._sessions or self._parts or not closing.done():
+                for task in self._parts:
+                    task.cancel()
+                await asyncio.wait({closing, *self._sessions, *self._parts}, timeout=0.01)
+
+
+def _keep(tasks: set[asyncio.Task[Any]]) -> None:
+    """Keep the task that runs this among ``tasks`` for as long as it runs."""
+    task = asyncio.current_task()
+    assert task is not None
+    tasks.add(task)
+
+    def ended(task: asyncio.Task[Any]) -> None:
+        tasks.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+    task.add_done_callback(ended)
 
 
 @ConnectionConditions(

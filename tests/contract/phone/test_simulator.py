@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +26,24 @@ async def test_events_are_told_as_they_come_in_order() -> None:
         await web(phone).execute(IP, CLEAR_SERVICES)
 
     assert told == phone.events == [arrived(NAME, b"1"), CommandReceived("Init:Services")]
+
+
+async def test_a_client_that_hangs_up_at_the_end_of_its_session_is_nothing_to_tell_of() -> None:
+    told: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    async with SimulatedPhone(ftp_password=FTP_PASSWORD) as phone:
+        for turn in range(40):
+            reader, writer = await asyncio.open_connection(phone.host, phone.ftp_port)
+            await reader.readline()
+            writer.write(b"QUIT\r\n" if turn % 2 else b"USER phoneprov\r\nQUIT\r\n")
+            for _ in range(turn // 4):
+                await asyncio.sleep(0)
+            writer.transport.abort()
+        began = asyncio.get_running_loop().time()
+    assert asyncio.get_running_loop().time() - began < 5
+    gc.collect()
+
+    assert told == []
 
 
 async def test_a_temporary_folder_is_gone_at_the_end() -> None:
