@@ -64,7 +64,7 @@ def measure(world: World, plan: Plan, folder: Path, say: Say) -> Figures:
     """All cases that are wanted, on one database."""
     figures = Figures(world.name)
     world.fill(PEOPLE)
-    figures.notes["start"] = _start_seconds(world, plan, folder)
+    figures.notes["start"], figures.notes["idle"] = _started(world, plan, folder)
     with _stacks(world, plan, folder, (OURS, PEER, FLOOR)) as stacks:
         for name, load in {
             "read": lambda _: Load(_reads(world, PEOPLE)),
@@ -216,16 +216,16 @@ def _reading(world: World, people: int, ours: Server, plan: Plan, folder: Path) 
     )
 
 
-def _start_seconds(world: World, plan: Plan, folder: Path) -> float:
-    """From the command to the first answer."""
-    took = []
+def _started(world: World, plan: Plan, folder: Path) -> tuple[float, float]:
+    """Seconds from the command to the first answer, and the mebibytes it then takes."""
+    took, memory = [], []
     for _ in range(plan.rounds + 1):
         began = time.perf_counter()
         with _serving(world, plan, OURS, folder) as ours:
             took.append(time.perf_counter() - began)
-            ours.memory_mib()
+            memory.append(ours.memory_mib())
     # The first has to compile and to read from the disk.
-    return statistics.median(took[1:])
+    return statistics.median(took[1:]), statistics.median(memory)
 
 
 @contextmanager

@@ -57,8 +57,9 @@ def _times(figures: Figures, case: str, to: str) -> str:
 def _notes(figures: Figures) -> Iterator[tuple[str, str]]:
     notes = figures.notes
     yield "start to first answer", f"{notes['start'] * 1000:,.0f} ms"
+    yield "idle memory", f"{notes['idle']:,.0f} MiB"
     for stack, mebibytes in figures.memory.items():
-        yield f"memory, {stack}", f"{mebibytes:,.0f} MiB"
+        yield f"memory under load, {stack}", f"{mebibytes:,.0f} MiB"
     if "bare hashes" in notes:
         bare, logins = notes["bare hashes"], figures.cases["login"][OURS].rate
         yield "hashes a second, by the library alone", f"{bare:,.1f}"

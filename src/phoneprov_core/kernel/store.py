@@ -168,13 +168,17 @@ class _Rows(Protocol[E]):
     ) -> list[E]: ...
 
 
+PIECE = 1024
+"""So many records are read at a time. A list of a round thousand is read at once."""
+
+
 async def listing(
     open_: Callable[[], AbstractAsyncContextManager[T]],
     store_in: Callable[[T], _Rows[E]],
     page: Page = None,
     *,
     owner: str | None = None,
-    piece: int = 1000,
+    piece: int = PIECE,
 ) -> Listing[E]:
     """The whole list in pieces of at most ``piece`` records, or one page of it with its total.
 

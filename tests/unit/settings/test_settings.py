@@ -27,7 +27,7 @@ def test_nothing_needs_to_be_set() -> None:
     assert settings.ftp.port == 21
     assert (settings.phone_web.scheme, settings.phone_web.port) == ("http", 80)
     assert settings.trusted_proxies == ()
-    assert settings.hash_threads == os.cpu_count()
+    assert settings.hash_threads == len(os.sched_getaffinity(0))
 
 
 def test_an_empty_variable_counts_as_unset() -> None:
