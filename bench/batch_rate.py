@@ -1,10 +1,9 @@
 """How fast a batch is, beside a bare aioftp loop: python bench/batch_rate.py.
 
-An FTP server (that of the simulated phone, or pyftpdlib) and the web server of all phones run
-in processes of their own. The
-bare loop does nothing but put a file under a temporary name, read it back, rename it and read
-it back again, over one connection a phone, as many at once as the batch. It runs before and
-behind the batch, and both go into its rate. The batch does the same for each phone and all
+The FTP server of the simulated phone and the web server of all phones run in processes of their
+own. The bare loop does nothing but put a file under a temporary name, read it back, rename it
+and read it back again, over one connection a phone, as many at once as the batch. It runs before
+and behind the batch, and both go into its rate. The batch does the same for each phone and all
 else that a deployment is: lease and record in a SQLite file, leftovers, the phone's service
 session, the restart.
 
@@ -18,7 +17,6 @@ from __future__ import annotations
 import asyncio
 import cProfile
 import io
-import logging
 import multiprocessing
 import os
 import re
@@ -35,9 +33,6 @@ from typing import NamedTuple
 import aioftp
 import click
 import uvloop
-from pyftpdlib.authorizers import DummyAuthorizer
-from pyftpdlib.handlers import FTPHandler
-from pyftpdlib.servers import FTPServer
 
 from phoneprov_adapters.container import Container
 from phoneprov_adapters.phone.http import PhoneWeb
@@ -61,12 +56,6 @@ FLOOR = "the floor"
 @click.option("--phones", default=1000, show_default=True)
 @click.option("--at-once", default=40, show_default=True)
 @click.option("--goal", default=70, show_default=True, help="Per cent of the bare rate.")
-@click.option(
-    "--server",
-    type=click.Choice(["simulator", "pyftpdlib"]),
-    default="simulator",
-    show_default=True,
-)
 @click.option("--restart", type=click.Choice(["http", "none"]), default="http", show_default=True)
 @click.option("--pauses", is_flag=True, help="With the pauses between a phone's keys.")
 @click.option("--confirm", default=0, show_default=True, help="Watch each phone for so long.")
@@ -75,7 +64,6 @@ def batch_rate(
     phones: int,
     at_once: int,
     goal: int,
-    server: str,
     restart: str,
     confirm: int,
     profile: str | None,
@@ -85,8 +73,7 @@ def batch_rate(
     """Print the rate of a batch of PHONES phones beside that of a bare loop."""
     with tempfile.TemporaryDirectory(prefix="phoneprov-batch-") as temporary:
         folder = Path(temporary)
-        program = simulator_process if server == "simulator" else ftp_process
-        with started(program, str(folder)) as ftp_port, started(web_process) as web_port:
+        with started(ftp_process, str(folder)) as ftp_port, started(web_process) as web_port:
             environment = {
                 "PHONEPROV_DATA_DIR": str(folder / "data"),
                 "PHONEPROV_FTP_HOST": "127.0.0.1",
@@ -253,18 +240,6 @@ def hurry() -> None:
 
 
 def ftp_process(told: Connection, folder: str) -> None:
-    """An FTP server, until it is ended."""
-    logging.basicConfig(level=logging.CRITICAL)
-    authorizer = DummyAuthorizer()
-    authorizer.add_user(USER, PASSWORD, folder, perm="elradfmw")
-    handler = type("Handler", (FTPHandler,), {"authorizer": authorizer})
-    server = FTPServer(("127.0.0.1", 0), handler, backlog=512)
-    server.max_cons = 1024
-    told.send(server.address[1])
-    server.serve_forever()
-
-
-def simulator_process(told: Connection, folder: str) -> None:
     """The FTP server of the simulated phone, until it is ended."""
 
     async def serve() -> None:

@@ -17,12 +17,14 @@ def as_markdown(measured: Sequence[Figures]) -> str:
     return "\n".join(line for figures in measured for line in _tables(figures))
 
 
-def write_page(page: Path, measured: Sequence[Figures]) -> None:
-    """Put the tables between the marks of a page."""
+def write_page(page: Path, measured: Sequence[Figures], switches: Sequence[str]) -> None:
+    """Put the tables, and what was said of switches, between the marks of a page."""
     head, _, rest = page.read_text().partition(BEGIN)
     _, _, tail = rest.partition(END)
     where = f"Python {platform.python_version()}, {os.cpu_count()} processors, {platform.system()}"
     middle = f"Measured on: {where}.\n\n{as_markdown(measured)}"
+    if switches:
+        middle += "\n".join(["\n### Switches\n", *(f"- {line}" for line in switches), ""])
     page.write_text(f"{head}{BEGIN}\n{middle}\n{END}{tail}")
 
 
