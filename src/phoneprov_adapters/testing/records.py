@@ -165,7 +165,7 @@ def a_session(number: int, user_uuid: str, **changes: Any) -> Session:
     session = Session(
         uuid=identifier(number),
         user_uuid=user_uuid,
-        token_id="t1",  # nosec B106 - it names a token
+        token_id="t1",  # nosec B106
         created_at=1000,
         expires_at=5000,
         ends_at=9000,
