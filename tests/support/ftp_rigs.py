@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import ssl
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -16,8 +17,9 @@ from phoneprov_adapters.ftp.settings import FtpSettings, Tls
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.networks import PhoneNetworks
-from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.profiles.ports import ConfigUploader
+from support.ftp_faults import Fault
 from support.ftp_real import REAL, real_server
 from support.ftp_scripted import ScriptedFtp
 from support.ftp_servers import (
@@ -78,6 +80,31 @@ class Rig:
             return uploader
         # Nobody listens there.
         return FtpUploader(settings_for(1, timeout=2), PhoneNetworks.parse(LOOPBACK))
+
+    @contextlib.asynccontextmanager
+    async def silent(self) -> AsyncIterator[ConfigUploader]:
+        """An uploader whose server never says a word."""
+        uploader = self.make(LOOPBACK, None)
+        if isinstance(uploader, MemoryUploader):
+            uploader.fail_next(TimedOut("The server did not answer in time (uploading)."))
+            yield uploader
+            return
+        with socket.create_server(("127.0.0.1", 0)) as mute:
+            settings = settings_for(mute.getsockname()[1], timeout=0.2)
+            yield FtpUploader(settings, PhoneNetworks.parse(LOOPBACK))
+
+    @contextlib.asynccontextmanager
+    async def lying(self) -> AsyncIterator[ConfigUploader]:
+        """An uploader whose server gives back other bytes than it was sent."""
+        uploader = self.make(LOOPBACK, None)
+        if isinstance(uploader, MemoryUploader):
+            uploader.fail_next(Refused("The server does not hold what was sent (verifying)."))
+            yield uploader
+            return
+        server = ScriptedFtp(None)
+        server.faults = [Fault("RETR", "other_bytes", 0)]
+        async with server.serving():
+            yield FtpUploader(settings_for(server.port), PhoneNetworks.parse(LOOPBACK))
 
 
 def settings_for(port: int, tls: Tls = "off", ca: Path | None = None, **more: Any) -> FtpSettings:

@@ -17,6 +17,7 @@ NAME = "SEP001122334455.cnf.xml"
 OLD = b"<old>" + b"o" * 20_000 + b"</old>"
 PROFILE = ("<device>" + "Größe ☎ 電話\n" * 1300 + "</device>").encode()
 LARGEST = bytes(range(256)) * 2000
+MOST_SECONDS = 21
 IP = "127.0.0.1"
 """The address of the phone that uploads are for."""
 
@@ -38,7 +39,10 @@ class UploaderRig:
 
     ``read`` and ``write`` see the folder past the uploader; ``server`` is what places begin
     with. ``broken`` is the uploader with something amiss, such as a wrong password or a server
-    that is away: each of its uploads has to fail. ``left_behind`` makes the name of a temporary
+    that is away: each of its uploads has to fail. ``silent`` is the uploader with a place that
+    lets it in and never answers, on a deadline of at most 20 seconds, and ``lying`` with one that
+    gives back other bytes than it was sent; None where the place cannot be such, as a folder
+    cannot be silent. ``left_behind`` makes the name of a temporary
     file that an earlier attempt for a file name would have left.
     """
 
@@ -47,6 +51,8 @@ class UploaderRig:
     read: Callable[[], dict[str, bytes]]
     write: Callable[[str, bytes], object]
     broken: ConfigUploader
+    silent: ConfigUploader | None = None
+    lying: ConfigUploader | None = None
     left_behind: Callable[[str], str] = field(default_factory=lambda: _hidden)
 
 
@@ -173,6 +179,25 @@ class UploaderContract:
         assert caught.value.message.endswith(".")
         assert "\n" not in caught.value.message
         assert rig.read() == {NAME: OLD}
+
+    async def test_a_place_that_never_answers_is_given_up_in_time(self, rig: UploaderRig) -> None:
+        if rig.silent is None:
+            pytest.skip("the place cannot be silent")
+        began = perf_counter()
+
+        with pytest.raises(TimedOut):
+            await rig.silent.upload(an_upload(PROFILE))
+
+        assert perf_counter() - began < MOST_SECONDS
+
+    async def test_a_place_that_does_not_hold_what_was_sent_is_found_out(
+        self, rig: UploaderRig
+    ) -> None:
+        if rig.lying is None:
+            pytest.skip("the place cannot lie")
+
+        with pytest.raises(Refused):
+            await rig.lying.upload(an_upload(PROFILE))
 
 
 @pytest.mark.asyncio

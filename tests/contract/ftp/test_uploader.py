@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import pytest
+import pytest_asyncio
 
 from phoneprov_adapters.testing import PhoneUploaderContract, UploaderContract, UploaderRig
 from phoneprov_adapters.testing.uploaders import NAME, PROFILE, an_upload
@@ -13,15 +16,18 @@ from support.ftp_rigs import Rig
 class TestUploaders(UploaderContract, PhoneUploaderContract):
     """In memory, and over FTP to servers of several makes."""
 
-    @pytest.fixture(name="rig")
-    def uploader_rig(self, server_rig: Rig) -> UploaderRig:
-        return UploaderRig(
-            server_rig.uploader,
-            server_rig.server,
-            server_rig.read,
-            server_rig.write,
-            server_rig.broken(),
-        )
+    @pytest_asyncio.fixture(name="rig")
+    async def uploader_rig(self, server_rig: Rig) -> AsyncIterator[UploaderRig]:
+        async with server_rig.silent() as silent, server_rig.lying() as lying:
+            yield UploaderRig(
+                server_rig.uploader,
+                server_rig.server,
+                server_rig.read,
+                server_rig.write,
+                server_rig.broken(),
+                silent,
+                lying,
+            )
 
     @pytest.fixture
     def elsewhere(self, server_rig: Rig) -> ConfigUploader:
