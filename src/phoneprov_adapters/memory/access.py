@@ -19,6 +19,7 @@ PERMISSIONS: Kind[Permission] = Kind(
 ASSIGNMENTS: Kind[Assignment] = Kind(
     "assignment",
     key="user_uuid",
+    unique=(Unique("uuid", "uuid", lambda assignment: (assignment.uuid,)),),
     references=(
         Reference("user_uuid", USERS, OnRemove.GO_ALONG),
         Reference("perm_uuid", PERMISSIONS, OnRemove.STAND_AGAINST),

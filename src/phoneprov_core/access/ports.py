@@ -28,7 +28,8 @@ class Assignments(Protocol):
     async def assign(self, assignment: Assignment) -> None:
         """Put it in the place of the user's current one, in one statement: racing callers
         leave exactly one. Level and name are those of the permission, whatever stands here.
-        Raises ``NotFound`` when the user or the permission is gone."""
+        Raises ``NotFound`` when the user or the permission is gone, ``Conflict`` (code
+        ``already_exists``) when another user's assignment has this uuid."""
         ...
 
     async def remove(self, user_uuid: str) -> bool:

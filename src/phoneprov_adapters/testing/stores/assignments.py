@@ -15,7 +15,7 @@ from phoneprov_adapters.testing.records import (
     moment,
 )
 from phoneprov_core.access.model import Assignment
-from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.stores import Database
 
@@ -78,6 +78,16 @@ class AssignmentsContract:
         assert await _of_user(database, ADA) == expected
         async with database.write() as tx:
             assert await tx.permissions.remove(ONE)
+
+    async def test_no_two_users_have_the_assignment_of_one_uuid(self, database: Database) -> None:
+        await _assign(database, (ADA, ONE))
+
+        with pytest.raises(Conflict) as caught:
+            await _assign(database, (BOB, ONE))
+
+        assert caught.value.code == "already_exists"
+        await _assign(database, (ADA, ZERO))
+        assert await _of_user(database, BOB) is None
 
     async def test_racing_callers_leave_exactly_one(self, database: Database) -> None:
         async def give(number: int) -> None:
