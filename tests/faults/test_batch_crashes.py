@@ -10,9 +10,9 @@ from typing import Any
 
 from faults.desk import Desk, desk
 from faults.served import Served
+from phoneprov_adapters.testing.records import a_mac
 from races.wire import Line
 from support.scale import note, rounds
-from support.stores import a_mac
 
 PHONES = rounds(10, 60)
 

@@ -16,11 +16,11 @@ import pytest
 from faults import impatient
 from faults.desk import Desk, desk
 from faults.served import Served
+from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from races.wire import Line, Reply
 from support.postgres import new_database
 from support.scale import LONG, chances, note, rounds, spread
-from support.stores import a_mac
 
 XML = "<device><deviceProtocol>SCCP</deviceProtocol></device>"
 PHONES = [a_mac(number) for number in (1, 2, 3)]

@@ -18,6 +18,7 @@ from faults import crashing
 from faults.crashing import POINTS, SAVES, Order
 from faults.desk import Desk, desk
 from phoneprov_adapters.settings import read_settings
+from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_adapters.wiring import migrate_embedded, prepare, running
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.model import Confirmation, Deployment, Wanted
@@ -27,7 +28,6 @@ from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.device import config_filename
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest
 from support.scale import note, rounds
-from support.stores import a_mac, a_user, identifier
 
 OWNER = identifier(1)
 ACTOR = Actor(OWNER, SUPERADMIN)

@@ -12,9 +12,9 @@ from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.rotation import PIECE, MissingKeys
 from phoneprov_adapters.sql.sealed import PINS, SEALED_COLUMNS
 from phoneprov_adapters.sql.tables import extensions, metadata
+from phoneprov_adapters.testing.records import identifier
 from support.keys import BOTH_KEYS, NEW_KEY, NEW_KEYS, OLD_KEY, OLD_KEYS
 from support.sealing import Sealer, Vault, expected, put_secrets, secrets_of, set_pin
-from support.stores import identifier
 
 COUNT = 2 * PIECE + 3
 OLD_FIRST = SecretKeys.parse(f"{OLD_KEY},{NEW_KEY}")

@@ -15,12 +15,12 @@ from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
 from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.reach import RealReachability
+from phoneprov_adapters.testing.records import a_phone
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.profiles.device import CLEAR_SERVICES
 from phoneprov_core.profiles.ports import Upload
 from support.addresses import BYPASSES
 from support.phone_stub import PhoneStub
-from support.stores import a_phone
 
 FILE = "SEP001BD4123456.cnf.xml"
 _calls: list[list[Any]] = []

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.kems.model import Kem
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
-from phoneprov_core.vendor_services.model import VendorService
-from support.access_rig import KNOWN, Body, Rig
-from support.api import PASSWORD
-from support.batches import a_batch
-from support.stores import (
+from phoneprov_adapters.testing.records import (
     a_company_contact,
     a_deployment,
     a_link,
@@ -29,6 +22,13 @@ from support.stores import (
     identifier,
     moment,
 )
+from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.kems.model import Kem
+from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.vendor_services.model import VendorService
+from support.access_rig import KNOWN, Body, Rig
+from support.api import PASSWORD
+from support.batches import a_batch
 
 
 async def nothing(_: Rig) -> dict[str, str]:

@@ -14,10 +14,12 @@ from phoneprov_adapters.container import Container
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.settings import read_settings
+from phoneprov_adapters.testing.records import a_permission, a_user, identifier, moment
 from phoneprov_core.access.model import Assignment
+from phoneprov_core.stores import Database
 from phoneprov_http.app import HttpSettings, create_app
 from support.keys import NEW_KEY, argon2_parameters
-from support.stores import DATABASES, Database, a_permission, a_user, identifier, moment
+from support.stores import DATABASES
 
 PASSWORD = "a password of the tests"
 STRANGER = identifier(0xDEAD)

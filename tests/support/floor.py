@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.model import Batch, BatchPhone, NewBatch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile, Profile
 from support.office import Office
-from support.stores import a_mac
 from support.switching import XML
 
 FLOOR = "2nd floor"

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth
 
+from phoneprov_adapters.testing.records import a_permission, a_session, a_user, identifier, moment
 from phoneprov_core.access.model import Assignment
 from phoneprov_core.auth.model import Claims, TokenKind
 from support.fuzz_records import RECORDS, fill
 from support.served import Served
-from support.stores import a_permission, a_session, a_user, identifier, moment
 
 HOUR = 3600 * 1000
 SEED = 4711

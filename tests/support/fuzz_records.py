@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from phoneprov_core.batches.model import BatchEntry
-from phoneprov_core.kems.model import Kem
-from phoneprov_core.stores import Database
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
-from phoneprov_core.vendor_services.model import VendorService
-from support.batches import a_batch
-from support.stores import (
+from phoneprov_adapters.testing.records import (
     a_company_contact,
     a_deployment,
     a_link,
@@ -27,6 +21,12 @@ from support.stores import (
     identifier,
     moment,
 )
+from phoneprov_core.batches.model import BatchEntry
+from phoneprov_core.kems.model import Kem
+from phoneprov_core.stores import Database
+from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.vendor_services.model import VendorService
+from support.batches import a_batch
 
 COUNT = 40
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.auth.model import Credentials
 from phoneprov_core.configuration.well_formed import device_xml_rule
 from phoneprov_core.kernel import values
@@ -24,7 +25,6 @@ from phoneprov_core.users.model import NewUser
 from phoneprov_http.bodies import decoded
 from support.parser import Parser, text_of
 from support.parsers_of_callers import AUTHORIZATION, FORWARDED, JWT
-from support.stores import identifier
 
 OWN_WORDS = re.compile(r"(must|is|are|contains|declares) ")
 

@@ -16,6 +16,7 @@ from litestar import Request
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import START, FixedClock
 from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.kernel.actor import Actor
@@ -25,7 +26,6 @@ from phoneprov_core.kernel.times import millis
 from phoneprov_http.requests import Requests
 from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS
 from support.parser import Parser, text_of
-from support.stores import a_session, a_user, identifier
 
 HOUR = 3600 * 1000
 

@@ -113,6 +113,11 @@ class Server:
         """Stop it: fast, or at once (QUIT), as a crash would."""
         self._tell(how)
 
+    @property
+    def pid(self) -> int:
+        """Its first process, which started all the others."""
+        return int((self.folder / "data" / "postmaster.pid").read_text().partition("\n")[0])
+
     def _tell(self, word: str) -> None:
         _pipe(self._keeper.stdin).write(f"{word}\n")
         if _pipe(self._keeper.stdout).readline() != f"{word}\n":

@@ -16,11 +16,18 @@ from phoneprov_adapters.security.rotation import KeyRotation
 from phoneprov_adapters.sql import migrate
 from phoneprov_adapters.sql.choice import Database, database_at
 from phoneprov_adapters.sql.transaction import SqlTransaction
+from phoneprov_adapters.testing.records import (
+    a_pin,
+    a_profile,
+    a_user,
+    an_extension,
+    identifier,
+    moment,
+)
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.profiles.model import Revision
 from support import postgres
 from support.keys import argon2_parameters
-from support.stores import a_pin, a_profile, a_user, an_extension, identifier, moment
 
 E = TypeVar("E")
 

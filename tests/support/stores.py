@@ -1,4 +1,4 @@
-"""Databases to run a test over, and the records of the contract kit to put into them."""
+"""Databases to run a test over."""
 
 from __future__ import annotations
 
@@ -13,49 +13,8 @@ from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql import migrate
 from phoneprov_adapters.sql.postgres import PostgresDatabase
 from phoneprov_adapters.sql.sqlite import SqliteDatabase
-from phoneprov_adapters.testing.records import (
-    a_company_contact,
-    a_deployment,
-    a_link,
-    a_mac,
-    a_permission,
-    a_personal_contact,
-    a_phone,
-    a_pin,
-    a_profile,
-    a_revision,
-    a_session,
-    a_user,
-    an_assignment,
-    an_extension,
-    identifier,
-    moment,
-)
-from phoneprov_core.stores import Database, Stores
+from phoneprov_core.stores import Database
 from support import pgbouncer, postgres
-
-__all__ = [
-    "DATABASES",
-    "KEY",
-    "Database",
-    "Stores",
-    "a_company_contact",
-    "a_deployment",
-    "a_link",
-    "a_mac",
-    "a_permission",
-    "a_personal_contact",
-    "a_phone",
-    "a_pin",
-    "a_profile",
-    "a_revision",
-    "a_session",
-    "a_user",
-    "an_assignment",
-    "an_extension",
-    "identifier",
-    "moment",
-]
 
 KEY = "the-key-of-the-tests-0123456789abcdef"
 

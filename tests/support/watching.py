@@ -15,6 +15,7 @@ from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_adapters.simulator.web import WebPhone
+from phoneprov_adapters.testing.records import a_phone
 from phoneprov_core.deployments.outside import PhoneWatch
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.phones.model import Phone
@@ -22,7 +23,6 @@ from phoneprov_core.profiles.device import device_name
 from support.ami_stub import SECRET, USER, AmiStub, event
 from support.phone_simulated import FTP_PASSWORD, web
 from support.phone_web import IP, LOOPBACK
-from support.stores import a_phone
 
 PHONE = a_phone(1, phone_ip=IP)
 OTHER = a_phone(2, phone_ip=IP)

@@ -9,9 +9,9 @@ import pytest
 
 from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.manager import ManagerSettings
+from phoneprov_adapters.testing.records import a_phone
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_stub import SECRET, USER, AmiStub, Say, event, failure, raw
-from support.stores import a_phone
 
 SCCP = a_phone(1, mac="00:1B:D4:00:00:01")
 SIP = a_phone(2, mac="00:1B:D4:00:00:02", software_type="SIP")

@@ -11,20 +11,14 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.system import random_id, system_clock
+from phoneprov_adapters.testing.records import a_permission, a_user, an_assignment, identifier
 from phoneprov_core.access.model import NewAssignment
 from phoneprov_core.access.use_cases import UserPermissions
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.levels import LevelRule
-from support.stores import (
-    DATABASES,
-    Database,
-    Stores,
-    a_permission,
-    a_user,
-    an_assignment,
-    identifier,
-)
+from phoneprov_core.stores import Database, Stores
+from support.stores import DATABASES
 
 ADA, BOB = identifier(1), identifier(2)
 ZERO, ONE = identifier(10), identifier(11)

@@ -40,13 +40,14 @@ from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated
 from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.stores import Database
 from phoneprov_core.users.model import NewUser, UserPatch
 from phoneprov_core.users.passwords import PasswordPolicy
 from phoneprov_core.users.use_cases import Users
 from support.keys import NEW_KEYS
 from support.scale import rounds
 from support.session_model import CLOSED, REFUSED, SessionModel, Token
-from support.stores import DATABASES, Database
+from support.stores import DATABASES
 
 T = TypeVar("T")
 

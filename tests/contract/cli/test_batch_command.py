@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from phoneprov_adapters.settings import read_settings
+from phoneprov_adapters.testing.records import a_mac
 from phoneprov_adapters.wiring import open_phoneprov
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_http.main.cli import main
 from support.desk import ADA, MAC, configuration, furnish, phone_beside, settings_for
-from support.stores import a_mac
 
 NOBODY = "00000000-0000-4000-8000-ffffffffffff"
 

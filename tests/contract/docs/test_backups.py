@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from phoneprov_adapters.settings import read_settings
+from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_adapters.wiring import migrate_embedded, prepare, running
 from phoneprov_core.application import UseCases
 from phoneprov_core.directory.model import NewCompanyContact
@@ -23,7 +24,6 @@ from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
 from support.postgres import new_database
 from support.postgres_binaries import binaries
-from support.stores import a_user, identifier
 
 PAGE = (Path(__file__).parents[3] / "docs/how-to/back-up-and-restore.md").read_text("utf-8")
 ACTOR = Actor(identifier(1), SUPERADMIN)

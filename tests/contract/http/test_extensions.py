@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from phoneprov_adapters.testing.records import an_extension
 from support.api import STRANGER, Api, Caller, data_of, error_of
-from support.stores import an_extension
 
 FIELDS = [
     "uuid", "type", "extension", "name", "password", "description", "voicemail",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from phoneprov_adapters.testing.records import a_mac, a_phone
 from support.api import Api, Caller, data_of, error_of
 from support.phone_parts import a_flag, a_kem
-from support.stores import a_mac, a_phone
 
 FIELDS = [
     "mac", "brand", "model", "description", "name", "hostname", "location", "phone_ip",

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from support.api import PASSWORD, STRANGER, Api, Caller, data_of, error_of, opened_api
-from support.stores import (
+from phoneprov_adapters.testing.records import (
     a_link,
     a_personal_contact,
     a_pin,
@@ -18,6 +17,7 @@ from support.stores import (
     an_extension,
     identifier,
 )
+from support.api import PASSWORD, STRANGER, Api, Caller, data_of, error_of, opened_api
 
 FIELDS = [
     "uuid", "first_name", "last_name", "username", "email", "phone", "lang", "location",

@@ -11,12 +11,12 @@ from phoneprov_adapters.asterisk.manager import Manager, ManagerSettings
 from phoneprov_adapters.memory.phone import MemoryPhone
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS
+from phoneprov_adapters.testing.records import a_phone
 from phoneprov_core.profiles.ports import KeyPress, PhoneCommands
 from phoneprov_core.profiles.restart import CiscoPhones, RestartBy
 from support.ami_stub import SECRET, USER, AmiStub, failure
 from support.phone_stub import PhoneStub, http, nothing, sends
 from support.phone_web import IP, LOOPBACK, web
-from support.stores import a_phone
 
 PHONE = a_phone(1, phone_ip=IP, model="CP-7945G")
 

@@ -12,10 +12,10 @@ from phoneprov_adapters.sql import migrate
 from phoneprov_adapters.sql.deadlines import Deadlines
 from phoneprov_adapters.sql.postgres import PostgresDatabase
 from phoneprov_adapters.sql.schema import newest
+from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.errors import Unavailable
 from support import pgbouncer, postgres
 from support.postgres_databases import database_at
-from support.stores import a_user, identifier
 
 pytestmark = pytest.mark.skipif(
     pgbouncer.binary() is None and not pgbouncer.REQUIRED, reason=pgbouncer.MISSING

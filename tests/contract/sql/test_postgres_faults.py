@@ -12,11 +12,11 @@ import pytest
 
 from phoneprov_adapters.sql.postgres import PostgresDatabase
 from phoneprov_adapters.sql.postgres_pool import SIZE
+from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.errors import Unavailable
 from support import postgres
 from support.postgres_databases import SHORT, database_at
 from support.postgres_proxy import Proxy
-from support.stores import a_user, identifier
 
 LATEST = SHORT.total + SHORT.answer + 0.5
 """Seconds within which every request ends, with something over for a slow machine."""

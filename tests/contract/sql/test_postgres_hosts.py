@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from phoneprov_adapters.testing.records import a_user, identifier
 from support import postgres
 from support.postgres_databases import database_at
-from support.stores import a_user, identifier
 
 
 async def test_of_several_hosts_the_one_that_takes_changes_is_found(

@@ -13,12 +13,14 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
+from phoneprov_adapters.testing import records
+from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.deployments.model import Outcome, Step, StepName
 from phoneprov_core.kernel.errors import PhoneprovError
-from support import stores
+from phoneprov_core.stores import Database, Stores
 from support.phone_parts import a_flag, a_kem, a_service
-from support.stores import DATABASES, Database, Stores, a_mac, identifier, moment
+from support.stores import DATABASES
 
 
 class Question(NamedTuple):
@@ -48,18 +50,18 @@ perhaps = st.none() | texts
 pages = {"offset": st.integers(0, 2)}
 
 phones = st.builds(
-    stores.a_phone, numbers, name=perhaps, is_active=truths, phone_ip=perhaps, created_at=moments
+    records.a_phone, numbers, name=perhaps, is_active=truths, phone_ip=perhaps, created_at=moments
 )
 kems = st.builds(a_kem, numbers, model=perhaps, connected_phone=st.none() | macs)
 flags = st.builds(a_flag, numbers, vendor=truths)
 services = st.builds(a_service, numbers, name=perhaps, created_at=moments)
-users = st.builds(lambda number, active: stores.a_user(number, is_active=active), numbers, truths)
-permissions = st.builds(stores.a_permission, numbers, description=perhaps)
-assignments = st.builds(stores.an_assignment, ids, ids, numbers)
-sessions = st.builds(stores.a_session, numbers, ids, created_at=st.sampled_from([1000, 6000]))
+users = st.builds(lambda number, active: records.a_user(number, is_active=active), numbers, truths)
+permissions = st.builds(records.a_permission, numbers, description=perhaps)
+assignments = st.builds(records.an_assignment, ids, ids, numbers)
+sessions = st.builds(records.a_session, numbers, ids, created_at=st.sampled_from([1000, 6000]))
 attempts = st.builds(Attempts, numbers, *[st.sampled_from([0, 1, 2**40])] * 3)
 deployments = st.builds(
-    stores.a_deployment,
+    records.a_deployment,
     numbers,
     macs,
     outcome=st.sampled_from(Outcome),
@@ -68,20 +70,20 @@ deployments = st.builds(
     ).map(tuple),
     ended_at=st.none() | moments,
 )
-pins = st.builds(stores.a_pin, numbers, ids)
+pins = st.builds(records.a_pin, numbers, ids)
 profiles = st.builds(
-    stores.a_profile, numbers, ids, cnf_xml=texts, compatible_models=st.lists(texts).map(tuple)
+    records.a_profile, numbers, ids, cnf_xml=texts, compatible_models=st.lists(texts).map(tuple)
 )
-company_contacts = st.builds(stores.a_company_contact, numbers, name=texts, is_active=truths)
-personal_contacts = st.builds(stores.a_personal_contact, numbers, ids, created_at=moments)
+company_contacts = st.builds(records.a_company_contact, numbers, name=texts, is_active=truths)
+personal_contacts = st.builds(records.a_personal_contact, numbers, ids, created_at=moments)
 extensions = st.builds(
-    stores.an_extension,
+    records.an_extension,
     numbers,
     extension=st.sampled_from(["1001", "1002"]),
     password=texts,
     voicemail_passcode=perhaps,
 )
-links = st.builds(stores.a_link, numbers, ids, ids, created_at=moments)
+links = st.builds(records.a_link, numbers, ids, ids, created_at=moments)
 tokens = st.sampled_from(["t1", "t2", "t3"])
 times = st.sampled_from([2000, 4999, 5000, 7000])
 
@@ -112,6 +114,9 @@ questions = st.one_of(
     *(asked(f"{name}.count", ids) for name in OWNED),
     *(asked(f"{name}.count") for name in RECORDS),
     asked("enriched_phones.rows", numbers, **pages),
+    asked("users.with_password", numbers.map(lambda number: f"ADA-{number}")),
+    asked("users.set_password_hash", ids, texts),
+    asked("users.logged_in", ids, texts, moments),
     asked("kems.disconnect", macs),
     asked("vendor_phones.save", flags),
     asked("assignments.assign", assignments),
@@ -128,6 +133,7 @@ questions = st.one_of(
     ),
     asked("sessions.end", ids),
     asked("sessions.end_all", ids, besides=st.none() | ids),
+    asked("attempts.begin", texts, attempts),
     asked("attempts.of", texts),
     asked("attempts.keep", texts, attempts),
     asked("attempts.clear", texts),
@@ -186,12 +192,12 @@ class Three(RuleBasedStateMachine):
         self.databases = {name: self._open(name) for name in sorted(DATABASES)}
         # Something for most questions to find.
         beginning = [
-            Question("users.add", (stores.a_user(1),), {}),
-            Question("users.add", (stores.a_user(2),), {}),
-            Question("permissions.add", (stores.a_permission(1),), {}),
-            Question("sessions.start", (stores.a_session(1, identifier(1)),), {}),
-            Question("extensions.add", (stores.an_extension(1),), {}),
-            Question("phones.add", (stores.a_phone(1),), {}),
+            Question("users.add", (records.a_user(1),), {}),
+            Question("users.add", (records.a_user(2),), {}),
+            Question("permissions.add", (records.a_permission(1),), {}),
+            Question("sessions.start", (records.a_session(1, identifier(1)),), {}),
+            Question("extensions.add", (records.an_extension(1),), {}),
+            Question("phones.add", (records.a_phone(1),), {}),
         ]
         self._same(lambda database: answers_of(database, beginning, False))
 

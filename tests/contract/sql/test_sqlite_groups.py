@@ -11,8 +11,9 @@ import pytest
 
 from phoneprov_adapters.sql.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.sqlite_writing import WriteConnection
+from phoneprov_adapters.testing.records import a_mac, a_phone
 from phoneprov_core.kernel.errors import Unavailable
-from support.stores import DATABASES, a_mac, a_phone
+from support.stores import DATABASES
 
 Tx = Any
 Meanwhile = Callable[[Tx], Awaitable[None]]

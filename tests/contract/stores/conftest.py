@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from support.store_kinds import KINDS, Kind
-from support.stores import DATABASES, Database
+from phoneprov_adapters.testing.kinds import KINDS, Kind
+from phoneprov_core.stores import Database
+from support.stores import DATABASES
 
 
 @pytest.fixture(params=sorted(DATABASES))

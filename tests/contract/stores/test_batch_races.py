@@ -10,6 +10,7 @@ from phoneprov_adapters.memory.system import MemoryBackground, await_directly
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.system import random_id, system_clock
+from phoneprov_adapters.testing.records import a_mac, a_phone, a_user, identifier
 from phoneprov_core.batches.model import Counts, NewBatch
 from phoneprov_core.batches.run import RunBatches
 from phoneprov_core.batches.use_cases import Batches
@@ -23,7 +24,7 @@ from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.profiles.model import NewProfile
 from phoneprov_core.profiles.restart import CiscoPhones, RestartBy
 from phoneprov_core.profiles.use_cases import Profiles
-from support.stores import Database, a_mac, a_phone, a_user, identifier
+from phoneprov_core.stores import Database
 
 PHONES = 30
 ROOT = system_actor(LevelRule.STRICT)

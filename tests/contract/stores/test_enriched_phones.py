@@ -11,8 +11,9 @@ import pytest
 from phoneprov_adapters.sql.connection import Row
 from phoneprov_adapters.sql.enriched_phones import SqlEnrichedPhones
 from phoneprov_adapters.sql.statements import Statement
+from phoneprov_adapters.testing.records import a_mac, a_phone
 from support.phone_parts import a_flag, a_kem
-from support.stores import DATABASES, a_mac, a_phone
+from support.stores import DATABASES
 
 
 async def test_a_piece_is_one_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

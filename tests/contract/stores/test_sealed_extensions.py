@@ -13,8 +13,10 @@ import pytest
 from phoneprov_adapters.security.box import SecretBox, WrongKey
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.sqlite import SqliteDatabase
+from phoneprov_adapters.testing.records import an_extension, identifier
 from phoneprov_core.extensions.model import Extension
-from support.stores import DATABASES, KEY, Database, an_extension, identifier
+from phoneprov_core.stores import Database
+from support.stores import DATABASES, KEY
 
 ONE = an_extension(1, password="line secret one", voicemail_passcode="97531")
 TWO = an_extension(2, password="line secret two", voicemail_passcode="86420")

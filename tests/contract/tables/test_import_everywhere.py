@@ -12,12 +12,13 @@ from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHashe
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kernel.actor import Actor, system_actor
 from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.stores import Database
 from phoneprov_core.transfer.index import Index
 from phoneprov_core.transfer.model import RowProblem
 from phoneprov_core.transfer.rows import Reader
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.passwords import PasswordPolicy
-from support.stores import DATABASES, Database
+from support.stores import DATABASES
 from support.table import ListTable
 
 

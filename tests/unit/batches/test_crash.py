@@ -7,6 +7,7 @@ import asyncio
 import msgspec
 import pytest
 
+from phoneprov_adapters.testing.records import a_deployment, a_mac
 from phoneprov_core.batches.model import Batch, BatchState, Counts, PhoneState, Turn
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.kernel.actor import Actor
@@ -15,7 +16,6 @@ from phoneprov_core.kernel.times import shown
 from phoneprov_core.profiles.model import Profile
 from support.floor import begin, ended, phones_of
 from support.office import Office
-from support.stores import a_deployment, a_mac
 from support.switching import Journal, deployments
 
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from phoneprov_adapters.memory.system import FixedClock
+from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.model import BatchState, Counts, PhoneState
 from phoneprov_core.batches.pace import Pace
 from phoneprov_core.deployments.model import Outcome
@@ -18,7 +19,6 @@ from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
 from phoneprov_core.profiles.restart import SWITCHED_OFF, RestartBy
 from support.floor import a_floor, begin, ended, phones_of
 from support.office import Office, Settings
-from support.stores import a_mac
 from support.switching import Journal, deployments, is_free, switch
 
 NO = Refused("The FTP server refused.")

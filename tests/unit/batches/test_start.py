@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.model import BatchState, Counts, NewBatch, WantedPhones
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked
@@ -15,7 +16,6 @@ from phoneprov_core.phones.model import NewPhone, PhonePatch
 from phoneprov_core.profiles.model import Profile, ProfilePatch
 from support.floor import FLOOR, begin, ended, phones_of
 from support.office import Office
-from support.stores import a_mac
 from support.switching import NOWHERE
 
 

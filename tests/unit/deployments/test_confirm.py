@@ -7,6 +7,7 @@ import asyncio
 import msgspec
 import pytest
 
+from phoneprov_adapters.testing.records import a_deployment
 from phoneprov_core.deployments.confirm import CONFIRM_SECONDS
 from phoneprov_core.deployments.model import Confirmation, Deployment
 from phoneprov_core.kernel.actor import Actor
@@ -15,7 +16,6 @@ from phoneprov_core.kernel.times import shown
 from phoneprov_core.profiles.model import Profile
 from phoneprov_core.profiles.restart import RestartBy
 from support.office import Office, Settings
-from support.stores import a_deployment
 from support.switching import MAC, Journal, a_desk, last_deployment, switch
 
 BACK = "The phone was seen."

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from phoneprov_adapters.testing.records import a_deployment, a_phone, identifier
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Invalid, NotFound
 from phoneprov_core.kernel.store import Listing, Window
 from support.office import Office
-from support.stores import a_deployment, a_phone, identifier
 
 MAC = "00:1B:D4:12:34:56"
 OTHER = "00:1B:D4:12:34:99"

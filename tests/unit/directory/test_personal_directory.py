@@ -7,6 +7,7 @@ import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import CountingIds, FixedClock
+from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.directory.model import (
     NewPersonalContact,
     PersonalContact,
@@ -18,7 +19,6 @@ from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.kernel.store import Window
-from support.stores import a_user, identifier
 
 ADMIN = Actor(identifier(0xAD), level=0)
 ADA = Actor(identifier(0xA), level=None)

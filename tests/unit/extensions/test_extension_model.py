@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from phoneprov_adapters.testing.records import an_extension
 from phoneprov_core.extensions.model import ExtensionPatch, NewExtension
 from phoneprov_core.kernel.errors import Invalid
-from support.stores import an_extension
 
 GOOD: dict[str, Any] = {
     "type": "custom",

@@ -7,13 +7,13 @@ import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import CountingIds, FixedClock
+from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.store import Window
-from support.stores import identifier
 
 ADMIN = Actor(identifier(0xAD), level=0, ip="10.1.1.1")
 ROOT = Actor(identifier(0xAE), level=0, ip="10.1.1.2")

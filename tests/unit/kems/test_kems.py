@@ -7,6 +7,7 @@ import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import CountingIds, FixedClock
+from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kems.model import Kem, KemPatch, NewKem
 from phoneprov_core.kems.use_cases import Kems
@@ -14,7 +15,6 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.store import Window
-from support.stores import identifier
 
 ADMIN = Actor(identifier(0xAD), level=0)
 ADA = Actor(identifier(0xA), level=None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.testing.records import a_mac, a_phone
 from phoneprov_core.kernel.store import Listing, Page, Window, listing
 from phoneprov_core.phones.model import Phone
-from support.stores import a_mac, a_phone
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import CountingIds, FixedClock
+from phoneprov_adapters.testing.records import a_user, an_extension, identifier
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.store import Window
 from phoneprov_core.links.model import FullLink, LinkedExtension, LinkedUser, NewLink
 from phoneprov_core.links.use_cases import Links
-from support.stores import a_user, an_extension, identifier
 
 ADMIN = Actor(identifier(0xAD), level=0)
 NOBODY = Actor(identifier(0xA), level=None)

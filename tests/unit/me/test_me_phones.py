@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.testing.records import a_mac, a_phone, identifier, moment
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.store import Window
 from phoneprov_core.me.model import EnrichedPhone, enriched
@@ -12,7 +13,6 @@ from phoneprov_core.me.use_cases import PIECE, Me
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.vendor_phones.model import VendorPhone
 from support.phone_parts import a_flag, a_kem
-from support.stores import a_mac, a_phone, identifier, moment
 
 ADA = Actor(identifier(0xA), level=None)
 

@@ -8,12 +8,12 @@ import pytest
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.kems import MemoryKems
 from phoneprov_adapters.memory.system import FixedClock
+from phoneprov_adapters.testing.records import a_mac, a_phone, identifier
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden, NotFound, Unavailable
 from phoneprov_core.phones.use_cases import Phones
 from support.phone_parts import a_flag, a_kem
-from support.stores import a_mac, a_phone, identifier
 
 ADMIN = Actor(identifier(0xAD), level=0)
 ADA = Actor(identifier(0xA), level=None)

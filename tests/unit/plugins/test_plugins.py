@@ -22,13 +22,13 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.settings import Settings, SettingsError, read_settings
 from phoneprov_adapters.sql.sqlite import SqliteDatabase
+from phoneprov_adapters.testing.records import a_phone
 from phoneprov_adapters.wiring import open_phoneprov, readiness, require_keys
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.restart import CiscoPhones
 from support.distributions import distribution
 from support.keys import NEW_KEY
-from support.stores import a_phone
 
 KEYS = SecretKeys.parse(NEW_KEY)
 SOURCE = """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from phoneprov_adapters.testing.records import a_phone, a_profile, identifier
 from phoneprov_core.kernel.commands import Unchecked, checked
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest
-from support.stores import a_phone, a_profile, identifier
 
 OWNER = identifier(1)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
+from phoneprov_adapters.testing.records import a_phone
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.device import CLEAR_SERVICES, restart_action, restart_keys
 from phoneprov_core.profiles.ports import PhoneDriver
 from phoneprov_core.profiles.restart import CiscoPhones, NeverRestarting, RestartBy, reachable_ip
-from support.stores import a_phone
 
 PHONE = a_phone(1)
 KEYS = [key.uri for key in restart_keys(PHONE.model)]

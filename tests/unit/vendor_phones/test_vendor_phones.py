@@ -8,6 +8,7 @@ import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import FixedClock
+from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked
@@ -15,7 +16,6 @@ from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.store import Window
 from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag, VendorPhoneRecord
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
-from support.stores import identifier
 
 ADMIN = Actor(identifier(0xAD), level=0)
 ADA = Actor(identifier(0xA), level=None)

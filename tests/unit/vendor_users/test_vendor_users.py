@@ -8,13 +8,13 @@ import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
+from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
 from phoneprov_core.vendor_users.model import NewPin, VendorUser
 from phoneprov_core.vendor_users.ports import PinHasher
 from phoneprov_core.vendor_users.use_cases import VendorUsers
-from support.stores import a_user, identifier
 
 ADMIN = Actor(identifier(0xAD), level=0)
 ADA = Actor(identifier(0xA), level=None)
