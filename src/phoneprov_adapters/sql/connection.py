@@ -47,6 +47,11 @@ class Connection(Protocol):
         """The first of its rows, or None."""
         ...
 
+    async def soon(self, statement: Statement, **values: Any) -> None:
+        """Run a statement that answers nothing and can break no constraint. It may be put off
+        until the next one, or the end of the transaction; what goes wrong is raised there."""
+        ...
+
     async def one_at_a_time(self, what: str) -> None:
         """Wait until no other transaction that asked for the same is left; hold it to the
         end of this one."""

@@ -12,7 +12,6 @@ from typing import Any
 
 import asyncpg
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.dialects.postgresql import asyncpg as dialect
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.address import PostgresAddress
@@ -20,7 +19,8 @@ from phoneprov_adapters.sql.connection import Connection, Row, version_at
 from phoneprov_adapters.sql.deadlines import Deadlines
 from phoneprov_adapters.sql.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.postgres_pool import PostgresPool
-from phoneprov_adapters.sql.statements import Compiler, Statement
+from phoneprov_adapters.sql.postgres_reading import ReadConnection, compiled_for
+from phoneprov_adapters.sql.statements import Statement
 from phoneprov_adapters.sql.transaction import Shared, SqlTransaction
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -30,16 +30,14 @@ _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 log = logging.getLogger("phoneprov.database")
 
-_compiled = Compiler(dialect.dialect(paramstyle="numeric_dollar"))  # type: ignore[no-untyped-call]
-
 
 class PostgresDatabase(ReadAndWrite[SqlTransaction]):
     """A PostgreSQL database, shared by every process that serves. ``box`` encrypts the
     secrets that are kept in it.
 
-    Reading goes question by question, without a transaction. Writing is one transaction at
-    READ COMMITTED: what must not be lost to a race rests on single statements, unique
-    constraints, and the locks that ``find`` and ``one_at_a_time`` take.
+    Reading goes without a transaction, question by question or several at a time. Writing is
+    one transaction at READ COMMITTED: what must not be lost to a race rests on single
+    statements, unique constraints, and the locks that ``find`` and ``one_at_a_time`` take.
 
     Everything has a deadline, and a connection that anything is in doubt about is closed: the
     server then takes back what it had begun. The next request makes a new one, so that
@@ -62,7 +60,8 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             self._begin = ";".join([_BEGIN, *settings])
         self._pool: PostgresPool | None = None
         # What is read holds nothing: all who read share it.
-        self._reading = Shared(SqlTransaction(_ReadConnection(self), box))
+        self._read_connection = ReadConnection(self.answered, deadlines.wait)
+        self._reading = Shared(SqlTransaction(self._read_connection, box))
 
     async def open(self) -> None:
         """Connect, to see that it works. The schema must be there already. Raises
@@ -94,7 +93,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
     async def schema_version(self) -> str | None:
         """The step of the schema's history that it stands at, or None. Raises
         ``Unavailable``."""
-        return await version_at(_ReadConnection(self))
+        return await version_at(self._read_connection)
 
     def read(self) -> AbstractAsyncContextManager[SqlTransaction]:
         return self._reading
@@ -154,25 +153,6 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             raise translated(error) from error
 
 
-class _ReadConnection(Connection):
-    writing = False
-    insert = staticmethod(postgresql.insert)
-
-    def __init__(self, database: PostgresDatabase) -> None:
-        self._database = database
-
-    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
-        compiled = _compiled(statement)
-        return await self._database.answered(compiled.sql, compiled.parameters(values))
-
-    async def row(self, statement: Statement, **values: Any) -> Row | None:
-        rows = await self.rows(statement, **values)
-        return rows[0] if rows else None
-
-    async def one_at_a_time(self, what: str) -> None:
-        """Nothing to do: reading holds nothing."""
-
-
 class _WriteConnection(Connection):
     """``usable`` says whether another may have the connection next, ``lost`` that the others
     are not to be trusted either."""
@@ -188,12 +168,15 @@ class _WriteConnection(Connection):
         self._begun = False
 
     async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
-        compiled = _compiled(statement)
+        compiled = compiled_for(statement)
         return await self._run(compiled.sql, compiled.parameters(values))
 
     async def row(self, statement: Statement, **values: Any) -> Row | None:
         rows = await self.rows(statement, **values)
         return rows[0] if rows else None
+
+    async def soon(self, statement: Statement, **values: Any) -> None:
+        await self.rows(statement, **values)
 
     async def one_at_a_time(self, what: str) -> None:
         await self._run("SELECT pg_advisory_xact_lock($1::bigint)", [lock_number(what)])

@@ -1,0 +1,293 @@
+"""Questions for one row that come together are asked PostgreSQL together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import bindparam, select, update
+
+from phoneprov_adapters.sql.postgres import PostgresDatabase
+from phoneprov_adapters.sql.postgres_reading import (
+    LANES,
+    MOST,
+    ReadConnection,
+    compiled_for,
+    for_many,
+)
+from phoneprov_adapters.sql.tables import users
+from phoneprov_adapters.testing.kinds import KINDS, Kind
+from phoneprov_adapters.testing.records import (
+    a_permission,
+    a_session,
+    a_user,
+    an_assignment,
+    identifier,
+)
+from phoneprov_core.auth.model import Principal
+from phoneprov_core.kernel.errors import Unavailable
+from support.stores import DATABASES
+
+NAME = select(users.c.username).where(users.c.uuid == bindparam("key"))
+PEOPLE = 5
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[PostgresDatabase]:
+    async with DATABASES["postgres"](tmp_path) as opened:
+        assert isinstance(opened, PostgresDatabase)
+        async with opened.write() as tx:
+            for number in range(1, PEOPLE + 1):
+                await tx.users.add(a_user(number))
+        yield opened
+
+
+class Asking:
+    """Asks a database, and keeps what it was asked; ``gate`` holds all of it up while closed."""
+
+    def __init__(self, database: PostgresDatabase, wait: float = 10) -> None:
+        self.asked: list[str] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self._database = database
+        self.connection = ReadConnection(self._ask, wait)
+
+    async def _ask(self, sql: str, parameters: Sequence[Any]) -> Sequence[Any]:
+        self.asked.append(sql)
+        await self.gate.wait()
+        return await self._database.answered(sql, parameters)
+
+    async def name(self, key: str) -> str | None:
+        row = await self.connection.row(NAME, key=key)
+        return None if row is None else row[0]
+
+    def begin(self, *numbers: int) -> list[asyncio.Task[str | None]]:
+        return [asyncio.create_task(self.name(identifier(number))) for number in numbers]
+
+
+async def turns(number: int = 5) -> None:
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+
+async def test_each_is_told_its_own_in_one_question(database: PostgresDatabase) -> None:
+    asking = Asking(database)
+
+    names = await asyncio.gather(*asking.begin(3, 99, 1, 3, 2))
+
+    assert names == ["ada-3", None, "ada-1", "ada-3", "ada-2"]
+    assert len(asking.asked) == 1
+
+
+async def test_one_alone_is_asked_as_it_is(database: PostgresDatabase) -> None:
+    asking = Asking(database)
+
+    assert await asking.name(identifier(4)) == "ada-4"
+    assert asking.asked == [compiled_for(NAME).sql]
+
+
+async def test_who_comes_while_enough_is_under_way_waits_for_its_end(
+    database: PostgresDatabase,
+) -> None:
+    asking = Asking(database)
+    asking.gate.clear()
+    tasks = []
+    for number in range(1, PEOPLE + 1):
+        tasks += asking.begin(number)
+        await turns()
+    assert len(asking.asked) == LANES
+    asking.gate.set()
+
+    assert await asyncio.gather(*tasks) == [f"ada-{number}" for number in range(1, PEOPLE + 1)]
+    assert len(asking.asked) == LANES + 1
+
+
+async def test_however_many_come_a_question_stays_of_a_bounded_length(
+    database: PostgresDatabase,
+) -> None:
+    asking = Asking(database)
+    numbers = [1 + number % PEOPLE for number in range(5 * MOST + 1)]
+
+    names = await asyncio.gather(*asking.begin(*numbers))
+
+    assert names == [f"ada-{number}" for number in numbers]
+    assert len(asking.asked) == 6
+
+
+async def test_nobody_is_told_what_was_so_before_they_asked(database: PostgresDatabase) -> None:
+    asking = Asking(database)
+    asking.gate.clear()
+    before = asking.begin(1, 2) + asking.begin(3)
+    await turns()
+    async with database.write() as tx:
+        await tx.users.put(a_user(1, username="lovelace"))
+    after = asking.begin(1)
+    await turns()
+    asking.gate.set()
+
+    assert await after[0] == "lovelace"
+    await asyncio.gather(*before)
+
+
+async def test_one_who_gives_up_disturbs_nobody(database: PostgresDatabase) -> None:
+    asking = Asking(database)
+    asking.gate.clear()
+    first, second, third = asking.begin(1, 2, 3)
+    await turns()
+    late = asking.begin(4, 5)
+    second.cancel()
+    late[0].cancel()
+    await turns()
+    asking.gate.set()
+
+    assert await asyncio.gather(*[first, third, late[1]]) == ["ada-1", "ada-3", "ada-5"]
+    assert second.cancelled()
+    assert late[0].cancelled()
+
+
+async def test_what_everybody_gave_up_is_not_asked(database: PostgresDatabase) -> None:
+    asking = Asking(database)
+    tasks = asking.begin(1, 2)
+    await asyncio.sleep(0)
+    for task in tasks:
+        task.cancel()
+    await turns()
+
+    assert not asking.asked
+    assert await asking.name(identifier(1)) == "ada-1"
+
+
+@pytest.mark.parametrize("bad", ["with a \0 in it", "with a \udce9 in it"])
+async def test_what_is_wrong_with_one_is_told_to_that_one_alone(
+    database: PostgresDatabase, bad: str
+) -> None:
+    asking = Asking(database)
+    names = [asking.name(identifier(1)), asking.name(bad), asking.name(identifier(2))]
+
+    told: list[Any] = await asyncio.gather(*names, return_exceptions=True)
+
+    assert told[::2] == ["ada-1", "ada-2"]
+    failed = told[1]
+    assert isinstance(failed, Exception)
+    assert len(asking.asked) <= 5
+    # As if it had come alone.
+    with pytest.raises(type(failed)):
+        await asking.name(bad)
+
+
+async def test_when_the_database_is_away_everybody_is_told_so(database: PostgresDatabase) -> None:
+    asking = Asking(database)
+    await database.close()
+
+    errors = await asyncio.gather(*asking.begin(1, 2, 3), return_exceptions=True)
+
+    assert [type(error) for error in errors] == [Unavailable] * 3
+    assert len({id(error) for error in errors}) == 3
+    # It was not asked for each of them in vain.
+    assert len(asking.asked) == 1
+
+
+async def test_when_it_goes_away_while_one_is_singled_out_nobody_waits_for_each(
+    database: PostgresDatabase,
+) -> None:
+    asking = Asking(database)
+    asking.gate.clear()
+    names = [asking.name("with a \0 in it"), *(asking.name(identifier(1)) for _ in range(63))]
+    tasks = [asyncio.create_task(name) for name in names]
+    await turns()
+    answered = database.answered
+
+    async def gone(sql: str, parameters: Sequence[Any]) -> Sequence[Any]:
+        if len(asking.asked) > 1:
+            raise Unavailable("The database does not answer; try again.")
+        return await answered(sql, parameters)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "answered", gone)
+        asking.gate.set()
+        errors = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert {type(error) for error in errors} == {Unavailable}
+    assert len(asking.asked) == 2
+
+
+@pytest.mark.parametrize(("wait", "tried"), [(0, LANES), (10, LANES + 1)])
+async def test_when_it_fails_who_waited_for_long_is_refused_and_who_did_not_tries(
+    database: PostgresDatabase, wait: float, tried: int
+) -> None:
+    asking = Asking(database, wait)
+    asking.gate.clear()
+    tasks = []
+    for number in range(1, LANES + 3):
+        tasks += asking.begin(number)
+        await turns()
+    await database.close()
+    asking.gate.set()
+
+    errors = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert [type(error) for error in errors] == [Unavailable] * len(tasks)
+    assert len(asking.asked) == tried
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        select(users.c.uuid),
+        select(users.c.uuid).where(users.c.is_active == bindparam("active")),
+        select(users.c.uuid).where(users.c.uuid == bindparam("key")).limit(bindparam("limit")),
+        update(users).where(users.c.uuid == bindparam("key")).values(lang="en"),
+    ],
+)
+def test_some_cannot_be_asked_together(statement: Any) -> None:
+    assert for_many(compiled_for(statement).sql) is None
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+async def test_every_kind_of_record_is_found_together_as_it_is_alone(
+    database: PostgresDatabase, kind: Kind
+) -> None:
+    records = [kind.make(number) for number in (13, 11, 99, 12)]
+    async with database.write() as tx:
+        await kind.prepare(tx)
+        for record in records:
+            if record is not records[2]:
+                await kind.store(tx).add(record)
+    keys = [kind.key_of(record) for record in records]
+
+    async with database.read() as tx:
+        alone = [await kind.store(tx).find(key) for key in keys]
+        together = await asyncio.gather(*(kind.store(tx).find(key) for key in keys))
+
+    assert together == alone
+    assert [found is None for found in alone] == [False, False, True, False]
+
+
+async def test_who_asks_is_told_apart_from_others_who_ask(database: PostgresDatabase) -> None:
+    async with database.write() as tx:
+        for number in range(1, PEOPLE + 1):
+            await tx.permissions.add(a_permission(number, level=number))
+            await tx.users.set_password_hash(identifier(number), f"hash {number}")
+            if number != 2:
+                assigned = an_assignment(identifier(number), identifier(number), number)
+                await tx.assignments.assign(assigned)
+            if number != 4:
+                await tx.sessions.start(a_session(number, identifier(number)))
+
+    people = range(1, PEOPLE + 1)
+    async with database.read() as tx:
+        principals = await asyncio.gather(
+            *(tx.sessions.principal(identifier(number), 2000) for number in people)
+        )
+        passwords = await asyncio.gather(
+            *(tx.users.with_password(f"ADA-{number}") for number in people)
+        )
+
+    assert principals == [
+        None if number == 4 else Principal(identifier(number), None if number == 2 else number)
+        for number in people
+    ]
+    assert passwords == [(a_user(number), f"hash {number}") for number in people]
