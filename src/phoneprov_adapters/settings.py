@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -15,6 +14,7 @@ from phoneprov_adapters.ftp.settings import FtpSettings, Tls
 from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.phone.http import PhoneWebSettings
 from phoneprov_adapters.plugins import DATABASES, PHONE_DRIVERS, UPLOADERS
+from phoneprov_adapters.security.threads import processors
 from phoneprov_adapters.sql.choice import check_address
 from phoneprov_adapters.variables import SettingsError as SettingsError  # noqa: PLC0414
 from phoneprov_adapters.variables import Variables
@@ -75,13 +75,6 @@ class Settings(Struct, frozen=True, kw_only=True):
         return f"Settings(data_dir={str(self.data_dir)!r}, ...)"
 
 
-def _processors() -> int:
-    """Those that this process may use: more threads than those would get into each other's way."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """The settings that these variables make. An empty variable counts as unset.
 
@@ -107,7 +100,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         shortest_password=read.number("PHONEPROV_PASSWORD_MIN", 8, least=8),
         longest_password=read.number("PHONEPROV_PASSWORD_MAX", 256, least=64),
         # Each takes 19 MiB while it works.
-        hash_threads=read.number(HASH_THREADS, _processors(), least=1),
+        hash_threads=read.number(HASH_THREADS, processors(), least=1),
         largest_xml=read.number("PHONEPROV_CNF_XML_MAX", LARGEST, least=1024),
         largest_body=read.number("PHONEPROV_BODY_MAX", 1024 * 1024, least=1024),
         ftp=_ftp(read),

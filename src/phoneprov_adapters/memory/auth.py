@@ -117,6 +117,12 @@ class MemoryLoginAttempts(LoginAttempts):
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
+    async def begin(self, key: str, attempts: Attempts) -> bool:
+        if self._tables.of(COUNTED).get(key) is not None:
+            return False
+        self._tables.put(COUNTED, Counted(key, attempts))
+        return True
+
     async def of(self, key: str) -> Attempts:
         counted = self._tables.of(COUNTED).get(key)
         return Attempts() if counted is None else counted.attempts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Struct
 
 from phoneprov_adapters.memory.records import Kind, OnRemove, Reference, Unique
@@ -44,6 +45,19 @@ class MemoryUsers(MemoryStore[User], Users):
     async def by_username(self, username: str) -> User | None:
         found = self._tables.of(USERS).group(("username", folded(username)))
         return next(found, None)
+
+    async def with_password(self, username: str) -> tuple[User, str] | None:
+        user = await self.by_username(username)
+        hash_ = await self.password_hash(user.uuid) if user else None
+        return (user, hash_) if user and hash_ is not None else None
+
+    async def logged_in(self, user_uuid: str, ip: str, at: str) -> User | None:
+        user = await self.find(user_uuid)
+        if user is None or not user.is_active:
+            return None
+        user = msgspec.structs.replace(user, last_login_ip=ip, last_login_at=at)
+        await self.put(user)
+        return user
 
     async def password_hash(self, user_uuid: str) -> str | None:
         password = self._tables.of(PASSWORDS).get(user_uuid)

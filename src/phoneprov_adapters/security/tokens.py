@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
-from joserfc import jws, jwt
+from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import OctKey
 from msgspec import Meta, Struct
@@ -91,17 +91,17 @@ class JwtTokens(Tokens):
 
     def issue(self, kind: TokenKind, claims: Claims) -> str:
         issued_at = claims.issued_at // 1000
-        payload = {
-            "iss": self._issuer,
-            "aud": self._audiences[kind],
-            "sub": claims.user_uuid,
-            "sid": claims.session_uuid,
-            "jti": claims.token_id,
-            "iat": issued_at,
-            "nbf": issued_at,
-            "exp": claims.expires_at // 1000,
-        }
-        return self._signed(kind, self._current_id, payload)
+        payload = _Payload(
+            iss=self._issuer,
+            aud=self._audiences[kind],
+            sub=claims.user_uuid,
+            sid=claims.session_uuid,
+            jti=claims.token_id,
+            iat=issued_at,
+            nbf=issued_at,
+            exp=claims.expires_at // 1000,
+        )
+        return self._signed(kind, self._current_id, msgspec.json.encode(payload))
 
     def read(self, kind: TokenKind, token: str, now: int) -> Claims:
         try:
@@ -114,12 +114,12 @@ class JwtTokens(Tokens):
             raise Unauthenticated(f"The {_NAMES[kind]} token has expired.")
         return genuine.claims
 
-    def _signed(self, kind: TokenKind, key_id: str, payload: dict[str, Any]) -> str:
-        header = {"alg": _ALGORITHM, "typ": kind.value, "kid": key_id}
-        return jwt.encode(header, payload, self._signing_key, registry=self._registry)
+    def _signed(self, kind: TokenKind, key_id: str, payload: bytes) -> str:
+        header = {"typ": kind.value, "alg": _ALGORITHM, "kid": key_id}
+        return jws.serialize_compact(header, payload, self._signing_key, registry=self._registry)
 
     def _header_text(self, kind: TokenKind, key_id: str) -> str:
-        return self._signed(kind, key_id, {}).partition(".")[0]
+        return self._signed(kind, key_id, b"").partition(".")[0]
 
     def _check(self, token: str) -> _Genuine:
         """Raises JoseError or ValueError for what we did not write."""

@@ -80,7 +80,7 @@ class SqlSessions(Sessions):
         self._connection = connection
 
     async def start(self, session: Session) -> None:
-        await self._connection.rows(
+        await self._connection.soon(
             _FORGET_EXPIRED, user_uuid=session.user_uuid, now=session.created_at
         )
         row = {name: getattr(session, name) for name in session.__struct_fields__}
@@ -115,7 +115,7 @@ class SqlSessions(Sessions):
         return bool(await self._connection.rows(_END, session_uuid=session_uuid))
 
     async def end_all(self, user_uuid: str, *, besides: str | None = None) -> None:
-        await self._connection.rows(_END_ALL, user_uuid=user_uuid, besides=besides or "")
+        await self._connection.soon(_END_ALL, user_uuid=user_uuid, besides=besides or "")
 
 
 _COUNTED = Attempts.__struct_fields__
@@ -123,11 +123,6 @@ _FIND_ATTEMPTS = (
     select(*[login_attempts.c[name] for name in _COUNTED])
     .where(login_attempts.c.account_key == bindparam("account_key"))
     .with_for_update()
-)
-_KEEP_ATTEMPTS = (
-    update(login_attempts)
-    .where(login_attempts.c.account_key == bindparam("the_key"))
-    .values({name: bindparam(name) for name in _COUNTED})
 )
 _CLEAR_ATTEMPTS = delete(login_attempts).where(
     login_attempts.c.account_key == bindparam("account_key")
@@ -147,8 +142,17 @@ _FORGET_OLD_ATTEMPTS = delete(login_attempts).where(
 
 
 @cache
-def _make_row(insert: InsertFactory) -> Statement:
-    return insert(login_attempts).on_conflict_do_nothing()
+def _begin_count(insert: InsertFactory) -> Statement:
+    begun = insert(login_attempts).on_conflict_do_nothing()
+    return begun.returning(login_attempts.c.account_key)
+
+
+@cache
+def _keep_count(insert: InsertFactory) -> Statement:
+    kept = insert(login_attempts)
+    return kept.on_conflict_do_update(
+        index_elements=["account_key"], set_={name: kept.excluded[name] for name in _COUNTED}
+    )
 
 
 class SqlLoginAttempts(LoginAttempts):
@@ -157,23 +161,26 @@ class SqlLoginAttempts(LoginAttempts):
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    async def begin(self, key: str, attempts: Attempts) -> bool:
+        counted = {name: getattr(attempts, name) for name in _COUNTED}
+        begin = _begin_count(self._connection.insert)
+        return bool(await self._connection.rows(begin, account_key=key, **counted))
+
     async def of(self, key: str) -> Attempts:
         # The row must exist to be held against others who count for the same account, and a
         # right guess of somebody else may take it away between any two statements.
         while (row := await self._connection.row(_FIND_ATTEMPTS, account_key=key)) is None:
-            fresh = dict.fromkeys(_COUNTED, 0)
-            await self._connection.rows(
-                _make_row(self._connection.insert), account_key=key, **fresh
-            )
+            await self.begin(key, Attempts())
         return Attempts(*row)
 
     async def keep(self, key: str, attempts: Attempts) -> None:
         counted = {name: getattr(attempts, name) for name in _COUNTED}
-        await self._connection.rows(_KEEP_ATTEMPTS, the_key=key, **counted)
+        keep = _keep_count(self._connection.insert)
+        await self._connection.soon(keep, account_key=key, **counted)
         if attempts.failures == 1:
-            await self._connection.rows(
+            await self._connection.soon(
                 _FORGET_OLD_ATTEMPTS, before=attempts.last_at - 4 * WINDOW, but=key
             )
 
     async def clear(self, key: str) -> None:
-        await self._connection.rows(_CLEAR_ATTEMPTS, account_key=key)
+        await self._connection.soon(_CLEAR_ATTEMPTS, account_key=key)

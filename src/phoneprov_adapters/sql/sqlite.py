@@ -150,7 +150,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
                 yield SqlTransaction(connection, self._box)
                 if group is not None:
                     joined = await connection.release()
-                elif connection.begun and self._writers_waiting:
+                elif self._writers_waiting and await connection.caught_up():
                     group = self._group = Group()
                     leads = True
                 else:
@@ -210,6 +210,9 @@ class _ReadConnection(Connection):
     async def row(self, statement: Statement, **values: Any) -> Row | None:
         rows = await self._asked(self._database.quick_rows, statement, values)
         return rows[0] if rows else None
+
+    async def soon(self, statement: Statement, **values: Any) -> None:
+        await self.rows(statement, **values)
 
     async def one_at_a_time(self, what: str) -> None:
         """Nothing to do: reading holds nothing."""

@@ -57,7 +57,8 @@ class Group:
 
 class WriteConnection(Connection):
     """The transaction begins with its first statement, in the same turn of the thread; ``within``
-    another that is open it begins with a savepoint. ``begun`` tells whether it has."""
+    another that is open it begins with a savepoint. ``begun`` tells whether it has. What may be
+    put off goes to the thread with what comes next."""
 
     writing = True
     insert = staticmethod(dialect.insert)
@@ -65,17 +66,16 @@ class WriteConnection(Connection):
     def __init__(self, writer: SqliteThread, *, within: bool = False, begun: bool = False) -> None:
         self._writer = writer
         self._within = within
+        self._put_off: list[Step] = []
         self.begun = begun
 
     async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
         compiled = compiled_for(statement)
-        step = (compiled.sql, compiled.parameters(values))
-        if self.begun:
-            rows = await self._run(step)
-        else:
-            self.begun = True
-            rows = await self._run(_BEGIN_WITHIN if self._within else _BEGIN, step)
-        return typed(rows, compiled)
+        return typed(await self._run((compiled.sql, compiled.parameters(values))), compiled)
+
+    async def soon(self, statement: Statement, **values: Any) -> None:
+        compiled = compiled_for(statement)
+        self._put_off.append((compiled.sql, compiled.parameters(values)))
 
     async def row(self, statement: Statement, **values: Any) -> Row | None:
         rows = await self.rows(statement, **values)
@@ -86,17 +86,24 @@ class WriteConnection(Connection):
 
     async def commit(self) -> None:
         """Make it durable."""
-        if self.begun:
+        if self.begun or self._put_off:
             await self._run(("COMMIT", ()))
 
     async def release(self) -> bool:
         """Leave what was done within another transaction to that; whether there was any."""
-        if self.begun:
+        if self.begun or self._put_off:
             await self._run(_RELEASE)
+        return self.begun
+
+    async def caught_up(self) -> bool:
+        """Do what was put off; whether anything was done at all."""
+        if self._put_off:
+            await self._run()
         return self.begun
 
     async def settle(self) -> None:
         """Take back what was begun and not committed."""
+        self._put_off.clear()
         if not self._writer.in_transaction or not self.begun:
             return
         if self._within:
@@ -105,6 +112,12 @@ class WriteConnection(Connection):
             await self._run(("ROLLBACK", ()))
 
     async def _run(self, *steps: Step) -> Sequence[Row]:
+        """Begin, if that was not done yet, do what was put off, and then these."""
+        steps = (*self._put_off, *steps)
+        self._put_off.clear()
+        if not self.begun:
+            self.begun = True
+            steps = (_BEGIN_WITHIN if self._within else _BEGIN, *steps)
         try:
             return await to_its_end(self._writer.ask(*steps))
         except sqlite3.IntegrityError as error:

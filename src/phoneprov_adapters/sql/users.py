@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, select, update
 
 from phoneprov_adapters.sql.connection import InsertFactory
 from phoneprov_adapters.sql.statements import Statement
@@ -16,6 +16,17 @@ from phoneprov_core.users.ports import Users
 
 _BY_USERNAME = select(*[users.c[name] for name in User.__struct_fields__]).where(
     users.c.username_key == bindparam("username_key")
+)
+_WITH_PASSWORD = (
+    select(*[users.c[name] for name in User.__struct_fields__], passwords.c.hash)
+    .select_from(users.join(passwords, passwords.c.user_uuid == users.c.uuid))
+    .where(users.c.username_key == bindparam("username_key"))
+)
+_LOGGED_IN = (
+    update(users)
+    .where(users.c.uuid == bindparam("user_uuid"), users.c.is_active.is_(True))
+    .values(last_login_ip=bindparam("ip"), last_login_at=bindparam("at"))
+    .returning(*[users.c[name] for name in User.__struct_fields__])
 )
 _PASSWORD_HASH = select(passwords.c.hash).where(passwords.c.user_uuid == bindparam("user_uuid"))
 
@@ -41,6 +52,14 @@ class SqlUsers(SqlStore[User], Users):
 
     async def by_username(self, username: str) -> User | None:
         row = await self._connection.row(_BY_USERNAME, username_key=folded(username))
+        return None if row is None else self._entity_of(row)
+
+    async def with_password(self, username: str) -> tuple[User, str] | None:
+        row = await self._connection.row(_WITH_PASSWORD, username_key=folded(username))
+        return None if row is None else (self._entity_of(row[:-1]), row[-1])
+
+    async def logged_in(self, user_uuid: str, ip: str, at: str) -> User | None:
+        row = await self._connection.row(_LOGGED_IN, user_uuid=user_uuid, ip=ip, at=at)
         return None if row is None else self._entity_of(row)
 
     async def password_hash(self, user_uuid: str) -> str | None:

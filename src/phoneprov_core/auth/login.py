@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-import msgspec
 from msgspec import Struct
 
 from phoneprov_core.auth.model import Credentials, Lifetimes, LoggedIn
@@ -62,13 +61,13 @@ class Login:
             except Unavailable:
                 await self._settle(key, Attempts.taken_back)
                 raise
-            logged_in = await self._open_session(proven, key, ip) if proven else None
-            if logged_in is None:
+            try:
+                if proven is None:
+                    raise _wrong()
+                return await self._open_session(proven, key, ip)
+            except Unauthenticated:
                 await self._settle(key, Attempts.decided)
-                raise Unauthenticated(
-                    "The username or the password is wrong.", code="wrong_credentials"
-                )
-            return logged_in
+                raise
 
     async def _count_guess(self, key: str) -> None:
         """Count a guess that may then be looked at. While others are being looked at that
@@ -78,6 +77,9 @@ class Login:
         """
         while True:
             async with self._open.write() as tx:
+                # Nearly always nobody has guessed wrong of late, and that is all.
+                if await tx.attempts.begin(key, Attempts().counted(millis(self._clock()))):
+                    return
                 attempts = await tx.attempts.of(key)
                 # Not before, for it may have taken a while until nobody else was counting.
                 now = millis(self._clock())
@@ -98,9 +100,8 @@ class Login:
     async def _prove(self, credentials: Credentials) -> _Proven | None:
         """The account whose password this is. Raises ``Unavailable``."""
         async with self._open.read() as tx:
-            user = await tx.users.by_username(credentials.username)
-            # Asked for nobody too, so that nobody's absence saves no time.
-            hash_ = await tx.users.password_hash(user.uuid if user else "")
+            user, hash_ = await tx.users.with_password(credentials.username) or (None, None)
+        # Verified for nobody too, so that nobody's absence saves no time.
         right = await self._hasher.verify(credentials.password, hash_)
         if not right or user is None or hash_ is None or not user.is_active:
             return None
@@ -109,23 +110,20 @@ class Login:
             fresh_hash = await self._hasher.hash(credentials.password)
         return _Proven(user.uuid, hash_, fresh_hash)
 
-    async def _open_session(self, proven: _Proven, key: str, ip: str) -> LoggedIn | None:
-        """The new session; None when the account was deactivated, deleted or given another
-        password while the hash was being computed."""
+    async def _open_session(self, proven: _Proven, key: str, ip: str) -> LoggedIn:
+        """The new session. Raises ``Unauthenticated`` when the account was deactivated, deleted
+        or given another password while the hash was being computed."""
         now = self._clock()
         session = new_session(
             self._new_id(), proven.user_uuid, self._new_id(), now, self._lifetimes
         )
         async with self._open.write() as tx:
-            user = await tx.users.find(proven.user_uuid)
-            if user is None or not user.is_active:
-                return None
-            if await tx.users.password_hash(user.uuid) != proven.hash:
-                return None
+            user = await tx.users.logged_in(proven.user_uuid, ip, shown(now))
+            # Asked for only now, while nobody can change it any more.
+            if user is None or await tx.users.password_hash(user.uuid) != proven.hash:
+                raise _wrong()
             if proven.fresh_hash is not None:
                 await tx.users.set_password_hash(user.uuid, proven.fresh_hash)
-            user = msgspec.structs.replace(user, last_login_ip=ip, last_login_at=shown(now))
-            await tx.users.put(user)
             await tx.attempts.clear(key)
             await tx.sessions.start(session)
         tokens = token_pair(
@@ -138,6 +136,10 @@ class Login:
             lifetimes=self._lifetimes,
         )
         return LoggedIn(user, tokens)
+
+
+def _wrong() -> Unauthenticated:
+    return Unauthenticated("The username or the password is wrong.", code="wrong_credentials")
 
 
 class _Proven(Struct, frozen=True):

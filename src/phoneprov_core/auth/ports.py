@@ -53,6 +53,11 @@ class Sessions(EndSessions, Protocol):
 class LoginAttempts(Protocol):
     """Counted guesses, by account key."""
 
+    async def begin(self, key: str, attempts: Attempts) -> bool:
+        """Keep a count where there is none; whether there was none. Of any number who begin
+        side by side one does."""
+        ...
+
     async def of(self, key: str) -> Attempts:
         """The count so far; nobody else counts for this key until the transaction ends."""
         ...

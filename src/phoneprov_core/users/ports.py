@@ -20,6 +20,17 @@ class Users(Store[User], Protocol):
         """The account with this name, whatever its case, or None."""
         ...
 
+    async def with_password(self, username: str) -> tuple[User, str] | None:
+        """The account with this name, whatever its case, and the hash of its password; None
+        when there is no such account, or it has no password."""
+        ...
+
+    async def logged_in(self, user_uuid: str, ip: str, at: str) -> User | None:
+        """Note where and when the account was logged in to last, unless it is inactive or
+        gone (None); the account as it is then. Nobody else changes it until the transaction
+        ends."""
+        ...
+
     async def password_hash(self, user_uuid: str) -> str | None:
         """The hash of the account's password, or None when there is no such account."""
         ...

@@ -156,3 +156,75 @@ async def test_without_a_number_there_is_at_least_one_worker() -> None:
 
     assert await threads.run(lambda: threading.current_thread().name.startswith("phoneprov-hash"))
     threads.close()
+
+
+async def test_answers_are_held_back_while_more_work_waits(work: Work) -> None:
+    threads = WorkThreads(workers=1, queue=2)
+    first = Work()
+    (early,) = await begin(threads, first, 1)
+    late = await begin(threads, work, 2)
+    first.go.set()
+    await work.has_started()
+
+    # The first is done; one of the others is at work, and one still waits.
+    assert not (await asyncio.wait([early], timeout=0.01))[0]
+    work.go.set()
+
+    assert await asyncio.gather(early, *late) == ["done"] * 3
+    threads.close()
+
+
+async def test_an_answer_is_handed_back_at_once_when_no_work_waits(
+    threads: WorkThreads, work: Work
+) -> None:
+    (slow,) = await begin(threads, work, 1)
+    await work.has_started()
+
+    # One is still at work, but nobody waits for a thread.
+    assert await asyncio.wait_for(threads.run(lambda: "quick"), 5) == "quick"
+    assert not slow.done()
+    work.go.set()
+    assert await slow == "done"
+
+
+async def test_held_answers_go_back_when_whatever_waits_is_given_up(work: Work) -> None:
+    threads = WorkThreads(workers=1, queue=2)
+    first = Work()
+    (early,) = await begin(threads, first, 1)
+    slow, waiting = await begin(threads, work, 2)
+    first.go.set()
+    await work.has_started()
+    waiting.cancel()
+
+    assert await asyncio.wait_for(early, 5) == "done"
+    assert not slow.done()
+    work.go.set()
+    assert await slow == "done"
+    threads.close()
+
+
+async def test_no_answer_is_held_for_long_however_much_work_waits() -> None:
+    threads = WorkThreads(workers=1, queue=200)
+    begun = time.monotonic()
+    tasks = [asyncio.create_task(threads.run(lambda: time.sleep(0.005))) for _ in range(100)]
+    first = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    took = time.monotonic() - begun
+
+    assert 1 < len(first[0]) < 100
+    assert took < 0.3
+    await asyncio.gather(*tasks)
+    threads.close()
+
+
+async def test_answers_find_their_own_loops(work: Work) -> None:
+    threads = WorkThreads(workers=1, queue=3)
+    elsewhere = asyncio.create_task(
+        asyncio.to_thread(asyncio.run, asyncio.wait_for(threads.run(work), 10))
+    )
+    await work.has_started()
+    here = await begin(threads, work, 2)
+    work.go.set()
+
+    # That of the other loop is held until the first of this one is there too.
+    assert await asyncio.gather(elsewhere, *here) == ["done"] * 3
+    threads.close()

@@ -44,6 +44,12 @@ class LoginAttemptsContract:
         assert await _of(database, "a") == KEPT
         assert await _of(database, "b") == Attempts()
 
+    async def test_a_count_is_kept_where_nobody_asked_for_one(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.attempts.keep("a", KEPT)
+
+        assert await _of(database, "a") == KEPT
+
     async def test_a_count_is_replaced(self, database: Database) -> None:
         await _keep(database, "a", KEPT)
         await _keep(database, "a", Attempts(failures=4))
@@ -59,6 +65,36 @@ class LoginAttemptsContract:
 
         assert await _of(database, "a") == Attempts()
         assert await _of(database, "b") == KEPT
+
+    async def test_a_count_is_begun_where_there_is_none(self, database: Database) -> None:
+        async with database.write() as tx:
+            assert await tx.attempts.begin("a", KEPT)
+        async with database.write() as tx:
+            assert not await tx.attempts.begin("a", Attempts(failures=9))
+            assert await tx.attempts.begin("b", Attempts(failures=9))
+
+        assert await _of(database, "a") == KEPT
+        assert await _of(database, "b") == Attempts(failures=9)
+
+    async def test_a_count_that_was_cleared_is_begun_anew(self, database: Database) -> None:
+        await _keep(database, "a", KEPT)
+        async with database.write() as tx:
+            await tx.attempts.clear("a")
+            assert await tx.attempts.begin("a", Attempts(failures=1))
+
+        assert await _of(database, "a") == Attempts(failures=1)
+
+    async def test_of_many_who_begin_side_by_side_one_does(self, database: Database) -> None:
+        async def begin(number: int) -> bool:
+            async with database.write() as tx:
+                began = await tx.attempts.begin("a", Attempts(failures=number))
+                await asyncio.sleep(0)
+                return began
+
+        began = await asyncio.gather(*(begin(number) for number in range(1, 21)))
+
+        assert began.count(True) == 1
+        assert await _of(database, "a") == Attempts(failures=began.index(True) + 1)
 
     async def test_a_count_of_an_error_s_transaction_is_not_kept(self, database: Database) -> None:
         await _keep(database, "a", KEPT)

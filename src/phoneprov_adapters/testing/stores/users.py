@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import msgspec
 import pytest
 
 from phoneprov_adapters.testing.records import (
@@ -78,6 +81,73 @@ class UsersContract:
         async with database.read() as tx:
             assert await tx.users.password_hash(ADA) == "second"
             assert await tx.users.password_hash(BOB) == "bob's"
+
+    async def test_an_account_is_found_with_its_password(self, database: Database) -> None:
+        async with database.write() as tx:
+            for number in (1, 2, 3):
+                await tx.users.add(a_user(number))
+            await tx.users.set_password_hash(ADA, "hash")
+            await tx.users.set_password_hash(BOB, "bob's")
+
+        async with database.read() as tx:
+            assert await tx.users.with_password("ADA-1") == (a_user(1), "hash")
+            assert await tx.users.with_password("ada-2") == (a_user(2), "bob's")
+            assert await tx.users.with_password("ada-3") is None
+            assert await tx.users.with_password("nobody") is None
+
+    async def test_when_and_where_an_account_was_logged_in_to_is_noted(
+        self, database: Database
+    ) -> None:
+        ip, at = "192.0.2.7", "2026-03-01T10:00:00.000Z"
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+            await tx.users.add(a_user(2))
+        noted = a_user(1, last_login_ip=ip, last_login_at=at)
+        async with database.write() as tx:
+            assert await tx.users.logged_in(ADA, ip, at) == noted
+
+        async with database.read() as tx:
+            assert await tx.users.rows(10) == [noted, a_user(2)]
+
+    async def test_nobody_logs_in_to_an_account_that_is_inactive_or_gone(
+        self, database: Database
+    ) -> None:
+        ip, at = "192.0.2.7", "2026-03-01T10:00:00.000Z"
+        async with database.write() as tx:
+            await tx.users.add(a_user(1, is_active=False))
+        async with database.write() as tx:
+            assert await tx.users.logged_in(ADA, ip, at) is None
+            assert await tx.users.logged_in(BOB, ip, at) is None
+
+        async with database.read() as tx:
+            assert await tx.users.rows(10) == [a_user(1, is_active=False)]
+
+    async def test_nobody_changes_an_account_while_it_is_logged_in_to(
+        self, database: Database
+    ) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+        noted = asyncio.Event()
+
+        async def rename() -> None:
+            await noted.wait()
+            async with database.write() as tx:
+                user = await tx.users.find(ADA)
+                assert user is not None
+                await tx.users.put(msgspec.structs.replace(user, first_name="Augusta"))
+
+        async with asyncio.TaskGroup() as both:
+            renaming = both.create_task(rename())
+            async with database.write() as tx:
+                assert await tx.users.logged_in(ADA, "192.0.2.7", "2026-03-01T10:00:00.000Z")
+                noted.set()
+                await asyncio.wait([renaming], timeout=0.1)
+                assert not renaming.done()
+
+        async with database.read() as tx:
+            user = await tx.users.find(ADA)
+            assert user is not None
+            assert (user.first_name, user.last_login_ip) == ("Augusta", "192.0.2.7")
 
     async def test_without_an_account_there_is_no_password(self, database: Database) -> None:
         with pytest.raises(NotFound):

@@ -1,0 +1,153 @@
+"""Statements of a SQLite transaction that answer nothing go to the thread with the next one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Column, Integer, MetaData, Table, delete
+
+from phoneprov_adapters.sql.sqlite import SqliteDatabase
+from phoneprov_adapters.sql.sqlite_thread import SqliteThread
+from phoneprov_adapters.testing.records import a_phone
+from phoneprov_core.auth.throttle import Attempts
+from phoneprov_core.kernel.errors import Unavailable
+from support.stores import DATABASES
+
+KEPT = Attempts(failures=2, first_at=1_000, last_at=2_000)
+_IN_NO_TABLE = delete(Table("nowhere", MetaData(), Column("number", Integer)))
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    async with DATABASES["sqlite"](tmp_path) as opened:
+        assert isinstance(opened, SqliteDatabase)
+        async with opened.write() as tx:
+            for key in ("a", "b"):
+                await tx.attempts.begin(key, KEPT)
+        yield opened
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many steps each turn of a thread was asked for."""
+    steps: list[int] = []
+    ask = SqliteThread.ask
+
+    def counted(self: SqliteThread, *work: Any) -> Any:
+        steps.append(len(work))
+        return ask(self, *work)
+
+    monkeypatch.setattr(SqliteThread, "ask", counted)
+    return steps
+
+
+async def left(database: SqliteDatabase) -> set[str]:
+    """The accounts that guesses are still counted for."""
+    found = set()
+    async with database.write() as tx:
+        for key in ("a", "b"):
+            if not await tx.attempts.begin(key, Attempts()):
+                found.add(key)
+            else:
+                await tx.attempts.clear(key)
+    return found
+
+
+async def test_they_take_no_turns_of_their_own(database: SqliteDatabase, asked: list[int]) -> None:
+    async with database.write() as tx:
+        await tx.attempts.clear("a")
+        await tx.attempts.clear("b")
+        assert not asked
+        await tx.phones.add(a_phone(1))
+
+    # The transaction's beginning, both of them, the phone; and then its end.
+    assert asked == [4, 1]
+    assert not await left(database)
+
+
+async def test_alone_they_are_a_transaction_too(database: SqliteDatabase, asked: list[int]) -> None:
+    async with database.write() as tx:
+        await tx.attempts.clear("a")
+
+    assert asked == [3]
+    assert await left(database) == {"b"}
+
+
+async def test_what_follows_them_sees_what_they_did(database: SqliteDatabase) -> None:
+    async with database.write() as tx:
+        await tx.attempts.keep("a", Attempts(failures=7))
+        assert await tx.attempts.of("a") == Attempts(failures=7)
+        await tx.attempts.clear("a")
+        assert await tx.attempts.begin("a", KEPT)
+
+
+async def test_an_error_before_their_turn_drops_them(database: SqliteDatabase) -> None:
+    async def fail() -> None:
+        async with database.write() as tx:
+            await tx.attempts.clear("a")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+
+    assert await left(database) == {"a", "b"}
+
+
+async def test_an_error_after_their_turn_takes_them_back(database: SqliteDatabase) -> None:
+    async def fail() -> None:
+        async with database.write() as tx:
+            await tx.attempts.clear("a")
+            await tx.phones.add(a_phone(1))
+            await tx.attempts.clear("b")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+
+    assert await left(database) == {"a", "b"}
+
+
+async def test_one_that_fails_is_told_at_the_end_and_nothing_is_kept(
+    database: SqliteDatabase,
+) -> None:
+    async def fail() -> None:
+        async with database.write() as tx:
+            await tx.attempts.clear("a")
+            await tx.attempts._connection.soon(_IN_NO_TABLE)
+
+    with pytest.raises(Unavailable):
+        await fail()
+
+    assert await left(database) == {"a", "b"}
+    async with database.write() as tx:
+        await tx.attempts.clear("a")
+    assert await left(database) == {"b"}
+
+
+async def test_those_of_writers_that_are_committed_together_are_all_done(
+    database: SqliteDatabase,
+) -> None:
+    keys = [f"key {number}" for number in range(50)]
+    async with database.write() as tx:
+        for key in keys:
+            await tx.attempts.begin(key, KEPT)
+
+    async def clear(key: str, *, fails: bool) -> None:
+        async with database.write() as tx:
+            await tx.attempts.clear(key)
+            if fails:
+                raise ZeroDivisionError
+
+    ended = await asyncio.gather(
+        *(clear(key, fails=number % 5 == 4) for number, key in enumerate(keys)),
+        return_exceptions=True,
+    )
+
+    async with database.write() as tx:
+        gone = [await tx.attempts.begin(key, Attempts()) for key in keys]
+    assert gone == [error is None for error in ended]
+    assert gone.count(False) == 10
