@@ -6,6 +6,15 @@ from typing import Any
 
 from msgspec import Struct
 
+OF_A_SWITCH = (
+    "phone_inactive",
+    "profile_does_not_fit",
+    "phone_busy",
+    "no_address",
+    "address_not_allowed",
+)
+"""The codes of the conflicts that keep a configuration from a phone."""
+
 
 class Endpoint(Struct, frozen=True):
     """One operation: its title, what it takes and answers, and how it can fail.

@@ -89,14 +89,9 @@ class Import:
         async for rows in self._good(bad):
             await self._write_some(writer, rows, count)
             self._progress("written", count.total, checked.total)
-        return Imported(
-            checked.total,
-            count.created,
-            count.updated,
-            count.unchanged,
-            tuple(sorted(count.problems, key=lambda problem: problem.line)),
-            written=True,
-        )
+        # Those that were bad from the beginning were not counted anew.
+        count.total = checked.total
+        return count.imported(written=True)
 
     async def _write_all(
         self, writer: _Writer, tx: TransferTransaction, count: _Count, total: int
@@ -209,6 +204,6 @@ class _Count:
             self.created,
             self.updated,
             self.unchanged,
-            tuple(self.problems),
+            tuple(sorted(self.problems, key=lambda problem: problem.line)),
             written=written,
         )

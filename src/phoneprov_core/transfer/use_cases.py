@@ -9,7 +9,7 @@ from phoneprov_core.access.rules import SharedWrite, require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.ids import NewId
-from phoneprov_core.kernel.store import ReadAndWrite, Store
+from phoneprov_core.kernel.store import Listing, ReadAndWrite, Store, listing
 from phoneprov_core.kernel.times import Clock
 from phoneprov_core.transfer.asterisk import Section, Sections, speaks_sccp
 from phoneprov_core.transfer.importing import Import
@@ -75,15 +75,9 @@ class Transfer:
         sheet = sheet_of(kind)
         columns = sheet.leaving(with_secrets=with_secrets)
         owners = await self._usernames() if sheet.owned else {}
-        last = None
-        while True:
-            async with self._open.read() as tx:
-                store = target_of(sheet, tx, actor, self._tools).store
-                records = await store.rows(PIECE, after=last)
-            if not records:
-                return
-            last = records[-1]
-            yield [_told(record, columns, owners) for record in records]
+        records = await self._records(lambda tx: target_of(sheet, tx, actor, self._tools).store)
+        async for piece in records:
+            yield [_told(record, columns, owners) for record in piece]
 
     async def asterisk(
         self, actor: Actor, driver: str, *, with_secrets: bool = False, context: str = "default"
@@ -98,13 +92,15 @@ class Transfer:
             raise NotFound("There are files for chan_sccp and chan_pjsip only.")
         sections = Sections(with_secrets=with_secrets, context=context)
         make = sections.line if driver == "chan_sccp" else sections.endpoint
-        async for extension in self._records(lambda tx: tx.extensions):
-            if extension.is_active and extension.type == driver:
-                yield make(extension)
+        async for extensions in await self._records(lambda tx: tx.extensions):
+            for extension in extensions:
+                if extension.is_active and extension.type == driver:
+                    yield make(extension)
         if driver == "chan_sccp":
-            async for phone in self._records(lambda tx: tx.phones):
-                if phone.is_active and speaks_sccp(phone):
-                    yield sections.device(phone, await self._numbers_on(phone.mac))
+            async for phones in await self._records(lambda tx: tx.phones):
+                for phone in phones:
+                    if phone.is_active and speaks_sccp(phone):
+                        yield sections.device(phone, await self._numbers_on(phone.mac))
 
     async def _numbers_on(self, mac: str) -> list[str]:
         async with self._open.read() as tx:
@@ -114,21 +110,12 @@ class Transfer:
             links = await tx.links.extensions.rows(_MOST_BUTTONS, owner=deployment.owner_uuid)
         return [link.extension for link in links if link.type == "chan_sccp"]
 
-    async def _records(
-        self, store_in: Callable[[TransferTransaction], Store[Any]]
-    ) -> AsyncIterator[Any]:
-        last = None
-        while True:
-            async with self._open.read() as tx:
-                records = await store_in(tx).rows(PIECE, after=last)
-            if not records:
-                return
-            for record in records:
-                yield record
-            last = records[-1]
+    async def _records(self, store_in: Callable[[TransferTransaction], Store[Any]]) -> Listing[Any]:
+        return await listing(self._open.read, store_in, piece=PIECE)
 
     async def _usernames(self) -> dict[str, str]:
-        return {user.uuid: user.username async for user in self._records(lambda tx: tx.users)}
+        users = await self._records(lambda tx: tx.users)
+        return {user.uuid: user.username async for piece in users for user in piece}
 
 
 def sheet_of(kind: str) -> Sheet:

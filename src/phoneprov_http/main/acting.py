@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 import msgspec
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from phoneprov_adapters.wiring import open_phoneprov
 from phoneprov_core.application import UseCases
@@ -66,6 +68,20 @@ async def profile_called(acting: Acting, text: str) -> str:
             f"{len(found)} profiles are called {text!r}; name one by its uuid, such as {some}."
         )
     return found[0]
+
+
+def counting() -> Progress:
+    """A bar on standard error, on a terminal alone, that is gone when all is done; each task
+    says what it is about in its description."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -19,18 +19,14 @@ from phoneprov_http.main.batch_view import (
     show_batches,
     write_json,
 )
+from phoneprov_http.main.options import as_json
 
-C = TypeVar("C", bound=Callable[..., Any])
 R = TypeVar("R")
 
 
 @click.group()
 def batch() -> None:
     """Switch or restart many phones at a pace."""
-
-
-def _as_json(command: C) -> C:
-    return click.option("--json", "as_json", is_flag=True, help="Write JSON, for scripts.")(command)
 
 
 @batch.command()
@@ -68,7 +64,7 @@ def _as_json(command: C) -> C:
     help="How long phones that are in a call are waited for.",
 )
 @click.option("--detach", is_flag=True, help="Do not work on it here: leave it to the service.")
-@_as_json
+@as_json
 def start(
     macs: tuple[str, ...],
     macs_from: Any,
@@ -115,7 +111,7 @@ def start(
     type=click.Choice(["waiting", "running", "done", "failed", "left_out"]),
     help="Of its phones only those that stand there.",
 )
-@_as_json
+@as_json
 def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
     """Show one batch with its phones; without its UUID, all batches."""
 
@@ -135,7 +131,7 @@ def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
 
 @batch.command()
 @click.argument("uuid")
-@_as_json
+@as_json
 def cancel(uuid: str, *, as_json: bool) -> None:
     """Begin no further phone of a batch; those that were begun are brought to their end."""
 

@@ -6,13 +6,12 @@ import asyncio
 
 import click
 import msgspec
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from phoneprov_core.batches.model import Batch, BatchPhone, BatchState
 from phoneprov_core.kernel.store import Listing
-from phoneprov_http.main.acting import Acting
+from phoneprov_http.main.acting import Acting, console
 
 LOOK_SECONDS = 0.25
 
@@ -25,7 +24,7 @@ async def following(act: Acting, batch: Batch, *, quiet: bool) -> Batch:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:
+    with Progress(*columns, console=console(stderr=True), disable=quiet) as progress:
         task = progress.add_task("", total=batch.phones.total)
         while True:
             counts = batch.phones
@@ -81,7 +80,7 @@ async def show_batches(batches: Listing[Batch], *, as_json: bool) -> None:
             table.add_row(
                 batch.created_at, batch.uuid, batch.action.value, batch.state.value, *numbers
             )
-    _console().print(table)
+    console().print(table, soft_wrap=True)
 
 
 async def show_batch_and_phones(
@@ -100,7 +99,7 @@ async def show_batch_and_phones(
         for phone in piece:
             row = (str(phone.position), phone.mac, phone.state.value, str(phone.tries))
             table.add_row(*row, phone.message or "")
-        _console().print(table)
+        console().print(table, soft_wrap=True)
 
 
 def write_json(record: msgspec.Struct) -> None:
@@ -113,7 +112,3 @@ def _table(*columns: str) -> Table:
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
-
-
-def _console() -> Console:
-    return Console(soft_wrap=True, highlight=False, markup=False)

@@ -6,13 +6,12 @@ import asyncio
 import sys
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from phoneprov_adapters.container import Container
 from phoneprov_adapters.security.rotation import KeyStatus, Rotated
 from phoneprov_adapters.sql.sealed import PINS
 from phoneprov_adapters.wiring import migrate_embedded, opened, prepare, require_keys
+from phoneprov_http.main.acting import counting
 from phoneprov_http.main.settings import settings_of_environment
 
 _MOST_NAMES = 20
@@ -89,19 +88,10 @@ async def _status() -> tuple[KeyStatus, PinOwners]:
 
 async def _rotate() -> tuple[Rotated, PinOwners]:
     container = await _container()
-    progress = Progress(
-        TextColumn("Encrypting anew"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
     async with opened(container):
         await require_keys(container)
-        with progress:
-            task = progress.add_task("")
+        with counting() as progress:
+            task = progress.add_task("Encrypting anew")
             rotated = await container.rotation().rotate(
                 lambda done, total: progress.update(task, completed=done, total=total)
             )

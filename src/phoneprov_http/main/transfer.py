@@ -12,17 +12,14 @@ from pathlib import Path
 from typing import TextIO
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from phoneprov_adapters.tables.csv import CsvTable, CsvWriter
 from phoneprov_adapters.tables.pieces import OwnedBy
 from phoneprov_adapters.tables.vcard import VcardTable, VcardWriter
-from phoneprov_adapters.wiring import open_phoneprov
 from phoneprov_core.transfer.model import Imported, RowProblem, Table
 from phoneprov_core.transfer.sheets import SHEETS, Sheet
 from phoneprov_core.transfer.use_cases import sheet_of
-from phoneprov_http.main.settings import settings_of_environment
+from phoneprov_http.main.acting import acting, counting
 
 _KIND = click.argument("kind", metavar="KIND", type=click.Choice(list(SHEETS)))
 _VCARD = ("company-directory", "personal-directory")
@@ -107,20 +104,11 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
 
 
 async def _import(kind: str, table: Table, *, dry_run: bool, keep_going: bool) -> Imported:
-    progress = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    async with open_phoneprov(settings_of_environment()) as phoneprov:
-        with progress:
+    async with acting(watching=False) as at:
+        with counting() as progress:
             task = progress.add_task("", total=None)
-            return await phoneprov.transfer.into(
-                phoneprov.system_actor(),
+            return await at.use_cases.transfer.into(
+                at.actor,
                 kind,
                 table,
                 dry_run=dry_run,
@@ -137,9 +125,10 @@ async def _export(
     count = 0
     columns = sheet.leaving(with_secrets=with_secrets)
     writer = VcardWriter(out) if as_vcard else CsvWriter(out, columns)
-    async with open_phoneprov(settings_of_environment()) as phoneprov:
-        actor = phoneprov.system_actor()
-        async for rows in phoneprov.transfer.out(actor, sheet.name, with_secrets=with_secrets):
+    async with acting(watching=False) as at:
+        async for rows in at.use_cases.transfer.out(
+            at.actor, sheet.name, with_secrets=with_secrets
+        ):
             await asyncio.to_thread(writer.write, rows)
             count += len(rows)
     return count, []
@@ -149,10 +138,10 @@ async def _asterisk(
     driver: str, out: TextIO, context: str, *, with_secrets: bool
 ) -> tuple[int, list[str]]:
     count, left_out = 0, []
-    async with open_phoneprov(settings_of_environment()) as phoneprov:
+    async with acting(watching=False) as at:
         out.write("; Written by phoneprov; changes made here are lost with the next export.\n\n")
-        sections = phoneprov.transfer.asterisk(
-            phoneprov.system_actor(), driver, with_secrets=with_secrets, context=context
+        sections = at.use_cases.transfer.asterisk(
+            at.actor, driver, with_secrets=with_secrets, context=context
         )
         async for section in sections:
             out.write(section.text)

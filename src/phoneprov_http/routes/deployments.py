@@ -9,7 +9,7 @@ from litestar.response.base import ASGIResponse
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.deployments.rollback import Rollback, RollbackRequest
 from phoneprov_core.deployments.use_cases import Deployments
-from phoneprov_http.describe import described
+from phoneprov_http.describe import OF_A_SWITCH, described
 from phoneprov_http.replies import done, listed
 from phoneprov_http.requests import AnyRequest, Requests, filters, page
 
@@ -77,13 +77,7 @@ def deployment_routes(
             example={"deployment_uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11"},
             reply=Deployment,
             errors=(404, 502, 504),
-            conflicts=(
-                "phone_inactive",
-                "profile_does_not_fit",
-                "phone_busy",
-                "no_address",
-                "address_not_allowed",
-            ),
+            conflicts=OF_A_SWITCH,
         ),
     )
     async def roll_back(request: AnyRequest, mac: FromPath[str]) -> ASGIResponse:

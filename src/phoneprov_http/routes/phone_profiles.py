@@ -17,7 +17,7 @@ from phoneprov_core.profiles.model import (
     SwitchRequest,
 )
 from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_http.describe import described
+from phoneprov_http.describe import OF_A_SWITCH, described
 from phoneprov_http.replies import created, done, listed
 from phoneprov_http.requests import AnyRequest, Requests, page
 
@@ -125,13 +125,7 @@ def profile_routes(
             body=SwitchRequest,
             reply=Switched,
             errors=(404, 502, 504),
-            conflicts=(
-                "phone_inactive",
-                "profile_does_not_fit",
-                "phone_busy",
-                "no_address",
-                "address_not_allowed",
-            ),
+            conflicts=OF_A_SWITCH,
             metadata=False,
         ),
     )
