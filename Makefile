@@ -40,10 +40,10 @@ bench: $(VENV)-bench/installed $(VENV)/installed-run  ## how fast it is, beside 
 	$(BENCH)/python -m bench --service $(BIN)/python --write
 
 bench-batch: $(VENV)/installed-dev  ## a batch of 1,000 simulated phones beside a bare aioftp loop
-	$(BIN)/python bench/batch_rate.py
+	$(BIN)/python -m bench.batch_rate
 
 bench-lists: $(VENV)/installed-dev  ## the memory that a list of 100,000 records takes
-	$(BIN)/python bench/list_memory.py
+	$(BIN)/python -m bench.list_memory
 
 test-browser: $(VENV)/installed-dev  ## the page at /docs in a real browser; installs Chromium if need be
 	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }

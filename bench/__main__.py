@@ -48,7 +48,8 @@ def bench(
 ) -> None:
     """Start the service as a user would, a peer and the floor; measure them in turn.
 
-    Each server runs on the first processor alone, the load and PostgreSQL on the second.
+    Each server runs on the first processor alone, the load and PostgreSQL on the second; only
+    workers are compared with everything on as many processors as there are workers.
     """
     if shutil.which("wrk") is None:
         raise click.ClickException("wrk is needed: apt-get install wrk")
@@ -76,9 +77,8 @@ def bench(
 def _switches(service: str) -> list[str]:
     """What a batch of switches came to beside a bare FTP loop, on both processors."""
     os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    program = str(Path(__file__).with_name("batch_rate.py"))
     return subprocess.run(
-        [service, program], check=False, capture_output=True, text=True
+        [service, "-m", "bench.batch_rate"], check=False, capture_output=True, text=True
     ).stdout.splitlines()
 
 
@@ -96,7 +96,7 @@ def _postgres(_: Path) -> Iterator[World]:
     # As careful with what it was told as one that is used in earnest.
     server = Server("fsync=on", "full_page_writes=on", "shared_buffers=256MB")
     try:
-        yield PostgresWorld(server.url("postgres"))
+        yield PostgresWorld(server.url("postgres"), server.pid)
     finally:
         server.close()
 

@@ -1,4 +1,4 @@
-"""How fast a batch is, beside a bare aioftp loop: python bench/batch_rate.py.
+"""How fast a batch is, beside a bare aioftp loop: python -m bench.batch_rate.
 
 The FTP server of the simulated phone and the web server of all phones run in processes of their
 own. The bare loop does nothing but put a file under a temporary name, read it back, rename it
@@ -17,16 +17,13 @@ from __future__ import annotations
 import asyncio
 import cProfile
 import io
-import multiprocessing
 import os
-import re
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,10 +31,11 @@ import aioftp
 import click
 import uvloop
 
+from bench.outside import FTP_PASSWORD, FTP_USER, ftp_process, started, web_process
+from bench.process import resident_mib
 from phoneprov_adapters.container import Container
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.settings import read_settings
-from phoneprov_adapters.simulator.ftp import ftp_server
 from phoneprov_adapters.wiring import migrate_embedded, prepare, running
 from phoneprov_core.application import UseCases
 from phoneprov_core.batches.model import Batch, NewBatch
@@ -47,7 +45,6 @@ from phoneprov_core.profiles.model import NewProfile
 from phoneprov_core.profiles.ports import KeyPress
 from phoneprov_core.users.model import Registration
 
-USER, PASSWORD = "phoneprov", "ftp-secret"
 CONTENT = b"<device><deviceProtocol>SCCP</deviceProtocol>" + b" " * 8000 + b"</device>\n"
 FLOOR = "the floor"
 
@@ -71,30 +68,21 @@ def batch_rate(
     pauses: bool,
 ) -> None:
     """Print the rate of a batch of PHONES phones beside that of a bare loop."""
+    profiler = cProfile.Profile() if profile else None
+    if not pauses:
+        hurry()
     with tempfile.TemporaryDirectory(prefix="phoneprov-batch-") as temporary:
         folder = Path(temporary)
-        with started(ftp_process, str(folder)) as ftp_port, started(web_process) as web_port:
-            environment = {
-                "PHONEPROV_DATA_DIR": str(folder / "data"),
-                "PHONEPROV_FTP_HOST": "127.0.0.1",
-                "PHONEPROV_FTP_PORT": str(ftp_port),
-                "PHONEPROV_FTP_USER": USER,
-                "PHONEPROV_FTP_PASSWORD": PASSWORD,
-                "PHONEPROV_FTP_DIRECTORY": "batch",
-                "PHONEPROV_PHONE_HTTP_PORT": str(web_port),
-                "PHONEPROV_PHONE_NETWORKS": "127.0.0.0/8",
-                "PHONEPROV_RESTART": restart,
-                "PHONEPROV_CONFIRM_TIMEOUT": str(confirm),
-            }
-            for name in ("batch", "bare-1", "bare-2"):
-                (folder / name).mkdir()
-            if not pauses:
-                hurry()
+        for name in ("bare-1", "bare-2"):
+            (folder / name).mkdir()
+        with surroundings(folder, restart, confirm) as (environment, ftp_port):
             bare = [bare_loop(ftp_port, "bare-1", phones, at_once)]
-            batch = measured(environment, phones, at_once, profile)
+            batch = measured(environment, phones, at_once, profiler)
             bare.append(bare_loop(ftp_port, "bare-2", phones, at_once))
-            for name in ("batch", "bare-1", "bare-2"):
-                assert len(list((folder / name).iterdir())) == phones
+        for name in ("batch", "bare-1", "bare-2"):
+            assert len(list((folder / name).iterdir())) == phones
+    if profiler:
+        profiler.dump_stats(str(profile))
     bare_rate = phones / statistics.mean(one.seconds for one in bare)
     percent = 100 * phones / batch.seconds / bare_rate
     for name, one in (("bare loop", bare[0]), ("batch", batch), ("bare loop", bare[1])):
@@ -115,16 +103,42 @@ class Took(NamedTuple):
     memory: str = ""
 
 
-def measured(environment: dict[str, str], phones: int, at_once: int, profile: str | None) -> Took:
-    """What the batch took."""
-    profiler = cProfile.Profile() if profile else None
-    if profiler:
-        profiler.enable()
-    took = uvloop.run(run_batch(environment, phones, at_once))
-    if profiler:
+@contextmanager
+def surroundings(
+    folder: Path, restart: str = "http", confirm: int = 0
+) -> Iterator[tuple[dict[str, str], int]]:
+    """What a batch in ``folder`` needs while it runs: its settings, and the port of the FTP
+    server that they name."""
+    (folder / "batch").mkdir()
+    with started(ftp_process, str(folder)) as ftp_port, started(web_process) as web_port:
+        yield (
+            {
+                "PHONEPROV_DATA_DIR": str(folder / "data"),
+                "PHONEPROV_FTP_HOST": "127.0.0.1",
+                "PHONEPROV_FTP_PORT": str(ftp_port),
+                "PHONEPROV_FTP_USER": FTP_USER,
+                "PHONEPROV_FTP_PASSWORD": FTP_PASSWORD,
+                "PHONEPROV_FTP_DIRECTORY": "batch",
+                "PHONEPROV_PHONE_HTTP_PORT": str(web_port),
+                "PHONEPROV_PHONE_NETWORKS": "127.0.0.0/8",
+                "PHONEPROV_RESTART": restart,
+                "PHONEPROV_CONFIRM_TIMEOUT": str(confirm),
+            },
+            ftp_port,
+        )
+
+
+def measured(
+    environment: dict[str, str], phones: int, at_once: int, profiler: cProfile.Profile | None = None
+) -> Took:
+    """What the batch took, seen by ``profiler``."""
+    if profiler is None:
+        return uvloop.run(run_batch(environment, phones, at_once))
+    profiler.enable()
+    try:
+        return uvloop.run(run_batch(environment, phones, at_once))
+    finally:
         profiler.disable()
-        profiler.dump_stats(str(profile))
-    return took
 
 
 async def run_batch(environment: dict[str, str], phones: int, at_once: int) -> Took:
@@ -134,13 +148,13 @@ async def run_batch(environment: dict[str, str], phones: int, at_once: int) -> T
     async with running(container) as use_cases:
         profile_uuid = await an_office(container, use_cases, phones)
         new = NewBatch(action="switch", profile_uuid=profile_uuid, location=FLOOR, at_once=at_once)
-        resident = [_resident()]
+        resident = [resident_mib(os.getpid())]
         began, processor = time.monotonic(), time.process_time()
         batch = await use_cases.batches.start(use_cases.system_actor(), new)
         while batch.ended_at is None:
             await asyncio.sleep(0.2)
             batch = await use_cases.batches.get(use_cases.system_actor(), batch.uuid)
-            resident.append(_resident())
+            resident.append(resident_mib(os.getpid()))
         seconds, processor = time.monotonic() - began, time.process_time() - processor
         await _require_done(use_cases, batch)
         middle = resident[len(resident) // 3]
@@ -210,7 +224,7 @@ async def put_all(port: int, folder: str, phones: int, at_once: int) -> None:
     async def put() -> None:
         for number in waiting:
             name, temporary = f"SEP{number:012X}.cnf.xml", f".SEP{number:012X}.tmp"
-            async with aioftp.Client.context("127.0.0.1", port, USER, PASSWORD) as client:
+            async with aioftp.Client.context("127.0.0.1", port, FTP_USER, FTP_PASSWORD) as client:
                 await client.change_directory(folder)
                 async with client.upload_stream(temporary) as stream:
                     await stream.write(CONTENT)
@@ -237,77 +251,6 @@ def hurry() -> None:
         await execute(self, phone_ip, [KeyPress(command.uri) for command in commands])
 
     PhoneWeb.execute = hurried  # type: ignore[method-assign]
-
-
-def ftp_process(told: Connection, folder: str) -> None:
-    """The FTP server of the simulated phone, until it is ended."""
-
-    async def serve() -> None:
-        server = ftp_server(Path(folder), USER, PASSWORD, lambda _: None)
-        await server.start("127.0.0.1", 0)
-        told.send(server.server_port)
-        await asyncio.Event().wait()
-
-    asyncio.run(serve())
-
-
-def web_process(told: Connection) -> None:
-    """The web server of every phone on loopback, until it is ended."""
-
-    async def serve() -> None:
-        loop = asyncio.get_running_loop()
-        server = await loop.create_server(_Phone, "0.0.0.0", 0)  # noqa: S104 - of every phone
-        told.send(server.sockets[0].getsockname()[1])
-        await server.serve_forever()
-
-    asyncio.run(serve())
-
-
-class _Phone(asyncio.Protocol):
-    """Says yes to each command, at once."""
-
-    def __init__(self) -> None:
-        self._received = b""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self._received += data
-        head, end, body = self._received.partition(b"\r\n\r\n")
-        length = re.search(rb"content-length: *([0-9]+)", head.lower())
-        if end and len(body) >= (int(length[1]) if length else 0):
-            self._transport.write(_YES)
-            self._transport.close()
-
-
-_DONE = b'<CiscoIPPhoneResponse><ResponseItem Status="0" Data="" URL=""/></CiscoIPPhoneResponse>'
-_YES = b"HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: %d\r\n\r\n%s" % (
-    len(_DONE),
-    _DONE,
-)
-
-
-@contextmanager
-def started(program: object, *arguments: str) -> Iterator[int]:
-    """A program in a process of its own; the port it tells."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=program, args=(theirs, *arguments), daemon=True)  # type: ignore[arg-type]
-    process.start()
-    try:
-        assert ours.poll(30), "it did not start"
-        yield int(ours.recv())
-    finally:
-        process.terminate()
-        process.join()
-
-
-def _resident() -> float:
-    """Mebibytes of this process."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Where the time of a request goes: python -m bench.hot_paths.
 
-Asks the application without a server before it, one request after another, and shows what the
-thread of the event loop spends in whose code. Profiling itself takes time, and more of it where
-functions are small: read the shares, not the sums.
+Asks the application without a server before it, one request after another, and shows whose code
+keeps the thread of the event loop busy; a switch is one of a batch of them. A profiler takes time
+itself, and more of it where functions are small: read the shares, and take the times, which are
+measured without it, for the sums.
 """
 
 from __future__ import annotations
@@ -14,60 +15,93 @@ import os
 import pstats
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
+import msgspec
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from bench.world import KEY, SESSIONS, PostgresWorld, SqliteWorld, World, person
+from bench import batch_rate
+from bench.report import put_between
+from bench.world import KEY, PASSWORD, SESSIONS, PostgresWorld, SqliteWorld, World, person
 from phoneprov_http.main.asgi import make_app
 from support.postgres import Server
 
+PAGE = Path("docs/explanation/performance.md")
 PEOPLE = 1_000
+PHONES = 200
+REST = "the rest"
 _PACKAGES = (
     "phoneprov_core", "phoneprov_adapters", "phoneprov_http", "litestar", "asyncpg",
-    "sqlalchemy", "asyncio", "logging", "joserfc",
+    "aioftp", "asyncio", "logging", "joserfc",
 )  # fmt: skip
 
 Asked = tuple[str, str, bytes]
 
 
+class Seen(NamedTuple):
+    """What one request of a kind took on the whole, and of the loop's thread, in microseconds,
+    and the parts of the latter by whose code it was."""
+
+    took: float
+    worked: float
+    shares: dict[str, float]
+
+
 @click.command()
-@click.option("--times", default=4000, show_default=True)
-def hot_paths(times: int) -> None:
-    """Print the shares of TIMES requests of each kind, on both databases."""
+@click.option("--times", default=4000, show_default=True, help="How many records are read.")
+@click.option("--write", is_flag=True, help=f"Write {PAGE}.")
+def hot_paths(times: int, *, write: bool) -> None:
+    """Print where the time of each kind of request goes, on both databases."""
+    tables = []
     with tempfile.TemporaryDirectory() as folder:
-        show(SqliteWorld(Path(folder)), folder, times)
+        sqlite = seen_on(SqliteWorld(Path(folder)), folder, times)
+    with tempfile.TemporaryDirectory() as folder:
+        sqlite["switch"] = _seen_switch(Path(folder))
+    tables += ["### Where the time goes on SQLite", *_table(sqlite)]
     server = Server("fsync=on", "shared_buffers=128MB")
     with tempfile.TemporaryDirectory() as folder:
-        show(PostgresWorld(server.url("postgres")), folder, times)
+        world = PostgresWorld(server.url("postgres"), server.pid)
+        tables += ["### Where the time goes on PostgreSQL", *_table(seen_on(world, folder, times))]
     server.close()
+    click.echo("\n".join(tables))
+    if write:
+        put_between(PAGE, "hot paths", "\n".join(tables))
 
 
-def show(world: World, folder: str, times: int) -> None:
-    """The shares on one database."""
+def seen_on(world: World, folder: str, times: int) -> dict[str, Seen]:
+    """What was seen on one database, by kind of request."""
     world.fill(PEOPLE)
     os.environ |= {
         "PHONEPROV_DATABASE_URL": world.url,
         "PHONEPROV_SECRET_KEYS": KEY,
         "PHONEPROV_DATA_DIR": folder,
     }
-    for name, kind, number in (
-        ("read of one record", _reads, times),
-        ("list of 1,000", _lists, times // 40),
-        ("create", _creations, times // 4),
-    ):
-        profile = asyncio.run(_profiled(kind(), world.tokens(), number))
-        click.echo(f"\n{world.name}, {name}: microseconds a request under the profiler")
-        for whose, seconds in _shares(profile).most_common(12):
-            click.echo(f"{seconds / number * 1e6:10.1f}  {whose}")
+    kinds: dict[str, tuple[Callable[[], Iterator[Asked]], int]] = {
+        "read": (_reads, times),
+        "list of 1,000": (_lists, times // 40),
+        "create": (_creations, times // 4),
+        "refresh": (lambda: _refreshes(world), SESSIONS // 3),
+        "login": (_logins, times // 40),
+    }
+    return {name: _seen(kind(), world.tokens(), number) for name, (kind, number) in kinds.items()}
 
 
-async def _profiled(asked: Iterator[Asked], tokens: list[str], number: int) -> cProfile.Profile:
+def _seen(asked: Iterator[Asked], tokens: list[str], number: int) -> Seen:
+    profile = cProfile.Profile(time.thread_time)
+    took, worked = asyncio.run(_asked(asked, tokens, number, profile))
+    return Seen(took / number * 1e6, worked / number * 1e6, _shares(profile))
+
+
+async def _asked(
+    asked: Iterator[Asked], tokens: list[str], number: int, profile: cProfile.Profile
+) -> tuple[float, float]:
+    """Seconds that so many requests took, and that the thread worked; so many more are
+    profiled."""
     app = make_app()
     incoming: asyncio.Queue[dict[str, str]] = asyncio.Queue()
     told: asyncio.Queue[Any] = asyncio.Queue()
@@ -77,14 +111,17 @@ async def _profiled(asked: Iterator[Asked], tokens: list[str], number: int) -> c
     bearers = itertools.cycle(tokens)
     for _ in range(number // 10):
         await _ask(app, next(asked), next(bearers))
-    profile = cProfile.Profile()
+    began, at_work = time.perf_counter(), time.thread_time()
+    for _ in range(number):
+        await _ask(app, next(asked), next(bearers))
+    took, worked = time.perf_counter() - began, time.thread_time() - at_work
     profile.enable()
     for _ in range(number):
         await _ask(app, next(asked), next(bearers))
     profile.disable()
     await incoming.put({"type": "lifespan.shutdown"})
     await lifespan
-    return profile
+    return took, worked
 
 
 async def _ask(app: Any, asked: Asked, token: str) -> None:
@@ -133,29 +170,68 @@ def _creations() -> Iterator[Asked]:
         yield "POST", "/api/v1/phones", body
 
 
-def _shares(profile: cProfile.Profile) -> Counter[str]:
-    """Seconds by whose code they were spent in; what is built in counts for who called it."""
-    shares = Counter[str]()
+def _refreshes(world: World) -> Iterator[Asked]:
+    # Made at once, before there is a loop.
+    bodies = [msgspec.json.encode({"refresh_token": t}) for t in world.fresh_refresh_tokens()]
+    return (("POST", "/api/v1/auth/refresh", body) for body in bodies)
+
+
+def _logins() -> Iterator[Asked]:
+    for number in itertools.count():
+        credentials = {"username": f"person{number % SESSIONS}", "password": PASSWORD}
+        yield "POST", "/api/v1/auth/login", msgspec.json.encode(credentials)
+
+
+def _seen_switch(folder: Path) -> Seen:
+    """A switch is one of a batch, for one alone mostly waits."""
+    batch_rate.hurry()
+    profile = cProfile.Profile(time.thread_time)
+    with batch_rate.surroundings(folder) as (environment, _):
+        took = batch_rate.measured(environment, PHONES, 40)
+    with (
+        tempfile.TemporaryDirectory() as another,
+        batch_rate.surroundings(Path(another)) as (environment, _),
+    ):
+        batch_rate.measured(environment, PHONES, 40, profile)
+    return Seen(took.seconds / PHONES * 1e6, took.processor / PHONES * 1e6, _shares(profile))
+
+
+def _shares(profile: cProfile.Profile) -> dict[str, float]:
+    """The parts of all by whose code they were spent in; what is built in counts for who called
+    it."""
+    spent_in = dict.fromkeys((*_PACKAGES, REST), 0.0)
     stats: Any = pstats.Stats(profile)
     for function, (_, _, own, _, callers) in stats.stats.items():
         if function[0] != "~":
-            shares[_whose(function)] += own
+            spent_in[_whose(function)] += own
             continue
         for caller, (_, _, spent, _) in callers.items():
-            by = (
-                f"{_whose(caller)}: {function[2].strip('<>')}"
-                if spent > own / 4
-                else _whose(caller)
-            )
-            shares[by] += spent
-    return shares
+            spent_in[_whose(caller)] += spent
+    whole = sum(spent_in.values())
+    return {whose: spent / whole for whose, spent in spent_in.items()}
 
 
 def _whose(function: tuple[str, int, str]) -> str:
     for package in _PACKAGES:
         if f"{os.sep}{package}{os.sep}" in function[0]:
             return package
-    return "the rest"
+    return REST
+
+
+def _table(seen: dict[str, Seen]) -> Iterator[str]:
+    def row(name: str, cells: Iterable[str]) -> str:
+        return f"| {name} | {' | '.join(cells)} |"
+
+    yield ""
+    yield row("", seen)
+    yield f"|---|{'---:|' * len(seen)}"
+    yield row("it took, us", (f"{one.took:,.0f}" for one in seen.values()))
+    yield row("the loop's thread worked, us", (f"{one.worked:,.0f}" for one in seen.values()))
+    for whose in (*_PACKAGES, REST):
+        shares = [one.shares[whose] for one in seen.values()]
+        if any(share >= 0.005 for share in shares):
+            yield row(whose, (f"{share:.0%}" for share in shares))
+    yield ""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How much memory the service takes to answer a long list: python bench/list_memory.py.
+"""How much memory the service takes to answer a long list: python -m bench.list_memory.
 
 Serves a SQLite database with ROWS company contacts from a process of its own, asks for the
 list several times, and prints the growth of that process's resident memory. Ends with 1 when
@@ -14,13 +14,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 import httpx
 
+from bench.process import server
 from phoneprov_adapters.settings import read_settings
 from phoneprov_adapters.wiring import open_phoneprov, prepare
 from phoneprov_core.directory.model import CompanyContact
@@ -44,23 +43,30 @@ def list_memory(rows: int, times: int, limit: int) -> None:
         )  # fmt: skip
         asyncio.run(_fill(Path(folder), rows))
         with (
-            _served(environment) as (process, url),
-            httpx.Client(base_url=url, timeout=600) as http,
+            server(
+                "phoneprov",
+                [*PROGRAM, "serve", "--port", "{port}"],
+                environment,
+                processors=os.sched_getaffinity(0),
+                folder=Path(folder),
+                ready="/health/ready",
+            ) as service,
+            httpx.Client(base_url=f"{service.url}/api/v1", timeout=600) as http,
         ):
             credentials = {"username": "ada", "password": password}
             token = http.post("/auth/login", json=credentials).json()["data"]["accessToken"]
             http.headers["Authorization"] = f"Bearer {token}"
             http.get("/company-directory", params={"limit": 1000})
-            before = _resident(process.pid)
+            before = service.memory_mib()
             for _ in range(times):
                 began = time.monotonic()
                 size = _read(http)
-                grown = _resident(process.pid) - before
+                grown = service.memory_mib() - before
                 click.echo(
                     f"{rows} rows, {size / 2**20:.1f} MiB in {time.monotonic() - began:.1f} s: "
-                    f"resident memory {before / 2**20:.1f} MiB, grown by {grown / 2**20:.1f} MiB"
+                    f"resident memory {before:.1f} MiB, grown by {grown:.1f} MiB"
                 )
-    if grown > limit * 2**20:
+    if grown > limit:
         sys.exit(1)
 
 
@@ -87,41 +93,9 @@ def _contact(number: int) -> CompanyContact:
     )  # fmt: skip
 
 
-@contextmanager
-def _served(environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    process = subprocess.Popen(
-        [*PROGRAM, "serve", "--port", "0"], env=environment, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stderr is not None
-    try:
-        while "serves on" not in (line := process.stderr.readline()):
-            assert line, "the service did not start"
-        url = line.split("serves on ")[1].split()[0]
-        for _ in range(100):
-            if _answers(url):
-                break
-            time.sleep(0.1)
-        yield process, f"{url}/api/v1"
-    finally:
-        process.terminate()
-        process.communicate()
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/health/ready").status_code == 200
-    except httpx.TransportError:
-        return False
-
-
 def _read(http: httpx.Client) -> int:
     with http.stream("GET", "/company-directory") as reply:
         return sum(len(piece) for piece in reply.iter_bytes())
-
-
-def _resident(pid: int) -> int:
-    pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from pathlib import Path
 
 START_SECONDS = 30.0
 STOP_SECONDS = 10.0
+IDLE_SECONDS = 30.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -34,14 +35,14 @@ class Server:
 
     def memory_mib(self) -> float:
         """Resident memory of the largest of its processes."""
-        return max(_status_kib(pid, "VmRSS") for pid in self._pids()) / 1024
+        return max(resident_mib(pid) for pid in self._pids())
 
     def peak_mib(self) -> float:
         """The most that its largest process ever had resident."""
         return max(_status_kib(pid, "VmHWM") for pid in self._pids()) / 1024
 
     def _pids(self) -> list[int]:
-        return [self._process.pid, *_descendants(self._process.pid)]
+        return [self._process.pid, *descendants(self._process.pid)]
 
     def wait_for(self, path: str) -> None:
         """Until it answers 200; raises RuntimeError with its last words."""
@@ -54,6 +55,15 @@ class Server:
             except (urllib.error.URLError, OSError):
                 time.sleep(0.002)
         raise RuntimeError(f"{self.name} does not answer: {self.said()}")
+
+    def wait_until_idle(self) -> None:
+        """Until it has done nothing for a moment; raises RuntimeError when that takes long."""
+        deadline, before = time.monotonic() + IDLE_SECONDS, -1.0
+        while (now := self.cpu_seconds()) != before:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{self.name} does not come to rest: {self.said()}")
+            before = now
+            time.sleep(0.2)
 
     def said(self) -> str:
         """The end of what it wrote."""
@@ -123,12 +133,18 @@ def free_port() -> int:
         return port
 
 
-def _descendants(pid: int) -> list[int]:
+def descendants(pid: int) -> list[int]:
+    """The processes that a process started, and those that they started."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
         return []
-    return [one for child in map(int, children) for one in (child, *_descendants(child))]
+    return [one for child in map(int, children) for one in (child, *descendants(child))]
+
+
+def resident_mib(pid: int) -> float:
+    """Resident memory of a process, in mebibytes; 0 when it is gone."""
+    return _status_kib(pid, "VmRSS") / 1024
 
 
 def _cpu(pid: int) -> float:

@@ -7,9 +7,8 @@ import platform
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench.cases import FLOOR, OURS, PEER, Figures
-
-BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
+from bench.cases import Figures
+from bench.serving import FLOOR, OURS, PEER
 
 
 def as_markdown(measured: Sequence[Figures]) -> str:
@@ -18,14 +17,20 @@ def as_markdown(measured: Sequence[Figures]) -> str:
 
 
 def write_page(page: Path, measured: Sequence[Figures], switches: Sequence[str]) -> None:
-    """Put the tables, and what was said of switches, between the marks of a page."""
-    head, _, rest = page.read_text().partition(BEGIN)
-    _, _, tail = rest.partition(END)
+    """Put the tables, and what was said of switches, on the page."""
     where = f"Python {platform.python_version()}, {os.cpu_count()} processors, {platform.system()}"
     middle = f"Measured on: {where}.\n\n{as_markdown(measured)}"
     if switches:
         middle += "\n".join(["\n### Switches\n", *(f"- {line}" for line in switches), ""])
-    page.write_text(f"{head}{BEGIN}\n{middle}\n{END}{tail}")
+    put_between(page, "measured", middle)
+
+
+def put_between(page: Path, name: str, text: str) -> None:
+    """Put a text between the two marks of that name on a page."""
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    head, _, rest = page.read_text().partition(begin)
+    _, _, tail = rest.partition(end)
+    page.write_text(f"{head}{begin}\n{text}\n{end}{tail}")
 
 
 def _tables(figures: Figures) -> Iterator[str]:
@@ -63,14 +68,18 @@ def _notes(figures: Figures) -> Iterator[tuple[str, str]]:
     for stack, mebibytes in figures.memory.items():
         yield f"memory under load, {stack}", f"{mebibytes:,.0f} MiB"
     if "bare hashes" in notes:
-        bare, logins = notes["bare hashes"], figures.cases["login"][OURS].rate
-        yield "hashes a second, by the library alone", f"{bare:,.1f}"
-        yield "logins to bare hashes", f"{logins / bare:.2f} x"
+        yield "hashes a second, by the library alone", f"{notes['bare hashes']:,.1f}"
+        yield "logins to bare hashes", f"{notes['logins to bare hashes']:.2f} x"
         alone, beside = notes["reads alone, p99"], notes["reads beside logins, p99"]
         yield "p99 of 4 readers, alone / beside logins", f"{alone:.1f} / {beside:.1f} ms"
-    if "2 worker(s), rate" in notes:
-        one, two = notes["1 worker(s), rate"], notes["2 worker(s), rate"]
-        yield "two workers to one, the load on the same two processors", f"{two / one:.2f} x"
+    for name, read in figures.workers.items():
+        yield f"read: {name}", f"{read.rate:,.0f} a second, {read.cpu:,.0f} us each"
+    for stack in (OURS, FLOOR) if figures.workers else ():
+        one, spread, two = (
+            read.rate for name, read in figures.workers.items() if name.startswith(stack)
+        )
+        yield f"{stack}, 2 workers on 2 processors to 1 on 1", f"{two / one:.2f} x"
+        yield f"{stack}, 2 workers on 2 processors to 1 on 2", f"{two / spread:.2f} x"
     rates = {name: rate for name, rate in notes.items() if name.startswith("rate among ")}
     for name, rate in rates.items():
         yield f"read, {name}", f"{rate:,.0f} a second"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import sqlite3
 import time
 from abc import ABC, abstractmethod
@@ -14,6 +16,7 @@ from typing import Any
 import argon2
 import asyncpg
 
+from bench.process import descendants
 from phoneprov_adapters.security.argon2 import PARAMETERS
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.tokens import JwtTokens
@@ -95,6 +98,10 @@ class World(ABC):
         return self.tokens(TokenKind.REFRESH)
 
     @abstractmethod
+    def pin(self, processors: set[int]) -> None:
+        """Let whatever serves the database run on these processors alone."""
+
+    @abstractmethod
     def _insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None: ...
 
     @abstractmethod
@@ -109,6 +116,9 @@ class SqliteWorld(World):
     def __init__(self, folder: Path) -> None:
         self._path = folder / "phoneprov.db"
         super().__init__(f"sqlite+aiosqlite:///{self._path}")
+
+    def pin(self, processors: set[int]) -> None:
+        """Nothing to do: it is part of the service."""
 
     def _insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None:
         columns = tables.metadata.tables[table].columns.keys()
@@ -128,9 +138,19 @@ class SqliteWorld(World):
 
 
 class PostgresWorld(World):
-    """A database of a server that runs already."""
+    """A database of a server that runs already, whose first process is ``pid``."""
 
     name = "PostgreSQL"
+
+    def __init__(self, url: str, pid: int) -> None:
+        super().__init__(url)
+        self._pid = pid
+
+    def pin(self, processors: set[int]) -> None:
+        for pid in (self._pid, *descendants(self._pid)):
+            # One that was on its way out may be gone by now.
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setaffinity(pid, processors)
 
     def _insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None:
         columns = tables.metadata.tables[table].columns.keys()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,8 +15,9 @@ _SCRIPT = Path(__file__).with_name("requests.lua")
 
 
 class Measured(Struct, frozen=True):
-    """One round of load on one server. Latencies are milliseconds, ``cpu`` microseconds of
-    the server's processor time a request; ``failed`` requests were refused or broken."""
+    """One round of load on one server. ``rate`` counts what was answered as it should be;
+    latencies are milliseconds, ``cpu`` microseconds of the server's processor time a request;
+    ``failed`` requests were refused or broken."""
 
     rate: float
     p50: float
@@ -39,15 +41,17 @@ def plain(method: str, path: str, token: str = "", body: str = "") -> str:
 
 
 def start(
-    load: Load, url: str, seconds: float, processor: int, file: Path
+    load: Load, url: str, seconds: float, processors: AbstractSet[int], file: Path
 ) -> subprocess.Popen[str]:
-    """wrk at work; its requests are kept in ``file`` while it runs."""
+    """wrk at work, with a thread for each of ``processors``; its requests are kept in ``file``
+    while it runs."""
     file.write_text("\n".join(load.lines) + "\n")
     whole = max(1, round(seconds))
     return subprocess.Popen(
         [
-            *("taskset", "-c", str(processor)),
-            *("wrk", "-t1", f"-c{load.connections}", f"-d{whole}s", "--timeout", "10s"),
+            *("taskset", "-c", ",".join(map(str, processors))),
+            *("wrk", f"-t{len(processors)}", f"-c{load.connections}"),
+            *(f"-d{whole}s", "--timeout", "10s"),
             *("-s", str(_SCRIPT), url, "--", load.kind, str(file), str(load.first_number)),
         ],
         stdout=subprocess.PIPE,
@@ -71,14 +75,27 @@ def told(process: subprocess.Popen[str], seconds: float) -> dict[str, float]:
     return result
 
 
-def round_of(load: Load, server: Server, seconds: float, processor: int, file: Path) -> Measured:
-    """One round of load on a server."""
+def round_of(
+    load: Load, server: Server, seconds: float, processors: AbstractSet[int], file: Path
+) -> Measured:
+    """One round of load on a server, which is idle before and after."""
+    server.wait_until_idle()
+    measured = round_beside(load, server, seconds, processors, file)
+    # What was asked last is still worked on, and would take from whoever is measured next.
+    server.wait_until_idle()
+    return measured
+
+
+def round_beside(
+    load: Load, server: Server, seconds: float, processors: AbstractSet[int], file: Path
+) -> Measured:
+    """One round of load on a server, whatever else it does meanwhile."""
     before = server.cpu_seconds()
-    found = told(start(load, server.url, seconds, processor, file), seconds)
+    found = told(start(load, server.url, seconds, processors, file), seconds)
     used = server.cpu_seconds() - before
     requests = max(1.0, found["requests"])
     return Measured(
-        rate=requests / found["microseconds"] * 1e6,
+        rate=(requests - found["refused"]) / found["microseconds"] * 1e6,
         p50=found["p50"] / 1000,
         p99=found["p99"] / 1000,
         cpu=used / requests * 1e6,

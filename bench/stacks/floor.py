@@ -7,6 +7,7 @@ Tokens are checked, and remembered, by the service's own class.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 import time
@@ -81,10 +82,14 @@ class _Postgres:
     def __init__(self, url: str) -> None:
         self._dsn = PostgresAddress.parse(url).dsn
         self._pool: Any = None
+        self._opening = asyncio.Lock()
 
     async def _opened(self) -> Any:
         if self._pool is None:
-            self._pool = await asyncpg.create_pool(self._dsn, min_size=10, max_size=10)
+            # The first requests come together.
+            async with self._opening:
+                if self._pool is None:
+                    self._pool = await asyncpg.create_pool(self._dsn, min_size=10, max_size=10)
         return self._pool
 
     async def ask(self, sql: str, values: Sequence[Any]) -> Rows:

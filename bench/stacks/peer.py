@@ -27,7 +27,8 @@ _key = SecretKeys.parse(os.environ["PHONEPROV_SECRET_KEYS"]).current
 _audiences = {"at+jwt": "phoneprov", "rt+jwt": "phoneprov/refresh"}
 _IDLE = 14 * 24 * 3600
 
-engine = create_async_engine(os.environ["PHONEPROV_DATABASE_URL"], pool_size=10)
+# Without more of them than it keeps: to open and close them takes longer than all else.
+engine = create_async_engine(os.environ["PHONEPROV_DATABASE_URL"], pool_size=10, max_overflow=0)
 make_session = async_sessionmaker(engine, expire_on_commit=False)
 hasher = argon2.PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
 bearer = HTTPBearer()
