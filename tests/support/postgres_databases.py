@@ -1,4 +1,4 @@
-"""PostgreSQL databases that do not let a test wait."""
+"""PostgreSQL databases of the tests: as patient as in service, or not."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from phoneprov_adapters.sql.deadlines import Deadlines
 from phoneprov_adapters.sql.postgres import PostgresDatabase
 from support.stores import KEY
 
-SHORT = Deadlines(connect=0.4, wait=0.4, statement=0.3, answer=0.6, total=1.2, rollback=0.3)
+SHORT = Deadlines(connect=0.8, wait=0.8, statement=0.6, answer=1.2, total=2.4, rollback=0.6)
+"""For tests that wait until something takes too long. What is to succeed there must do so on a
+machine that has much else to do."""
 
 
-def database_at(url: str, deadlines: Deadlines = SHORT) -> PostgresDatabase:
+def database_at(url: str, deadlines: Deadlines | None = None) -> PostgresDatabase:
     """The database at this address, with the key of the tests."""
     return PostgresDatabase(url, SecretBox(SecretKeys.parse(KEY)), deadlines)

@@ -8,7 +8,7 @@ import pytest
 
 from phoneprov_adapters.sql.postgres import PostgresDatabase
 from support import postgres
-from support.postgres_databases import database_at
+from support.postgres_databases import SHORT, database_at
 from support.postgres_proxy import Proxy, proxy_before
 
 
@@ -21,8 +21,17 @@ async def url() -> AsyncIterator[str]:
 
 @pytest.fixture
 async def database(url: str) -> AsyncIterator[PostgresDatabase]:
-    """An empty database with short deadlines."""
+    """An empty database."""
     opened = database_at(url)
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def hasty(url: str) -> AsyncIterator[PostgresDatabase]:
+    """The same database, opened with short deadlines."""
+    opened = database_at(url, SHORT)
     await opened.open()
     yield opened
     await opened.close()
@@ -37,8 +46,8 @@ async def proxy(url: str) -> AsyncIterator[Proxy]:
 
 @pytest.fixture
 async def far(proxy: Proxy, url: str) -> AsyncIterator[PostgresDatabase]:
-    """The same database, reached by way of the proxy."""
-    opened = database_at(proxy.url(url))
+    """The same database, reached by way of the proxy, with short deadlines."""
+    opened = database_at(proxy.url(url), SHORT)
     await opened.open()
     yield opened
     proxy.speak()

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 import pytest
 
 from phoneprov_adapters.sql import migrate
-from phoneprov_adapters.sql.deadlines import Deadlines
 from phoneprov_adapters.sql.postgres import PostgresDatabase
 from phoneprov_adapters.sql.schema import newest
 from phoneprov_adapters.testing.records import a_user, identifier
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture
 async def through(url: str) -> AsyncIterator[PostgresDatabase]:
     """The database by way of pgbouncer."""
-    opened = database_at(pgbouncer.url(url), Deadlines())
+    opened = database_at(pgbouncer.url(url))
     await opened.open()
     yield opened
     await opened.close()
@@ -44,7 +43,7 @@ async def test_the_schema_is_migrated_through_it() -> None:
 
 async def test_many_share_few_connections(through: PostgresDatabase, url: str) -> None:
     """More clients than pgbouncer has connections, from what could be several processes."""
-    other = database_at(pgbouncer.url(url), Deadlines())
+    other = database_at(pgbouncer.url(url))
     await other.open()
     async with through.write() as tx:
         await tx.users.add(a_user(0, phone="0"))
@@ -70,7 +69,7 @@ async def test_many_share_few_connections(through: PostgresDatabase, url: str) -
 
 
 async def test_one_at_a_time_across_processes(through: PostgresDatabase, url: str) -> None:
-    other = database_at(pgbouncer.url(url), Deadlines())
+    other = database_at(pgbouncer.url(url))
     await other.open()
     inside: list[str] = []
 

@@ -102,17 +102,19 @@ async def test_of_two_in_a_deadlock_one_goes_on(url: str) -> None:
     await database.close()
 
 
-async def test_who_waits_too_long_for_a_record_is_told_so(database: PostgresDatabase) -> None:
+async def test_who_waits_too_long_for_a_record_is_told_so(
+    database: PostgresDatabase, hasty: PostgresDatabase
+) -> None:
     async with database.write() as tx:
         await tx.users.add(a_user(1))
 
     async with database.write() as holder:
         await holder.users.find(identifier(1))
         with pytest.raises(Unavailable, match="too long"):
-            async with database.write() as tx:
+            async with hasty.write() as tx:
                 await tx.users.find(identifier(1))
 
-    async with database.write() as tx:
+    async with hasty.write() as tx:
         assert await tx.users.remove(identifier(1))
 
 
@@ -128,12 +130,12 @@ async def test_more_requests_than_connections_wait_for_each_other(
     assert await asyncio.gather(*(read() for _ in range(5 * SIZE))) == [0] * (5 * SIZE)
 
 
-async def test_who_waits_too_long_for_a_connection_is_told_so(database: PostgresDatabase) -> None:
+async def test_who_waits_too_long_for_a_connection_is_told_so(hasty: PostgresDatabase) -> None:
     all_taken = asyncio.Barrier(SIZE + 1)
     over = asyncio.Event()
 
     async def keep() -> None:
-        async with database.write() as tx:
+        async with hasty.write() as tx:
             await tx.users.count()
             await all_taken.wait()
             await over.wait()
@@ -141,15 +143,15 @@ async def test_who_waits_too_long_for_a_connection_is_told_so(database: Postgres
     keepers = [asyncio.create_task(keep()) for _ in range(SIZE)]
     await all_taken.wait()
     with pytest.raises(Unavailable, match="busy"):
-        async with database.read() as tx:
+        async with hasty.read() as tx:
             await tx.users.count()
     with pytest.raises(Unavailable, match="busy"):
-        async with database.write() as tx:
+        async with hasty.write() as tx:
             await tx.users.count()
     over.set()
     await asyncio.gather(*keepers)
 
-    async with database.read() as tx:
+    async with hasty.read() as tx:
         assert await tx.users.count() == 0
 
 
@@ -264,8 +266,8 @@ async def test_a_loss_of_durability_is_told_at_the_start(
     assert any("synchronous_commit is off" in line for line in told)
 
 
-async def test_the_server_is_told_our_deadlines(database: PostgresDatabase) -> None:
-    driver = await database._connect()
+async def test_the_server_is_told_our_deadlines(hasty: PostgresDatabase) -> None:
+    driver = await hasty._connect()
     try:
         rows = await driver.fetch("SELECT name, setting FROM pg_settings WHERE unit = 'ms'")
     finally:

@@ -71,7 +71,7 @@ async def test_a_network_that_falls_silent(far: PostgresDatabase, proxy: Proxy, 
     began = time.monotonic()
     await write(far, 30)
     assert await read(far) >= 1
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < SHORT.answer
     await nothing_is_left_open(url)
 
 
@@ -98,9 +98,9 @@ async def test_a_network_that_falls_silent_in_the_middle_of_a_change(
 
 
 async def test_a_host_that_vanishes_in_the_middle_of_a_change(
-    far: PostgresDatabase, proxy: Proxy, database: PostgresDatabase
+    far: PostgresDatabase, proxy: Proxy, hasty: PostgresDatabase
 ) -> None:
-    await write(database, 1)
+    await write(hasty, 1)
 
     async def change() -> None:
         async with far.write() as tx:
@@ -113,7 +113,7 @@ async def test_a_host_that_vanishes_in_the_middle_of_a_change(
     # The server was told nothing: it must find out by itself.
     async def take() -> bool:
         try:
-            async with database.write() as tx:
+            async with hasty.write() as tx:
                 return await tx.users.remove(identifier(1))
         except Unavailable:
             return False
@@ -154,9 +154,9 @@ async def test_saving_is_not_given_up_because_all_before_it_took_long(
 ) -> None:
     async with far.write() as tx:
         await tx.users.add(a_user(1))
-        await asyncio.sleep(SHORT.total - 0.2)
+        await asyncio.sleep(SHORT.total - 0.4)
         proxy.fall_silent()
-        asyncio.get_running_loop().call_later(0.35, proxy.speak)
+        asyncio.get_running_loop().call_later(0.7, proxy.speak)
 
     assert await read(far) == 1
 
@@ -203,7 +203,7 @@ async def test_a_server_that_takes_no_connections(far: PostgresDatabase, proxy: 
 
 async def test_a_server_that_does_not_greet(proxy: Proxy, url: str) -> None:
     proxy.fall_silent()
-    database = database_at(proxy.url(url))
+    database = database_at(proxy.url(url), SHORT)
     await unavailable(database.open())
 
     proxy.speak()
@@ -273,7 +273,7 @@ async def test_a_database_server_that_crashes_and_comes_back() -> None:
     server = postgres.Server()
     try:
         async with postgres.new_database(server) as url:
-            database = database_at(url)
+            database = database_at(url, SHORT)
             await database.open()
             acknowledged: set[str] = set()
             others: list[BaseException] = []
