@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from sqlalchemy import Case, bindparam, case, delete, insert, select, update
 
@@ -155,6 +156,10 @@ def _keep_count(insert: InsertFactory) -> Statement:
     )
 
 
+def _row_of(key: str, attempts: Attempts) -> dict[str, Any]:
+    return {"account_key": key} | {name: getattr(attempts, name) for name in _COUNTED}
+
+
 class SqlLoginAttempts(LoginAttempts):
     """Counted guesses; rows that nobody needs any more go when others are counted."""
 
@@ -162,9 +167,8 @@ class SqlLoginAttempts(LoginAttempts):
         self._connection = connection
 
     async def begin(self, key: str, attempts: Attempts) -> bool:
-        counted = {name: getattr(attempts, name) for name in _COUNTED}
         begin = _begin_count(self._connection.insert)
-        return bool(await self._connection.rows(begin, account_key=key, **counted))
+        return bool(await self._connection.rows(begin, **_row_of(key, attempts)))
 
     async def of(self, key: str) -> Attempts:
         # The row must exist to be held against others who count for the same account, and a
@@ -174,9 +178,7 @@ class SqlLoginAttempts(LoginAttempts):
         return Attempts(*row)
 
     async def keep(self, key: str, attempts: Attempts) -> None:
-        counted = {name: getattr(attempts, name) for name in _COUNTED}
-        keep = _keep_count(self._connection.insert)
-        await self._connection.soon(keep, account_key=key, **counted)
+        await self._connection.soon(_keep_count(self._connection.insert), **_row_of(key, attempts))
         if attempts.failures == 1:
             await self._connection.soon(
                 _FORGET_OLD_ATTEMPTS, before=attempts.last_at - 4 * WINDOW, but=key

@@ -45,12 +45,13 @@ class Connection(Protocol):
 
     async def row(self, statement: Statement, **values: Any) -> Row | None:
         """The first of its rows, or None."""
-        ...
+        rows = await self.rows(statement, **values)
+        return rows[0] if rows else None
 
     async def soon(self, statement: Statement, **values: Any) -> None:
         """Run a statement that answers nothing and can break no constraint. It may be put off
         until the next one, or the end of the transaction; what goes wrong is raised there."""
-        ...
+        await self.rows(statement, **values)
 
     async def one_at_a_time(self, what: str) -> None:
         """Wait until no other transaction that asked for the same is left; hold it to the

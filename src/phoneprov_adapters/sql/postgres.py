@@ -171,13 +171,6 @@ class _WriteConnection(Connection):
         compiled = compiled_for(statement)
         return await self._run(compiled.sql, compiled.parameters(values))
 
-    async def row(self, statement: Statement, **values: Any) -> Row | None:
-        rows = await self.rows(statement, **values)
-        return rows[0] if rows else None
-
-    async def soon(self, statement: Statement, **values: Any) -> None:
-        await self.rows(statement, **values)
-
     async def one_at_a_time(self, what: str) -> None:
         await self._run("SELECT pg_advisory_xact_lock($1::bigint)", [lock_number(what)])
 

@@ -79,9 +79,6 @@ class ReadConnection(Connection):
             return await self._together.row(compiled.sql, parameters)
         return _first(await self._ask(compiled.sql, parameters))
 
-    async def soon(self, statement: Statement, **values: Any) -> None:
-        await self.rows(statement, **values)
-
     async def one_at_a_time(self, what: str) -> None:
         """Nothing to do: reading holds nothing."""
 

@@ -211,9 +211,6 @@ class _ReadConnection(Connection):
         rows = await self._asked(self._database.quick_rows, statement, values)
         return rows[0] if rows else None
 
-    async def soon(self, statement: Statement, **values: Any) -> None:
-        await self.rows(statement, **values)
-
     async def one_at_a_time(self, what: str) -> None:
         """Nothing to do: reading holds nothing."""
 

@@ -77,10 +77,6 @@ class WriteConnection(Connection):
         compiled = compiled_for(statement)
         self._put_off.append((compiled.sql, compiled.parameters(values)))
 
-    async def row(self, statement: Statement, **values: Any) -> Row | None:
-        rows = await self.rows(statement, **values)
-        return rows[0] if rows else None
-
     async def one_at_a_time(self, what: str) -> None:
         """Nothing to do: there is one writing transaction at a time."""
 

@@ -14,11 +14,10 @@ from phoneprov_adapters.sql.tables import passwords, users
 from phoneprov_core.users.model import User, folded
 from phoneprov_core.users.ports import Users
 
-_BY_USERNAME = select(*[users.c[name] for name in User.__struct_fields__]).where(
-    users.c.username_key == bindparam("username_key")
-)
+_COLUMNS = [users.c[name] for name in User.__struct_fields__]
+_BY_USERNAME = select(*_COLUMNS).where(users.c.username_key == bindparam("username_key"))
 _WITH_PASSWORD = (
-    select(*[users.c[name] for name in User.__struct_fields__], passwords.c.hash)
+    select(*_COLUMNS, passwords.c.hash)
     .select_from(users.join(passwords, passwords.c.user_uuid == users.c.uuid))
     .where(users.c.username_key == bindparam("username_key"))
 )
@@ -26,7 +25,7 @@ _LOGGED_IN = (
     update(users)
     .where(users.c.uuid == bindparam("user_uuid"), users.c.is_active.is_(True))
     .values(last_login_ip=bindparam("ip"), last_login_at=bindparam("at"))
-    .returning(*[users.c[name] for name in User.__struct_fields__])
+    .returning(*_COLUMNS)
 )
 _PASSWORD_HASH = select(passwords.c.hash).where(passwords.c.user_uuid == bindparam("user_uuid"))
 
