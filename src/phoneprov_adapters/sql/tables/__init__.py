@@ -1,0 +1,63 @@
+"""The whole schema.
+
+Moments that are shown are kept as the text that is shown; deadlines as milliseconds. A column
+``x_key`` beside a column ``x`` holds what makes two values of ``x`` the same; ``x_sealed`` and
+``x_key_id`` hold a secret, encrypted, and the name of the key it was encrypted with.
+"""
+
+from __future__ import annotations
+
+from phoneprov_adapters.sql.tables.accounts import (
+    assignments,
+    login_attempts,
+    passwords,
+    permissions,
+    sessions,
+    users,
+)
+from phoneprov_adapters.sql.tables.columns import metadata
+from phoneprov_adapters.sql.tables.directory import company_contacts, personal_contacts
+from phoneprov_adapters.sql.tables.inventory import (
+    extensions,
+    kems,
+    phones,
+    user_extensions,
+    vendor_phones,
+    vendor_services,
+    vendor_users,
+)
+from phoneprov_adapters.sql.tables.switching import (
+    batch_phones,
+    batches,
+    deployments,
+    leases,
+    profile_revisions,
+    profiles,
+    service_sessions,
+)
+
+__all__ = [
+    "assignments",
+    "batch_phones",
+    "batches",
+    "company_contacts",
+    "deployments",
+    "extensions",
+    "kems",
+    "leases",
+    "login_attempts",
+    "metadata",
+    "passwords",
+    "permissions",
+    "personal_contacts",
+    "phones",
+    "profile_revisions",
+    "profiles",
+    "service_sessions",
+    "sessions",
+    "user_extensions",
+    "users",
+    "vendor_phones",
+    "vendor_services",
+    "vendor_users",
+]

@@ -1,0 +1,105 @@
+"""Who may do what: accounts, passwords, levels, sessions and counted guesses."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from phoneprov_adapters.sql.tables.columns import metadata, moment, string, text, user, uuid
+
+users = Table(
+    "users",
+    metadata,
+    uuid(),
+    Column("first_name", Text, nullable=False),
+    Column("last_name", Text, nullable=False),
+    Column("username", Text, nullable=False),
+    Column("email", Text, nullable=False),
+    Column("phone", Text),
+    Column("lang", Text, nullable=False),
+    Column("location", Text),
+    Column("nationality", Text),
+    Column("timezone", Text, nullable=False),
+    Column("is_active", Boolean, nullable=False),
+    Column("last_uuid", string(36)),
+    Column("last_login_ip", string(45)),
+    Column("last_logout_ip", string(45)),
+    moment("last_login_at", nullable=True),
+    moment("created_at"),
+    moment("updated_at"),
+    Column("created_by", string(36)),
+    Column("created_ip", string(45), nullable=False),
+    Column("updated_ip", string(45), nullable=False),
+    Column("username_key", text, nullable=False, unique=True),
+    Column("email_key", text, nullable=False, unique=True),
+    Index(None, "created_at", "uuid"),
+)
+
+passwords = Table(
+    "passwords",
+    metadata,
+    Column("user_uuid", string(36), ForeignKey("users.uuid", ondelete="CASCADE"), primary_key=True),
+    Column("hash", Text, nullable=False),
+)
+
+permissions = Table(
+    "permissions",
+    metadata,
+    uuid(),
+    Column("level", BigInteger, nullable=False),
+    Column("name", text, nullable=False),
+    Column("description", Text),
+    moment("created_at"),
+    UniqueConstraint("level", "name"),
+    Index(None, "created_at", "uuid"),
+)
+
+assignments = Table(
+    "assignments",
+    metadata,
+    uuid(),
+    user(unique=True),
+    Column(
+        "perm_uuid",
+        string(36),
+        ForeignKey("permissions.uuid", ondelete="RESTRICT"),
+        nullable=False,
+        index=True,
+    ),
+    moment("created_at"),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    uuid(),
+    user(),
+    Column("token_id", string(36), nullable=False),
+    Column("previous_token_id", string(36)),
+    Column("exchanged_at", BigInteger, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Column("ends_at", BigInteger, nullable=False),
+    Index(None, "user_uuid"),
+)
+
+login_attempts = Table(
+    "login_attempts",
+    metadata,
+    Column("account_key", string(64), primary_key=True),
+    Column("failures", Integer, nullable=False),
+    Column("first_at", BigInteger, nullable=False),
+    Column("last_at", BigInteger, nullable=False),
+    Column("locked_until", BigInteger, nullable=False),
+    Column("undecided", Integer, nullable=False),
+    Index(None, "last_at"),
+)

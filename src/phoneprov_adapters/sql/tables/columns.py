@@ -1,0 +1,46 @@
+"""What columns of several tables have in common."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, ForeignKey, MetaData, String, Text
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+
+# What is looked up or sorted by is compared byte by byte in every database: PostgreSQL would
+# otherwise do it by its server's language, whose rules change with the operating system and
+# then break indexes.
+text = Text().with_variant(Text(collation="C"), "postgresql")
+
+
+def string(length: int) -> String:
+    """Text of so many characters at most, as it is compared in every database."""
+    return String(length).with_variant(String(length, collation="C"), "postgresql")
+
+
+def uuid() -> Column[str]:
+    """The column that a record is known by."""
+    return Column("uuid", string(36), primary_key=True)
+
+
+def moment(name: str, *, nullable: bool = False) -> Column[str]:
+    """A column for a moment as it is shown."""
+    return Column(name, string(24), nullable=nullable)
+
+
+def user(*, unique: bool = False) -> Column[str]:
+    """The account that a record belongs to, and goes with."""
+    return Column(
+        "user_uuid",
+        string(36),
+        ForeignKey("users.uuid", ondelete="CASCADE"),
+        nullable=False,
+        unique=unique,
+    )

@@ -1,0 +1,41 @@
+"""The directories."""
+
+from __future__ import annotations
+
+from sqlalchemy import Boolean, Column, Index, Table, Text
+
+from phoneprov_adapters.sql.tables.columns import metadata, moment, user, uuid
+
+company_contacts = Table(
+    "company_contacts",
+    metadata,
+    uuid(),
+    Column("name", Text, nullable=False),
+    Column("work", Text),
+    Column("mobile", Text),
+    Column("home", Text),
+    Column("email", Text),
+    Column("ringtone", Text),
+    Column("department", Text),
+    Column("company", Text),
+    Column("location", Text),
+    Column("building", Text),
+    Column("is_active", Boolean, nullable=False),
+    moment("created_at"),
+    Index(None, "created_at", "uuid"),
+)
+
+personal_contacts = Table(
+    "personal_contacts",
+    metadata,
+    uuid(),
+    user(),
+    Column("name", Text, nullable=False),
+    Column("work", Text),
+    Column("mobile", Text),
+    Column("home", Text),
+    Column("email", Text),
+    Column("ringtone", Text),
+    moment("created_at"),
+    Index(None, "user_uuid", "created_at", "uuid"),
+)

@@ -1,0 +1,161 @@
+"""Phone profiles, and what becomes of them on phones, one by one and many in the background."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from phoneprov_adapters.sql.tables.columns import metadata, moment, string, user, uuid
+
+profiles = Table(
+    "profiles",
+    metadata,
+    uuid(),
+    user(),
+    Column("name", Text, nullable=False),
+    Column("description", Text),
+    Column("cnf_xml_sealed", LargeBinary, nullable=False),
+    Column("cnf_xml_key_id", string(16), nullable=False),
+    Column("compatible_models", Text, nullable=False),
+    Column("software_type", string(4)),
+    moment("created_at"),
+    moment("updated_at"),
+    Index(None, "created_at", "uuid"),
+    Index(None, "user_uuid", "created_at", "uuid"),
+    # Without it, finding the keys in use would read every configuration.
+    Index(None, "cnf_xml_key_id", "uuid"),
+)
+
+profile_revisions = Table(
+    "profile_revisions",
+    metadata,
+    uuid(),
+    Column(
+        "profile_uuid",
+        string(36),
+        ForeignKey("profiles.uuid", ondelete="CASCADE"),
+        nullable=False,
+    ),
+    Column("number", Integer, nullable=False),
+    Column("sha256", string(64), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("cnf_xml_sealed", LargeBinary, nullable=False),
+    Column("cnf_xml_key_id", string(16), nullable=False),
+    moment("created_at"),
+    Column("created_by", string(36)),
+    UniqueConstraint("profile_uuid", "number"),
+    Index(None, "cnf_xml_key_id", "uuid"),
+)
+
+deployments = Table(
+    "deployments",
+    metadata,
+    uuid(),
+    Column("mac", string(17), nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("action", string(16), nullable=False),
+    Column("profile_uuid", string(36), nullable=False),
+    Column("profile_name", Text, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("sha256", string(64), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("owner_uuid", string(36), nullable=False),
+    Column("user_uuid", string(36)),
+    Column("filename", Text, nullable=False),
+    Column("place", Text),
+    Column("outcome", string(16), nullable=False, index=True),
+    Column("failed_step", string(16)),
+    Column("message", Text),
+    Column("steps", Text, nullable=False),
+    Column("restart", Text),
+    Column("confirmation", string(16), nullable=False),
+    Column("confirmation_message", Text),
+    moment("confirmation_by", nullable=True),
+    moment("confirmation_at", nullable=True),
+    moment("created_at"),
+    moment("ended_at", nullable=True),
+    UniqueConstraint("mac", "number"),
+    Index(None, "created_at", "uuid"),
+    Index(None, "mac", "created_at", "uuid"),
+    Index(None, "profile_uuid", "created_at", "uuid"),
+    Index(None, "owner_uuid", "created_at", "uuid"),
+    Index(None, "user_uuid", "created_at", "uuid"),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("mac", string(17), primary_key=True),
+    Column("holder", string(36), nullable=False),
+    Column("fence", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+)
+
+service_sessions = Table(
+    "service_sessions",
+    metadata,
+    Column("mac", string(17), primary_key=True),
+    user(),
+    moment("opened_at"),
+    Index(None, "user_uuid"),
+)
+
+batches = Table(
+    "batches",
+    metadata,
+    uuid(),
+    Column("action", string(16), nullable=False),
+    Column("profile_uuid", string(36)),
+    Column("profile_name", Text),
+    Column("revision", Integer),
+    Column("model", Text),
+    Column("location", Text),
+    Column("software_type", Text),
+    Column("at_once", Integer, nullable=False),
+    Column("per_minute", Integer),
+    Column("stop_after_failures", Integer),
+    Column("wait_minutes", Integer, nullable=False),
+    Column("user_uuid", string(36), nullable=False),
+    Column("state", string(16), nullable=False),
+    Column("message", Text),
+    moment("created_at"),
+    moment("ended_at", nullable=True),
+    Column("holder", string(36), nullable=False),
+    Column("fence", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Index(None, "created_at", "uuid"),
+    Index(None, "ended_at"),
+)
+
+batch_phones = Table(
+    "batch_phones",
+    metadata,
+    Column(
+        "batch_uuid", string(36), ForeignKey("batches.uuid", ondelete="CASCADE"), primary_key=True
+    ),
+    Column("position", Integer, primary_key=True),
+    Column("mac", string(17), nullable=False),
+    Column("state", string(16), nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("cut_off", Integer, nullable=False),
+    Column("attempt_uuid", string(36), nullable=False),
+    Column("fence", BigInteger, nullable=False),
+    Column("not_before", BigInteger, nullable=False),
+    moment("waiting_since", nullable=True),
+    Column("deployment_uuid", string(36)),
+    Column("message", Text),
+    moment("started_at", nullable=True),
+    moment("ended_at", nullable=True),
+    UniqueConstraint("batch_uuid", "mac"),
+    # What is next, and how many stand where, without looking at the others.
+    Index(None, "batch_uuid", "state", "not_before", "position"),
+)
