@@ -146,7 +146,7 @@ async def test_rows_that_somebody_holds_are_passed_over_not_waited_for(vault: Va
         async with other.database.write() as tx:
             held = await tx.profiles.find(identifier(2))
             assert held is not None
-            async with asyncio.timeout(3):
+            async with asyncio.timeout(10):
                 rotated = await sealer.rotation.rotate(quiet)
             assert rotated.count == 11
             assert await key_ids(sealer) == {NEW: 11, OLD: 1}

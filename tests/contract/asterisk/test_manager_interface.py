@@ -55,7 +55,7 @@ class FakeAsterisk:
 class StubbedAsterisk:
     def __init__(self, stub: AmiStub) -> None:
         self._stub = stub
-        self.manager: ManagerInterface = manager(stub, timeout=2 * TIMEOUT)
+        self.manager: ManagerInterface = manager(stub, timeout=5 * TIMEOUT)
 
     async def performed(self) -> list[ManagerAction]:
         """What was performed, and proof that login and logoff were around it."""

@@ -17,6 +17,9 @@ from support.ftp_rigs import LOOPBACK, Certificates, settings_for
 from support.ftp_scripted import ScriptedFtp
 
 NAME = "SEP001122334455.cnf.xml"
+SOON = 4.0
+"""Seconds; an uploader that waited for an answer would take longer."""
+
 OLD, NEW = b"old" * 7000, b"new!" * 40_000
 
 
@@ -54,7 +57,7 @@ async def test_as_each_command_arrives(
             await asyncio.wait({task})
 
             assert task.cancelled(), server.seen
-            assert perf_counter() - started < 1
+            assert perf_counter() - started < SOON
             await server.quiet()
             assert server.files[f"/{NAME}"] in {OLD, NEW}
 
@@ -101,7 +104,7 @@ async def test_while_the_server_is_silent_the_sockets_close_at_once(
         await server.quiet()
 
         assert task.cancelled()
-        assert perf_counter() - started < 0.5
+        assert perf_counter() - started < SOON
         assert server.files[f"/{NAME}"] == OLD
 
 

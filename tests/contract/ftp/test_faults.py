@@ -72,7 +72,7 @@ async def failure(
         await uploader.upload(Upload("127.0.0.1", NAME, content, "a-1"))
     took = perf_counter() - started
 
-    assert took < min(total, 2 * timeout) + 0.5
+    assert took < min(total, 2 * timeout) + 2
     await server.quiet()
     assert SERVER_WORDS not in "".join(traceback.format_exception(caught.value))
     assert "s3cret" not in caught.value.message
@@ -219,4 +219,4 @@ async def test_what_fails_after_the_file_is_in_place_is_no_failure(
         assert server.files[f"/cfg/{NAME}"] == NEW
         assert bool(uploaded.notes) == (verb != "QUIT")
         assert SERVER_WORDS not in "".join(uploaded.notes)
-        await asyncio.wait_for(server.quiet(), 1)
+        await asyncio.wait_for(server.quiet(), 5)

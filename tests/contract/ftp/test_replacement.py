@@ -93,10 +93,10 @@ async def test_the_old_file_comes_back_when_the_connection_breaks(
 async def test_the_old_file_comes_back_when_the_server_falls_silent(nth: int) -> None:
     async with stubborn(Fault("RNTO", "hang", nth)).serving() as server:
         started = perf_counter()
-        caught = await failure(server, 0.6)
+        caught = await failure(server, 1.0)
 
         assert isinstance(caught, TimedOut)
-        assert perf_counter() - started < 1.1
+        assert perf_counter() - started < 1.9
         assert server.files == {f"/{NAME}": OLD}
 
 

@@ -62,7 +62,7 @@ class FakePhone:
 class StubbedPhone:
     def __init__(self, stub: PhoneStub) -> None:
         self._stub = stub
-        self.commands: PhoneCommands = web(stub, timeout=2 * TIMEOUT)
+        self.commands: PhoneCommands = web(stub, timeout=5 * TIMEOUT)
 
     def sent(self) -> list[str]:
         assert all(len(request.uris) == 1 for request in self._stub.requests)

@@ -12,7 +12,7 @@ from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
 from phoneprov_core.kernel.errors import Conflict, Refused
 from phoneprov_core.profiles.device import CLEAR_SERVICES
 from support.phone_stub import PhoneStub, http, sends
-from support.phone_web import IP, TIMEOUT, web
+from support.phone_web import IP, web
 
 
 async def test_proxies_and_logins_of_the_environment_are_not_used(
@@ -60,7 +60,7 @@ async def test_proxies_and_logins_of_the_environment_are_not_used(
 async def test_no_address_leads_to_this_very_host(
     canary: PhoneStub, named: str, address: str
 ) -> None:
-    settings = PhoneWebSettings(port=canary.port, timeout=TIMEOUT, total=TIMEOUT)
+    settings = PhoneWebSettings(port=canary.port, timeout=5.0, total=5.0)
     phone = PhoneWeb(settings, PhoneNetworks.parse(named))
 
     with pytest.raises(Conflict) as caught:

@@ -15,7 +15,7 @@ from phoneprov_core.deployments.outside import Watching
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 from support.ami_stub import AmiStub
 from support.phone_stub import PhoneStub, nothing
-from support.phone_web import LOOPBACK, web
+from support.phone_web import LOOPBACK, SLACK, web
 from support.watching import (
     OTHER,
     PHONE,
@@ -134,7 +134,7 @@ async def test_a_phone_that_cannot_be_watched_is_told_at_once(way: Watched) -> N
     with pytest.raises((Refused, TimedOut, Conflict)):
         await way.watch.begin(PHONE)
 
-    assert time.monotonic() - began < 4.0
+    assert time.monotonic() - began < 8.0
     assert way.watched() == 0
 
 
@@ -156,7 +156,7 @@ async def test_a_mute_phone_cannot_be_watched_and_says_so_in_time(
         began = time.monotonic()
         with pytest.raises(TimedOut):
             await WebWatch(web(stub), LOOPBACK).begin(PHONE)
-        assert time.monotonic() - began < SHORT + 1.0
+        assert time.monotonic() - began < SHORT + SLACK
 
 
 @pytest.mark.parametrize("address", [None, "10.1.2.3"])
@@ -245,4 +245,4 @@ async def test_a_mute_manager_cannot_be_listened_to_and_says_so_in_time(
         began = time.monotonic()
         with pytest.raises(TimedOut):
             await ByEvents(stub).watch.begin(PHONE)
-        assert time.monotonic() - began < SHORT + 1.0
+        assert time.monotonic() - began < SHORT + SLACK

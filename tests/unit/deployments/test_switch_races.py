@@ -37,7 +37,7 @@ async def test_a_phone_under_way_is_busy_at_once(
     await gate.reached.wait()
 
     with pytest.raises(Conflict) as conflict:
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(5):
             await switch(office, root, profile)
     assert conflict.value.code == "phone_busy"
 
@@ -93,7 +93,7 @@ async def test_no_transaction_is_open_while_the_network_is_used(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     async def write() -> None:
-        async with asyncio.timeout(1), office.database.write() as tx:
+        async with asyncio.timeout(5), office.database.write() as tx:
             await tx.attempts.clear("anything")
 
     for step in ("upload", "clear", "restart"):
