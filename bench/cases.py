@@ -41,13 +41,24 @@ class Plan(Struct, frozen=True):
         return not self.only or name in self.only
 
 
+class Beside(Struct, frozen=True):
+    """Readers by themselves and while logins fill the hashing pool, and what those come to
+    meanwhile, a second."""
+
+    alone: Measured
+    beside: Measured
+    logins: float
+
+
 class Figures(Struct):
-    """What was found on one database. ``cases`` has medians by case and stack, ``memory`` the
-    mebibytes of the largest process by stack, ``workers`` reads by stack, workers
-    and processors; ``notes`` are single figures by their name."""
+    """What was found on one database. ``cases`` has medians by case and stack, ``readers`` what
+    logins do to so many of them, ``memory`` the mebibytes of the largest process by stack,
+    ``workers`` reads by stack, workers and processors; ``notes`` are single figures by their
+    name."""
 
     database: str
     cases: dict[str, dict[str, Measured]] = {}
+    readers: dict[int, Beside] = {}
     memory: dict[str, float] = {}
     workers: dict[str, Measured] = {}
     notes: dict[str, float] = {}
@@ -76,7 +87,10 @@ def measure(world: World, plan: Plan, folder: Path, say: Say) -> Figures:
                 figures.cases[name] = _in_turn(name, load, stacks, plan, folder, say)
         if plan.wants("login"):
             _logins_and_hashes(stacks, plan, folder, figures, say)
-            _reads_beside_logins(world, stacks[OURS], plan, folder, figures)
+            for readers in (4, 32):
+                figures.readers[readers] = _reads_beside_logins(
+                    world, stacks[OURS], plan, folder, readers, say
+                )
         figures.memory = {name: one.memory_mib() for name, one in stacks.items()}
     if plan.wants("list of 10,000"):
         world.fill(MANY_PEOPLE)
@@ -168,21 +182,23 @@ def _bare_hashes(seconds: float) -> float:
 
 
 def _reads_beside_logins(
-    world: World, ours: Server, plan: Plan, folder: Path, figures: Figures
-) -> None:
-    """The p99 of a few readers, by themselves and while logins fill the hashing pool."""
-    asked = Load(reads(world, PEOPLE), connections=4)
-    alone, beside = [], []
+    world: World, ours: Server, plan: Plan, folder: Path, readers: int, say: Say
+) -> Beside:
+    asked = Load(reads(world, PEOPLE), connections=readers)
+    alone, beside, rates = [], [], []
     for _ in range(plan.rounds):
-        alone.append(round_of(asked, ours, plan.seconds, ASKING, folder / "requests").p99)
-        beside_it = start(
-            Load(logins(), connections=16), ours.url, plan.seconds + 2, ASKING, folder / "logins"
-        )
+        alone.append(round_of(asked, ours, plan.seconds, ASKING, folder / "requests"))
+        many = Load(logins(), connections=16)
+        entering = start(many, ours.url, plan.seconds + 2, ASKING, folder / "logins")
         time.sleep(1)
-        beside.append(round_beside(asked, ours, plan.seconds, ASKING, folder / "requests").p99)
-        told(beside_it, plan.seconds)
-    figures.notes["reads alone, p99"] = statistics.median(alone)
-    figures.notes["reads beside logins, p99"] = statistics.median(beside)
+        beside.append(round_beside(asked, ours, plan.seconds, ASKING, folder / "requests"))
+        entered = told(entering, plan.seconds)
+        rates.append(entered["requests"] / entered["microseconds"] * 1e6)
+        say(
+            f"{readers} readers: p99 {alone[-1].p99:.1f} ms alone, {beside[-1].p99:.1f} beside"
+            f" {rates[-1]:.1f} logins a second"
+        )
+    return Beside(_median(alone), _median(beside), statistics.median(rates))
 
 
 def _workers(world: World, plan: Plan, folder: Path, figures: Figures, say: Say) -> None:

@@ -70,8 +70,12 @@ def _notes(figures: Figures) -> Iterator[tuple[str, str]]:
     if "bare hashes" in notes:
         yield "hashes a second, by the library alone", f"{notes['bare hashes']:,.1f}"
         yield "logins to bare hashes", f"{notes['logins to bare hashes']:.2f} x"
-        alone, beside = notes["reads alone, p99"], notes["reads beside logins, p99"]
-        yield "p99 of 4 readers, alone / beside logins", f"{alone:.1f} / {beside:.1f} ms"
+    for number, found in figures.readers.items():
+        alone, beside = found.alone, found.beside
+        times = f"{beside.p99:.1f} / {alone.p99:.1f} ms, {beside.p99 / alone.p99:.1f} x"
+        yield f"p99 of {number} readers, beside logins / alone", times
+        rates = f"{beside.rate:,.0f} / {alone.rate:,.0f} a second"
+        yield f"{number} readers, beside {found.logins:.1f} logins a second / alone", rates
     for name, read in figures.workers.items():
         yield f"read: {name}", f"{read.rate:,.0f} a second, {read.cpu:,.0f} us each"
     for stack in (OURS, FLOOR) if figures.workers else ():
@@ -80,9 +84,9 @@ def _notes(figures: Figures) -> Iterator[tuple[str, str]]:
         )
         yield f"{stack}, 2 workers on 2 processors to 1 on 1", f"{two / one:.2f} x"
         yield f"{stack}, 2 workers on 2 processors to 1 on 2", f"{two / spread:.2f} x"
-    rates = {name: rate for name, rate in notes.items() if name.startswith("rate among ")}
-    for name, rate in rates.items():
-        yield f"read, {name}", f"{rate:,.0f} a second"
+    for name, rate in notes.items():
+        if name.startswith("rate among "):
+            yield f"read, {name}", f"{rate:,.0f} a second"
 
 
 def chart(measured: Sequence[Figures], file: Path) -> None:

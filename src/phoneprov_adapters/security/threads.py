@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from phoneprov_core.kernel.errors import Unavailable
 T = TypeVar("T")
 
 _HELD_SECONDS = 0.1
+_NICENESS = 10
 
 
 def processors() -> int:
@@ -36,12 +38,17 @@ class WorkThreads:
     for a tenth of a second, and for as long as the work that was begun meanwhile takes. Costly work
     empties the processor's caches, so that whatever the loop does after it takes several times
     as long as when it has just done the same for somebody else.
+
+    On Linux the threads have a lower priority than the loop: else whoever only reads would wait
+    for a whole turn of theirs at each step. Something is left to them however busy the loop is.
     """
 
     def __init__(self, workers: int | None = None, queue: int = 256) -> None:
         workers = workers or processors()
         self._places = threading.BoundedSemaphore(workers + queue)
-        self._executor = ThreadPoolExecutor(workers, thread_name_prefix="phoneprov-hash")
+        self._executor = ThreadPoolExecutor(
+            workers, thread_name_prefix="phoneprov-hash", initializer=_give_way
+        )
         self._answers = _Answers()
 
     async def run(self, work: Callable[[], T]) -> T:
@@ -83,6 +90,13 @@ class WorkThreads:
     def close(self) -> None:
         """Take no more work. What was taken is finished; nobody waits for it here."""
         self._executor.shutdown(wait=False)
+
+
+def _give_way() -> None:
+    # Elsewhere it would be the priority of the whole process.
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.nice(_NICENESS)
 
 
 class _Answer(NamedTuple):

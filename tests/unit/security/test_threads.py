@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -129,6 +131,17 @@ async def test_what_the_work_raises_comes_out_and_gives_its_place_back(
     for _ in range(5):
         with pytest.raises(LookupError, match="lost"):
             await threads.run(fail)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads have no priority")
+async def test_work_gives_way_to_the_loop(threads: WorkThreads) -> None:
+    def niceness() -> int:
+        return os.getpriority(os.PRIO_PROCESS, 0)
+
+    before = niceness()
+
+    assert await threads.run(niceness) == min(before + 10, 19)
+    assert niceness() == before
 
 
 async def test_after_closing_new_work_is_refused_and_taken_work_is_finished(
