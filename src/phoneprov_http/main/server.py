@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import signal
 import socket
 import sys
@@ -55,10 +56,17 @@ class Server(uvicorn.Server):
         self._has_begun = False
         self._told_at: float | None = None
 
+    def run(self, sockets: object = None) -> None:  # noqa: ARG002 - it has its own
+        """Serve until told to stop."""
+        # What the start makes stays: the collector would look through it again and again.
+        gc.disable()
+        super().run()
+
     async def startup(self, sockets: object = None) -> None:  # noqa: ARG002 - it has its own
         """Open the application, then listen."""
         self._has_begun = True
         await super().startup([self._listener])
+        gc.enable()
         if self._on_started is not None:
             self._on_started()
 
