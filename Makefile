@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-pgbouncer races faults hostile fuzz-parsers slow audit schemathesis-long bench bench-lists test-ftp-servers check fix unit docs dist lock clean bench-batch
+.PHONY: help demo test coverage test-browser test-pgbouncer races faults hostile fuzz-parsers slow audit schemathesis-long bench bench-lists test-ftp-servers check fix unit docs dist lock clean bench-batch
 
 help:  ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -20,7 +20,10 @@ help:  ## what there is to make
 demo: $(VENV)/installed-run  ## the whole job against a simulated phone
 	$(BIN)/phoneprov demo
 
-test: check  ## everything that checks: format, lint, types, imports, all tests with coverage
+test: check  ## everything that checks: format, lint, types, imports, all tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+coverage: $(VENV)/installed-dev  ## all tests, and which lines and branches they reach; takes twice as long
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term
 
 check: $(VENV)/installed-dev

@@ -155,14 +155,14 @@ def least_time(rule: Callable[[str], str], text: str) -> float:
 def test_names_are_compared_in_no_time(length: int) -> None:
     for text in ("a" + "\u0315\u0300" * (length // 2), "\u1e14" * length, "a" * length):
         assert folded(folded(text)) == folded(text)
-        assert least_time(folded, text) < MOST / 5
+        assert least_time(folded, text) < MOST / 2
 
 
 @pytest.mark.parametrize("rule", [values.text, values.description, values.url, values.email])
 def test_text_of_any_length_is_judged_in_no_time(rule: Callable[[str], str]) -> None:
     for length in (255, 1020, 2048, 8192, 8193, 1_000_000):
         for text in ("a" + "\u0315\u0300" * (length // 2), "\u1e14" * length, "e\u0301" * length):
-            assert least_time(rule, text[:length]) < MOST / 5, (length, text[:3])
+            assert least_time(rule, text[:length]) < MOST / 2, (length, text[:3])
 
 
 def test_a_character_bears_thirty_accents_and_no_more() -> None:

@@ -37,13 +37,13 @@ def _hidden(name: str) -> str:
 class UploaderRig:
     """An uploader, and the folder that it uploads to.
 
-    ``read`` and ``write`` see the folder past the uploader; ``server`` is what places begin
-    with. ``broken`` is the uploader with something amiss, such as a wrong password or a server
-    that is away: each of its uploads has to fail. ``silent`` is the uploader with a place that
-    lets it in and never answers, on a deadline of at most 20 seconds, and ``lying`` with one that
-    gives back other bytes than it was sent; None where the place cannot be such, as a folder
-    cannot be silent. ``left_behind`` makes the name of a temporary
-    file that an earlier attempt for a file name would have left.
+    ``read`` and ``write`` see the folder past the uploader, also while it is at work: a file that
+    is renamed meanwhile may be left out. ``server`` is what places begin with. ``broken`` is the
+    uploader with something amiss, such as a wrong password or a server that is away: each of its
+    uploads has to fail. ``silent`` is the uploader with a place that lets it in and never answers,
+    on a deadline of at most 20 seconds, and ``lying`` with one that gives back other bytes than it
+    was sent; None where the place cannot be such, as a folder cannot be silent. ``left_behind``
+    makes the name of a temporary file that an earlier attempt for a file name would have left.
     """
 
     uploader: ConfigUploader
