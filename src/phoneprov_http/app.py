@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
-from litestar import Litestar, Router
+from litestar import Litestar
 from litestar.exceptions import HTTPException
 from litestar.types import ASGIApp
 from msgspec import Struct
@@ -33,6 +33,7 @@ from phoneprov_http.routes.permissions import permission_routes, user_permission
 from phoneprov_http.routes.personal_directory import personal_directory_routes
 from phoneprov_http.routes.phone_profiles import profile_routes
 from phoneprov_http.routes.phones import phone_routes
+from phoneprov_http.routes.router import Router
 from phoneprov_http.routes.user_extensions import user_extension_routes
 from phoneprov_http.routes.users import user_routes
 from phoneprov_http.routes.vendor_kem import kem_routes

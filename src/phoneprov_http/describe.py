@@ -47,10 +47,6 @@ class Endpoint(Struct, frozen=True):
     stored: bool = True
     metadata: bool = True
 
-    def __deepcopy__(self, _memo: object) -> Endpoint:
-        # Litestar copies every handler several times at the start; this never changes.
-        return self
-
 
 def described(summary: str, message: str, **more: Any) -> dict[str, Endpoint]:
     """The ``opt`` of a route handler; ``more`` are the other fields of ``Endpoint``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, post
+from litestar import post
 from litestar.response.base import ASGIResponse
 from msgspec import Struct
 
@@ -22,6 +22,7 @@ from phoneprov_core.users.model import Registration, User
 from phoneprov_http.describe import described
 from phoneprov_http.replies import created, done
 from phoneprov_http.requests import AnyRequest, Requests
+from phoneprov_http.routes.router import Router
 
 
 class Tokens(Struct, frozen=True, rename="camel"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, post
+from litestar import delete, get, post
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
@@ -11,6 +11,7 @@ from phoneprov_core.batches.use_cases import Batches
 from phoneprov_http.describe import described
 from phoneprov_http.replies import done, listed
 from phoneprov_http.requests import AnyRequest, Requests, filters, page
+from phoneprov_http.routes.router import Router
 
 
 def batch_routes(requests: Requests, batches: Batches) -> Router:

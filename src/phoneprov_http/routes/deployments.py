@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, get, post
+from litestar import get, post
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
@@ -12,6 +12,7 @@ from phoneprov_core.deployments.use_cases import Deployments
 from phoneprov_http.describe import OF_A_SWITCH, described
 from phoneprov_http.replies import done, listed
 from phoneprov_http.requests import AnyRequest, Requests, filters, page
+from phoneprov_http.routes.router import Router
 
 _TAGS = ["Deployments"]
 

@@ -6,13 +6,14 @@ import asyncio
 from importlib import resources
 
 import msgspec
-from litestar import Litestar, Router, get
+from litestar import Litestar, get
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
 from phoneprov_http.openapi.document import document
 from phoneprov_http.requests import AnyRequest
+from phoneprov_http.routes.router import Router
 
 # The style sheet draws its arrows and marks from images that it holds itself, as data.
 _POLICY = (

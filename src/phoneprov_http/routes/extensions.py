@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
-from litestar import Router, delete, get, post, put
+from litestar import delete, get, post, put
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 from msgspec import Struct
@@ -23,6 +23,7 @@ from phoneprov_core.kernel.times import Timestamp
 from phoneprov_http.describe import described
 from phoneprov_http.replies import created, done, listed
 from phoneprov_http.requests import AnyRequest, Requests, page
+from phoneprov_http.routes.router import Router
 
 
 class ShownExtension(Struct, frozen=True):

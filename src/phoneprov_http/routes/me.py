@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, get
+from litestar import get
 from litestar.response.base import ASGIResponse
 
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
@@ -12,6 +12,7 @@ from phoneprov_core.me.use_cases import Me
 from phoneprov_http.describe import described
 from phoneprov_http.replies import done, listed
 from phoneprov_http.requests import AnyRequest, Requests, page
+from phoneprov_http.routes.router import Router
 
 
 def me_routes(

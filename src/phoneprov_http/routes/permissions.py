@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, post, put
+from litestar import delete, get, post, put
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
@@ -17,6 +17,7 @@ from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_http.describe import described
 from phoneprov_http.replies import created, done, listed
 from phoneprov_http.requests import AnyRequest, Requests, page
+from phoneprov_http.routes.router import Router
 
 
 def permission_routes(requests: Requests, permissions: Permissions) -> Router:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, post, put
+from litestar import delete, get, post, put
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
@@ -20,6 +20,7 @@ from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_http.describe import OF_A_SWITCH, described
 from phoneprov_http.replies import created, done, listed
 from phoneprov_http.requests import AnyRequest, Requests, page
+from phoneprov_http.routes.router import Router
 
 
 def profile_routes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, post
+from litestar import delete, get, post
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
@@ -11,6 +11,7 @@ from phoneprov_core.links.use_cases import Links
 from phoneprov_http.describe import described
 from phoneprov_http.replies import created, done, listed
 from phoneprov_http.requests import AnyRequest, Requests, page
+from phoneprov_http.routes.router import Router
 
 
 def user_extension_routes(requests: Requests, links: Links) -> Router:

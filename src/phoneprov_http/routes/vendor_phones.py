@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, put
+from litestar import delete, get, put
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
@@ -11,6 +11,7 @@ from phoneprov_core.vendor_phones.use_cases import VendorPhones
 from phoneprov_http.describe import described
 from phoneprov_http.replies import done, listed
 from phoneprov_http.requests import AnyRequest, Requests, page
+from phoneprov_http.routes.router import Router
 
 
 def vendor_phone_routes(requests: Requests, vendor_phones: VendorPhones) -> Router:

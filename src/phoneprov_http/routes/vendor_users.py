@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, put
+from litestar import delete, get, put
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
@@ -11,6 +11,7 @@ from phoneprov_core.vendor_users.use_cases import VendorUsers
 from phoneprov_http.describe import described
 from phoneprov_http.replies import done
 from phoneprov_http.requests import AnyRequest, Requests
+from phoneprov_http.routes.router import Router
 
 
 def vendor_user_routes(requests: Requests, vendor_users: VendorUsers) -> Router:
