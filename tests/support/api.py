@@ -17,8 +17,9 @@ from phoneprov_adapters.settings import read_settings
 from phoneprov_adapters.testing.records import a_permission, a_user, identifier, moment
 from phoneprov_core.access.model import Assignment
 from phoneprov_core.stores import Database
-from phoneprov_http.app import HttpSettings, create_app
+from phoneprov_http.app import HttpSettings
 from support.keys import NEW_KEY, argon2_parameters
+from support.shared_app import shared_app
 from support.stores import DATABASES
 
 PASSWORD = "a password of the tests"
@@ -102,19 +103,16 @@ async def opened_api(
     for name, adapter in (overrides or {}).items():
         getattr(container, name).override(providers.Object(adapter))
 
-    async def ready() -> str | None:
-        return None
-
     try:
         async with DATABASES[database_kind](folder) as database:
             container.database.override(providers.Object(database))
             http = HttpSettings(
                 largest_body=settings.largest_body, trusted_proxies=settings.trusted_proxies
             )
-            app = create_app(container.use_cases(), http, ready=ready)
-            transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
-            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-                yield Api(client, database, container)
+            with shared_app(container.use_cases(), http) as app:
+                transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
+                async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+                    yield Api(client, database, container)
     finally:
         hasher.close()
 
