@@ -118,7 +118,7 @@ class MemoryLoginAttempts(LoginAttempts):
         self._tables = tables
 
     async def begin(self, key: str, attempts: Attempts) -> bool:
-        if self._tables.of(COUNTED).get(key) is not None:
+        if await self.of(key) != Attempts():
             return False
         self._tables.put(COUNTED, Counted(key, attempts))
         return True

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Case, bindparam, case, delete, insert, select, update
+from sqlalchemy import Case, ColumnElement, and_, bindparam, case, delete, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from phoneprov_adapters.sql.connection import Connection, InsertFactory
 from phoneprov_adapters.sql.statements import Statement
@@ -144,15 +145,24 @@ _FORGET_OLD_ATTEMPTS = delete(login_attempts).where(
 
 @cache
 def _begin_count(insert: InsertFactory) -> Statement:
-    begun = insert(login_attempts).on_conflict_do_nothing()
-    return begun.returning(login_attempts.c.account_key)
+    # A row of nothing but zeros was made to be held, and counts for nobody.
+    nothing = and_(*[login_attempts.c[name] == 0 for name in _COUNTED])
+    return _put_count(insert, nothing).returning(login_attempts.c.account_key)
 
 
 @cache
 def _keep_count(insert: InsertFactory) -> Statement:
-    kept = insert(login_attempts)
-    return kept.on_conflict_do_update(
-        index_elements=["account_key"], set_={name: kept.excluded[name] for name in _COUNTED}
+    return _put_count(insert)
+
+
+def _put_count(
+    insert: InsertFactory, where: ColumnElement[bool] | None = None
+) -> sqlite.Insert | postgresql.Insert:
+    put = insert(login_attempts)
+    return put.on_conflict_do_update(
+        index_elements=["account_key"],
+        set_={name: put.excluded[name] for name in _COUNTED},
+        where=where,
     )
 
 

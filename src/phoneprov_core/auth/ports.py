@@ -54,7 +54,7 @@ class LoginAttempts(Protocol):
     """Counted guesses, by account key."""
 
     async def begin(self, key: str, attempts: Attempts) -> bool:
-        """Keep a count where there is none; whether there was none. Of any number who begin
+        """Keep a count where nothing is counted; whether nothing was. Of any number who begin
         side by side one does."""
         ...
 

@@ -76,6 +76,17 @@ class LoginAttemptsContract:
         assert await _of(database, "a") == KEPT
         assert await _of(database, "b") == Attempts(failures=9)
 
+    async def test_a_count_is_begun_where_one_was_only_asked_for(self, database: Database) -> None:
+        async with database.write() as tx:
+            assert await tx.attempts.of("a") == Attempts()
+            await tx.attempts.keep("b", Attempts())
+        async with database.write() as tx:
+            assert await tx.attempts.begin("a", KEPT)
+            assert await tx.attempts.begin("b", KEPT)
+            assert not await tx.attempts.begin("b", KEPT)
+
+        assert await _of(database, "a") == KEPT
+
     async def test_a_count_that_was_cleared_is_begun_anew(self, database: Database) -> None:
         await _keep(database, "a", KEPT)
         async with database.write() as tx:
