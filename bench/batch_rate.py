@@ -33,16 +33,16 @@ import uvloop
 
 from bench.outside import FTP_PASSWORD, FTP_USER, ftp_process, started, web_process
 from bench.process import resident_mib
-from phoneprov_adapters.container import Container
+from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.phone.http import PhoneWeb
-from phoneprov_adapters.settings import read_settings
-from phoneprov_adapters.wiring import migrate_embedded, prepare, running
 from phoneprov_core.application import UseCases
 from phoneprov_core.batches.model import Batch, NewBatch
+from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.times import shown
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import NewProfile
-from phoneprov_core.profiles.ports import KeyPress
 from phoneprov_core.users.model import Registration
 
 CONTENT = b"<device><deviceProtocol>SCCP</deviceProtocol>" + b" " * 8000 + b"</device>\n"

@@ -20,8 +20,9 @@ from bench.process import descendants
 from phoneprov_adapters.security.argon2 import PARAMETERS
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.tokens import JwtTokens
-from phoneprov_adapters.sql import migrate, tables
-from phoneprov_adapters.sql.address import PostgresAddress
+from phoneprov_adapters.sql import tables
+from phoneprov_adapters.sql.engines.address import PostgresAddress
+from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.users.model import folded
 

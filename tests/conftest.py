@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from phoneprov_http.main.logs import JsonLines
+from phoneprov_http.main.serving.logs import JsonLines
 from support.planted import OF_ALL_TESTS, Search
 from support.scale import figures
 

@@ -20,7 +20,7 @@ import msgspec
 
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.tokens import JwtTokens
-from phoneprov_adapters.sql.address import POSTGRES, PostgresAddress
+from phoneprov_adapters.sql.engines.address import POSTGRES, PostgresAddress
 from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.users.model import User

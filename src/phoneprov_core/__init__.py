@@ -39,10 +39,10 @@ _names = LazyNames(
             "TokenPair",
         ),
         "phoneprov_core.auth.ports": ("Tokens",),
-        "phoneprov_core.configuration.difference": ("unified_diff",),
+        "phoneprov_core.configuration.diff": ("unified_diff",),
         "phoneprov_core.configuration.lint": ("Finding", "Severity", "has_errors", "lint"),
-        "phoneprov_core.configuration.secrets": ("NumberedStars", "masked"),
-        "phoneprov_core.deployments.course": ("Progress",),
+        "phoneprov_core.configuration.masking": ("NumberedStars", "masked"),
+        "phoneprov_core.deployments.steps": ("Progress",),
         "phoneprov_core.deployments.model": (
             "Action",
             "Confirmation",
@@ -52,7 +52,7 @@ _names = LazyNames(
             "StepName",
             "Wanted",
         ),
-        "phoneprov_core.deployments.outside": (
+        "phoneprov_core.deployments.ports": (
             "Aside",
             "Background",
             "DeviceInformation",
@@ -67,6 +67,16 @@ _names = LazyNames(
         "phoneprov_core.deployments.preview": ("Preview",),
         "phoneprov_core.deployments.rollback": ("RollbackRequest",),
         "phoneprov_core.deployments.watch": ("Watch",),
+        "phoneprov_core.devices.ports": (
+            "ConfigUploader",
+            "KeyPress",
+            "ManagerAction",
+            "ManagerInterface",
+            "PhoneCommands",
+            "PhoneDriver",
+            "Upload",
+            "Uploaded",
+        ),
         "phoneprov_core.directory.model": (
             "CompanyContact",
             "CompanyContactPatch",
@@ -104,7 +114,7 @@ _names = LazyNames(
         ),
         "phoneprov_core.me.model": ("EnrichedPhone", "MeProfile", "OwnPermission"),
         "phoneprov_core.phones.model": ("NewPhone", "Phone", "PhonePatch"),
-        "phoneprov_core.profiles.device": ("config_filename", "device_name"),
+        "phoneprov_core.devices.commands": ("config_filename", "device_name"),
         "phoneprov_core.profiles.model": (
             "NewProfile",
             "Profile",
@@ -113,17 +123,7 @@ _names = LazyNames(
             "SwitchRequest",
             "Switched",
         ),
-        "phoneprov_core.profiles.ports": (
-            "ConfigUploader",
-            "KeyPress",
-            "ManagerAction",
-            "ManagerInterface",
-            "PhoneCommands",
-            "PhoneDriver",
-            "Upload",
-            "Uploaded",
-        ),
-        "phoneprov_core.profiles.restart": (
+        "phoneprov_core.devices.restart": (
             "CiscoPhones",
             "NeverRestarting",
             "RestartBy",

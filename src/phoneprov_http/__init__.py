@@ -12,7 +12,7 @@ _names = LazyNames(
     __name__,
     {
         "phoneprov_http.app": ("HttpSettings", "create_app"),
-        "phoneprov_http.main.asgi": ("make_app",),
+        "phoneprov_http.main.serving.asgi": ("make_app",),
     },
 )
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from faults.desk import Desk
 from faults.ledger import LOST
 from faults.served import Served
-from phoneprov_http.main.protocol import SILENCE_SECONDS
+from phoneprov_http.main.serving.protocol import SILENCE_SECONDS
 from races.wire import Line, Reply
 
 MAC = "00:1B:D4:12:34:56"

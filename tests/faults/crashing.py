@@ -17,19 +17,19 @@ from typing import Any
 import aioftp
 import msgspec
 
+from phoneprov_adapters.composition.lifecycle import prepare, running
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.ftp.client import FtpClient
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.watch import WebWatch
-from phoneprov_adapters.settings import read_settings
-from phoneprov_adapters.sql.deployments import SqlDeployments, SqlLeases, SqlServiceSessions
-from phoneprov_adapters.sql.profiles import SqlProfiles
-from phoneprov_adapters.sql.revisions import SqlRevisions
-from phoneprov_adapters.wiring import prepare, running
+from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases, SqlServiceSessions
+from phoneprov_adapters.sql.stores.profiles import SqlProfiles
+from phoneprov_adapters.sql.stores.revisions import SqlRevisions
 from phoneprov_core.deployments.confirm import Confirm
+from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.profiles.model import ProfilePatch, SwitchRequest
-from phoneprov_core.profiles.ports import KeyPress
 from phoneprov_core.profiles.use_cases import Profiles
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import sys
 
-from phoneprov_adapters import wiring
+from phoneprov_adapters.composition import lifecycle as wiring
 from phoneprov_core.deployments.deploy import Deploy
-from phoneprov_http.main import server
 from phoneprov_http.main.cli import main
+from phoneprov_http.main.serving import server
 
 LEASE_SECONDS = 2
 STOP_SECONDS = 1.5

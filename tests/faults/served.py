@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from phoneprov_adapters.system import random_id
+from phoneprov_adapters.runtime.system import random_id
 from races.behind import PASSWORD
 from races.harness import Service
 from races.wire import Line

@@ -17,9 +17,9 @@ from faults.clients import LEFT_ALONE, LEFT_ALONE_FILE, MAC, SOON, Office, until
 from faults.desk import desk
 from faults.served import Served
 from phoneprov_core.deployments.model import Outcome, Wanted
-from phoneprov_http.main.listener import bound, let_nobody_in, somebody_waits
-from phoneprov_http.main.protocol import SILENCE_SECONDS
-from phoneprov_http.main.server import STOP_SECONDS
+from phoneprov_http.main.serving.listener import bound, let_nobody_in, somebody_waits
+from phoneprov_http.main.serving.protocol import SILENCE_SECONDS
+from phoneprov_http.main.serving.server import STOP_SECONDS
 from races.wire import Line
 from support.scale import chances, note, rounds, spread
 

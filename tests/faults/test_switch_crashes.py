@@ -17,15 +17,15 @@ import pytest
 from faults import crashing
 from faults.crashing import POINTS, SAVES, Order
 from faults.desk import Desk, desk
-from phoneprov_adapters.settings import read_settings
+from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
-from phoneprov_adapters.wiring import migrate_embedded, prepare, running
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.model import Confirmation, Deployment, Wanted
+from phoneprov_core.devices.commands import config_filename
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.phones.model import NewPhone
-from phoneprov_core.profiles.device import config_filename
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest
 from support.scale import note, rounds
 

@@ -126,7 +126,7 @@ def test_the_examples_install_and_are_chosen_by_their_names(wheel: Path, tmp_pat
     python = installed(tmp_path / "venv", wheel, *examples)
     program = (
         "import os; from phoneprov_adapters import read_settings;"
-        "from phoneprov_adapters.chosen import phone_driver_of, uploader_of;"
+        "from phoneprov_adapters.composition.factories import phone_driver_of, uploader_of;"
         "s = read_settings(os.environ);"
         "print(type(uploader_of(s)).__name__, type(phone_driver_of(s)).__name__)"
     )

@@ -15,9 +15,9 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from phoneprov_adapters.settings import read_settings
-from phoneprov_adapters.sql.choice import is_embedded
-from phoneprov_adapters.wiring import prepare
+from phoneprov_adapters.composition.lifecycle import prepare
+from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.sql.engines.choice import is_embedded
 from races.behind import KEY, Behind, password_hash
 from races.wire import Line
 from races.workers import memory, owner_of, workers_of

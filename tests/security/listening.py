@@ -18,7 +18,7 @@ import uvicorn
 import uvloop
 from uvicorn.server import ServerState
 
-from phoneprov_http.main.protocol import BoundedProtocol
+from phoneprov_http.main.serving.protocol import BoundedProtocol
 
 T = TypeVar("T")
 App = Callable[..., Awaitable[None]]

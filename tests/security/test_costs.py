@@ -15,7 +15,7 @@ import pytest
 from phoneprov_core.kernel import values
 from phoneprov_core.users.model import folded
 from phoneprov_http.bodies import MOST_ELEMENTS, MOST_FIELDS
-from phoneprov_http.main.openapi import describe
+from phoneprov_http.main.commands.openapi import describe
 from security.asking import answer, least, settled_memory
 from support.api import Api, Caller, opened_api
 from support.scale import LONG, note

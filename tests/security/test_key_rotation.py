@@ -10,7 +10,7 @@ from sqlalchemy import LargeBinary, bindparam, update
 from phoneprov_adapters.security.box import Sealed, WrongKey
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.rotation import PIECE, MissingKeys
-from phoneprov_adapters.sql.sealed import PINS, SEALED_COLUMNS
+from phoneprov_adapters.sql.stores.sealed import PINS, SEALED_COLUMNS
 from phoneprov_adapters.sql.tables import extensions, metadata
 from phoneprov_adapters.testing.records import identifier
 from support.keys import BOTH_KEYS, NEW_KEY, NEW_KEYS, OLD_KEY, OLD_KEYS

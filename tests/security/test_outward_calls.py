@@ -11,14 +11,14 @@ import pytest
 
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
-from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
+from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.phone.watch import WebWatch
-from phoneprov_adapters.reach import RealReachability
+from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.testing.records import a_phone
+from phoneprov_core.devices.commands import CLEAR_SERVICES
+from phoneprov_core.devices.ports import Upload
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.profiles.device import CLEAR_SERVICES
-from phoneprov_core.profiles.ports import Upload
 from support.addresses import BYPASSES
 from support.phone_stub import PhoneStub
 

@@ -13,10 +13,10 @@ import pytest
 from sqlalchemy import select
 
 from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.tables import metadata
-from phoneprov_adapters.sql.transaction import SqlTransaction
-from phoneprov_http.main.logs import JsonLines
-from phoneprov_http.main.simulate import reaching
+from phoneprov_http.main.commands.simulate import reaching
+from phoneprov_http.main.serving.logs import JsonLines
 from support.ami_stub import USER, AmiStub, failure
 from support.api import Api, Caller, data_of, opened_api
 from support.keys import NEW_KEY

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_http.main import reader
-from phoneprov_http.main.protocol import BoundedProtocol
+from phoneprov_http.main.serving import slow_readers as reader
+from phoneprov_http.main.serving.protocol import BoundedProtocol
 from security.listening import Listening, listening, read_to_end
 
 PIECE = 1024 * 1024

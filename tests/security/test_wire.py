@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_http.main import protocol
-from phoneprov_http.main.protocol import LARGEST_HEAD, MOST_FIELDS, MOST_WAITING
+from phoneprov_http.main.serving import protocol
+from phoneprov_http.main.serving.protocol import LARGEST_HEAD, MOST_FIELDS, MOST_WAITING
 from security.listening import Listening, listening, read_reply, read_to_end
 
 HOST = b"Host: phoneprov\r\n"

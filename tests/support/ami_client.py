@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from phoneprov_adapters.asterisk.manager import Manager, ManagerSettings
-from phoneprov_core.profiles.device import sccp_restart
+from phoneprov_core.devices.commands import sccp_restart
 from support.ami_stub import SECRET, USER, AmiStub
 
 MAC = "00:1B:D4:12:34:56"

@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 from dependency_injector import providers
 
-from phoneprov_adapters.container import Container
+from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.settings import read_settings
 from phoneprov_adapters.testing.records import a_permission, a_user, identifier, moment
 from phoneprov_core.access.model import Assignment
 from phoneprov_core.stores import Database

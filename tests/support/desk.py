@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from phoneprov_adapters.composition.lifecycle import open_phoneprov
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.phone import watch
-from phoneprov_adapters.settings import read_settings
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_adapters.wiring import open_phoneprov
+from phoneprov_core.devices import commands as device
+from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.phones.model import NewPhone
-from phoneprov_core.profiles import device
 from phoneprov_core.profiles.model import NewProfile, ProfilePatch
-from phoneprov_core.profiles.ports import KeyPress
 from phoneprov_core.users.model import NewUser
-from phoneprov_http.main.simulate import reaching
+from phoneprov_http.main.commands.simulate import reaching
 
 MAC = "00:1B:D4:12:34:56"
 FILE = "SEP001BD4123456.cnf.xml"

@@ -21,7 +21,7 @@ from phoneprov_adapters.memory.system import (
 )
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
-from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
@@ -43,12 +43,12 @@ from phoneprov_core.deployments.rollback import Rollback
 from phoneprov_core.deployments.switch import SwitchProfile
 from phoneprov_core.deployments.use_cases import Deployments
 from phoneprov_core.deployments.watch import Watch
+from phoneprov_core.devices.restart import CiscoPhones, RestartBy
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.kernel.times import millis, shown
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
-from phoneprov_core.profiles.restart import CiscoPhones, RestartBy
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.model import Registration
 from phoneprov_core.users.passwords import PasswordPolicy

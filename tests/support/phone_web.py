@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from phoneprov_adapters.networks import PhoneNetworks
 from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from support.phone_stub import PhoneStub
 
 LOOPBACK = PhoneNetworks.parse("127.0.0.0/8")

@@ -21,8 +21,8 @@ from typing import IO, Any, Literal
 
 import asyncpg
 
-from phoneprov_adapters.sql import migrate
-from phoneprov_adapters.sql.address import PostgresAddress
+from phoneprov_adapters.sql.engines.address import PostgresAddress
+from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.tables import metadata
 from support.postgres_binaries import as_server_user, binaries, make_folder
 

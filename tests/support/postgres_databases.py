@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.sql.deadlines import Deadlines
-from phoneprov_adapters.sql.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.deadlines import Deadlines
+from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from support.stores import KEY
 
 SHORT = Deadlines(connect=0.8, wait=0.8, statement=0.6, answer=1.2, total=2.4, rollback=0.6)

@@ -12,17 +12,17 @@ from typing import Any, TypeVar
 import uvicorn
 from dependency_injector import providers
 
-from phoneprov_adapters.container import Container
+from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.lifecycle import migrate_embedded
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.uploader import MemoryUploader
-from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.settings import read_settings
-from phoneprov_adapters.wiring import migrate_embedded
-from phoneprov_http.main.asgi import app_over
-from phoneprov_http.main.listener import bound
-from phoneprov_http.main.protocol import BoundedProtocol
+from phoneprov_http.main.serving.asgi import app_over
+from phoneprov_http.main.serving.listener import bound
+from phoneprov_http.main.serving.protocol import BoundedProtocol
 from support.keys import NEW_KEY, argon2_parameters
 
 T = TypeVar("T")

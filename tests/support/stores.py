@@ -10,9 +10,9 @@ from pathlib import Path
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.sql import migrate
-from phoneprov_adapters.sql.postgres import PostgresDatabase
-from phoneprov_adapters.sql.sqlite import SqliteDatabase
+from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
+from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core.stores import Database
 from support import pgbouncer, postgres
 

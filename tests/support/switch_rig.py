@@ -10,9 +10,9 @@ import httpx
 
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.uploader import MemoryUploader
-from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_core.devices.ports import KeyPress, ManagerAction, Upload, Uploaded
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.profiles.ports import KeyPress, ManagerAction, Upload, Uploaded
 from support.api import Caller
 
 STARS = [

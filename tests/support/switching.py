@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from phoneprov_core.deployments.model import Deployment
+from phoneprov_core.devices.commands import CLEAR_SERVICES
+from phoneprov_core.devices.ports import KeyPress, ManagerAction, Upload, Uploaded
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.phones.model import NewPhone
-from phoneprov_core.profiles.device import CLEAR_SERVICES
 from phoneprov_core.profiles.model import NewProfile, Profile, Switched, SwitchRequest
-from phoneprov_core.profiles.ports import KeyPress, ManagerAction, Upload, Uploaded
 from support.office import Office
 
 MAC = "00:1B:D4:12:34:56"

@@ -16,10 +16,10 @@ from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_adapters.simulator.web import WebPhone
 from phoneprov_adapters.testing.records import a_phone
-from phoneprov_core.deployments.outside import PhoneWatch
+from phoneprov_core.deployments.ports import PhoneWatch
+from phoneprov_core.devices.commands import device_name
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.device import device_name
 from support.ami_stub import SECRET, USER, AmiStub, event
 from support.phone_simulated import FTP_PASSWORD, web
 from support.phone_web import IP, LOOPBACK

@@ -11,8 +11,8 @@ import click
 import yaml  # type: ignore[import-untyped]
 
 from phoneprov_http.main.cli import main
-from phoneprov_http.main.serve import serve
-from phoneprov_http.main.workers import _LEAVE_SECONDS
+from phoneprov_http.main.commands.serve import serve
+from phoneprov_http.main.serving.workers import _LEAVE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

@@ -21,9 +21,9 @@ from phoneprov_adapters.asterisk.manager import (
 )
 from phoneprov_adapters.asterisk.wire import read_message, written
 from phoneprov_core.batches.ports import Calls
+from phoneprov_core.devices.commands import device_name
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.device import device_name
 
 FRESH_SECONDS = 2.0
 """One answer serves all phones that are asked about within this time."""

@@ -16,10 +16,10 @@ from phoneprov_adapters.asterisk.manager import (
     tls_of,
 )
 from phoneprov_adapters.asterisk.wire import read_message
-from phoneprov_core.deployments.outside import PhoneWatch, Watching
+from phoneprov_core.deployments.ports import PhoneWatch, Watching
+from phoneprov_core.devices.commands import device_name
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.device import device_name
 
 LOGIN_SECONDS = 4.0
 """To connect and to log in: what the port leaves for the beginning of a watch."""

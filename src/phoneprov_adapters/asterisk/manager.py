@@ -17,10 +17,10 @@ from phoneprov_adapters.asterisk.wire import (
     read_banner,
     written,
 )
+from phoneprov_core.devices.commands import require_single_lines
+from phoneprov_core.devices.ports import ManagerAction, ManagerInterface
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.profiles.device import require_single_lines
-from phoneprov_core.profiles.ports import ManagerAction, ManagerInterface
 
 
 class ManagerSettings(Struct, frozen=True, kw_only=True):

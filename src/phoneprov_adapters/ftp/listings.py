@@ -20,7 +20,7 @@ from phoneprov_adapters.ftp.names import (
 )
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.steps import Steps
-from phoneprov_core.profiles.ports import Upload
+from phoneprov_core.devices.ports import Upload
 
 _MOST_SERVERS = 64
 

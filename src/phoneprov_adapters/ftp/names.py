@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from phoneprov_core.devices.ports import Upload
 from phoneprov_core.kernel.errors import Refused
-from phoneprov_core.profiles.ports import Upload
 
 _SEGMENT = re.compile(r"[A-Za-z0-9._-]{1,255}")
 

@@ -11,9 +11,9 @@ from phoneprov_adapters.ftp.replace import NOT_ATOMIC, Replacement
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.steps import Steps
-from phoneprov_adapters.networks import PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
+from phoneprov_core.devices.ports import ConfigUploader, Upload, Uploaded
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError
-from phoneprov_core.profiles.ports import ConfigUploader, Upload, Uploaded
 
 _MOST_LEFTOVERS = 32
 

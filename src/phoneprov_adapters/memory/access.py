@@ -9,7 +9,7 @@ from phoneprov_adapters.memory.store import MemoryStore
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.access.model import Assignment, Permission
-from phoneprov_core.access.ports import Assignments
+from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kernel.levels import SUPERADMIN, LevelRule
 
 PERMISSIONS: Kind[Permission] = Kind(
@@ -33,7 +33,7 @@ class MemoryPermissions(MemoryStore[Permission]):
     kind = PERMISSIONS
 
 
-class MemoryAssignments(Assignments):
+class MemoryAssignments(AssignmentStore):
     """Assignments; level and name come from the permission when they are read."""
 
     def __init__(self, tables: Tables) -> None:

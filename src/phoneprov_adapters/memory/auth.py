@@ -10,7 +10,7 @@ from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.auth.model import Exchange, Principal, Session
-from phoneprov_core.auth.ports import LoginAttempts, Sessions
+from phoneprov_core.auth.ports import LoginAttemptStore, SessionStore
 from phoneprov_core.auth.throttle import WINDOW, Attempts
 
 
@@ -43,7 +43,7 @@ SESSIONS: Kind[KeptSession] = Kind(
 COUNTED: Kind[Counted] = Kind("count", key="key", created="last_at")
 
 
-class MemorySessions(Sessions):
+class MemorySessions(SessionStore):
     """Sessions; one that ends is removed."""
 
     def __init__(self, tables: Tables) -> None:
@@ -111,7 +111,7 @@ class MemorySessions(Sessions):
         return None if kept is None or kept.session.expires_at <= now else kept
 
 
-class MemoryLoginAttempts(LoginAttempts):
+class MemoryLoginAttempts(LoginAttemptStore):
     """Counted guesses; counts that nobody needs any more go when others are kept."""
 
     def __init__(self, tables: Tables) -> None:

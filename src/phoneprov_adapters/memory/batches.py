@@ -21,7 +21,7 @@ from phoneprov_core.batches.model import (
     Turn,
     WantedPhones,
 )
-from phoneprov_core.batches.ports import Batches, BatchPhones
+from phoneprov_core.batches.ports import BatchPhones, BatchStore
 from phoneprov_core.kernel.errors import already_taken
 
 Millis = Callable[[], int]
@@ -99,7 +99,7 @@ class MemoryBatchPhones(BatchPhones):
                 yield kept.phone
 
 
-class MemoryBatches(Batches):
+class MemoryBatches(BatchStore):
     """Batches, by uuid."""
 
     def __init__(self, tables: Tables, clock: Millis) -> None:

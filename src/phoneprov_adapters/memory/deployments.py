@@ -21,9 +21,9 @@ from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.deployments.ports import (
     DeploymentRows,
-    Deployments,
-    Leases,
-    ServiceSessions,
+    DeploymentStore,
+    LeaseStore,
+    ServiceSessionStore,
 )
 
 Millis = Callable[[], int]
@@ -103,7 +103,7 @@ def current_on(tables: Tables, mac: str) -> Deployment | None:
     return max(placed, key=lambda one: one.number, default=None)
 
 
-class MemoryDeployments(MemoryStore[Deployment], Deployments):
+class MemoryDeployments(MemoryStore[Deployment], DeploymentStore):
     """Deployments, by uuid."""
 
     kind = DEPLOYMENTS
@@ -146,7 +146,7 @@ class MemoryDeployments(MemoryStore[Deployment], Deployments):
         )
 
 
-class MemoryLeases(Leases):
+class MemoryLeases(LeaseStore):
     """Leases, by MAC."""
 
     def __init__(self, tables: Tables, clock: Millis) -> None:
@@ -180,7 +180,7 @@ class MemoryLeases(Leases):
             self._tables.put(LEASES, msgspec.structs.replace(lease, expires_at=0))
 
 
-class MemoryServiceSessions(ServiceSessions):
+class MemoryServiceSessions(ServiceSessionStore):
     """Service sessions, one a phone."""
 
     def __init__(self, tables: Tables) -> None:

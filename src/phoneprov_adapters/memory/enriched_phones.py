@@ -10,12 +10,12 @@ from phoneprov_adapters.memory.records import EVERY
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES
 from phoneprov_core.me.model import EnrichedPhone, enriched
-from phoneprov_core.me.ports import EnrichedPhones
+from phoneprov_core.me.ports import EnrichedPhoneStore
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.vendor_phones.model import VendorPhone
 
 
-class MemoryEnrichedPhones(EnrichedPhones):
+class MemoryEnrichedPhones(EnrichedPhoneStore):
     """Phones, each with its flag and its KEMs."""
 
     def __init__(self, tables: Tables) -> None:

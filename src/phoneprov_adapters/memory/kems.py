@@ -7,12 +7,12 @@ import msgspec
 from phoneprov_adapters.memory.records import Kind
 from phoneprov_adapters.memory.store import MemoryStore
 from phoneprov_core.kems.model import Kem
-from phoneprov_core.kems.ports import Kems
+from phoneprov_core.kems.ports import KemStore
 
 KEMS: Kind[Kem] = Kind("KEM", found_by=("connected_phone",))
 
 
-class MemoryKems(MemoryStore[Kem], Kems):
+class MemoryKems(MemoryStore[Kem], KemStore):
     """KEMs, by uuid."""
 
     kind = KEMS

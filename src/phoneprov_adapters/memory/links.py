@@ -16,7 +16,7 @@ from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kernel.errors import already_taken
 from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
-from phoneprov_core.links.ports import LinkRows, Links
+from phoneprov_core.links.ports import LinkRows, LinkStore
 from phoneprov_core.users.model import User
 
 E = TypeVar("E", bound=Struct)
@@ -100,7 +100,7 @@ class _MemoryLinkRows(LinkRows[E]):
         return self._view(link, user, extension)
 
 
-class MemoryLinks(Links):
+class MemoryLinks(LinkStore):
     """Links, by uuid."""
 
     def __init__(self, tables: Tables) -> None:

@@ -6,16 +6,11 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Sequence
 
-from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_core.deployments.outside import DeviceInformation, PhoneInformation
+from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_core.deployments.ports import DeviceInformation, PhoneInformation
+from phoneprov_core.devices.commands import execute_body, require_single_lines
+from phoneprov_core.devices.ports import KeyPress, ManagerAction, ManagerInterface, PhoneCommands
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.profiles.device import execute_body, require_single_lines
-from phoneprov_core.profiles.ports import (
-    KeyPress,
-    ManagerAction,
-    ManagerInterface,
-    PhoneCommands,
-)
 
 
 async def _at_once(_seconds: float) -> None:

@@ -11,7 +11,7 @@ from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference, 
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.profiles.model import Revision
-from phoneprov_core.profiles.ports import Revisions
+from phoneprov_core.profiles.ports import RevisionStore
 
 
 class KeptRevision(Struct, frozen=True):
@@ -36,7 +36,7 @@ REVISIONS: Kind[KeptRevision] = Kind(
 )
 
 
-class MemoryRevisions(Revisions):
+class MemoryRevisions(RevisionStore):
     """Revisions, by uuid; those of a profile in the order of their numbers."""
 
     def __init__(self, tables: Tables) -> None:

@@ -2,7 +2,7 @@
 
 Made for tests and for trying things out. None of it protects anything: hashes hold the
 password as it is, tokens carry no signature. Whoever serves real people takes
-``phoneprov_adapters.system`` and ``phoneprov_adapters.security``.
+``phoneprov_adapters.runtime.system`` and ``phoneprov_adapters.security``.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ import hashlib
 from collections import deque
 
 from phoneprov_adapters.ftp.names import check_names, is_leftover, temporary_name
-from phoneprov_adapters.networks import PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
+from phoneprov_core.devices.ports import ConfigUploader, Upload, Uploaded
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError
-from phoneprov_core.profiles.ports import ConfigUploader, Upload, Uploaded
 
 
 class MemoryUploader(ConfigUploader):

@@ -9,7 +9,7 @@ from phoneprov_adapters.memory.records import Kind, OnRemove, Reference, Unique
 from phoneprov_adapters.memory.store import MemoryStore
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.users.model import User, folded
-from phoneprov_core.users.ports import Users
+from phoneprov_core.users.ports import UserStore
 
 
 class Password(Struct, frozen=True):
@@ -37,7 +37,7 @@ PASSWORDS: Kind[Password] = Kind(
 )
 
 
-class MemoryUsers(MemoryStore[User], Users):
+class MemoryUsers(MemoryStore[User], UserStore):
     """Accounts; their passwords lie beside them."""
 
     kind = USERS

@@ -7,12 +7,12 @@ import msgspec
 from phoneprov_adapters.memory.records import Kind
 from phoneprov_adapters.memory.store import MemoryStore
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
-from phoneprov_core.vendor_phones.ports import VendorPhones
+from phoneprov_core.vendor_phones.ports import VendorPhoneStore
 
 VENDOR_PHONES: Kind[VendorPhoneRecord] = Kind("vendor phone", key="mac")
 
 
-class MemoryVendorPhones(MemoryStore[VendorPhoneRecord], VendorPhones):
+class MemoryVendorPhones(MemoryStore[VendorPhoneRecord], VendorPhoneStore):
     """Flags, by MAC."""
 
     kind = VENDOR_PHONES

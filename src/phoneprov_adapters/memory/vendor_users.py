@@ -8,7 +8,7 @@ from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.vendor_users.model import VendorUser
-from phoneprov_core.vendor_users.ports import VendorUsers
+from phoneprov_core.vendor_users.ports import VendorUserStore
 
 VENDOR_USERS: Kind[VendorUser] = Kind(
     "PIN",
@@ -17,7 +17,7 @@ VENDOR_USERS: Kind[VendorUser] = Kind(
 )
 
 
-class MemoryVendorUsers(VendorUsers):
+class MemoryVendorUsers(VendorUserStore):
     """PINs, one a user."""
 
     def __init__(self, tables: Tables) -> None:

@@ -12,14 +12,14 @@ from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
-from phoneprov_adapters.networks import PhoneNetworks
 from phoneprov_adapters.phone.request import Broken, Headers, Server, Unreachable, ask
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.deployments.information import PATH, read_device_information
-from phoneprov_core.deployments.outside import DeviceInformation, PhoneInformation
+from phoneprov_core.deployments.ports import DeviceInformation, PhoneInformation
+from phoneprov_core.devices.commands import REPLY_LIMIT, execute_body, read_execute_reply
+from phoneprov_core.devices.ports import KeyPress, PhoneCommands
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.profiles.device import REPLY_LIMIT, execute_body, read_execute_reply
-from phoneprov_core.profiles.ports import KeyPress, PhoneCommands
 
 _HEADERS = (
     ("Accept", "text/xml"),

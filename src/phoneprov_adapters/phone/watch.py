@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from phoneprov_adapters.networks import PhoneNetworks
-from phoneprov_core.deployments.outside import PhoneInformation, PhoneWatch, Watching
+from phoneprov_adapters.runtime.networks import PhoneNetworks
+from phoneprov_core.deployments.ports import PhoneInformation, PhoneWatch, Watching
+from phoneprov_core.devices.restart import reachable_ip
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.restart import reachable_ip
 
 AT_FIRST = 0.5
 LATER = 2.0

@@ -10,8 +10,14 @@ from msgspec import Struct
 
 from phoneprov_adapters.security.box import Sealed, SecretBox, WrongKey
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.sql.sealed import PINS, SEALED_COLUMNS, KeyUse, SealedColumn, SqlSecrets
-from phoneprov_adapters.sql.transaction import SqlTransaction
+from phoneprov_adapters.sql.engines.transaction import SqlTransaction
+from phoneprov_adapters.sql.stores.sealed import (
+    PINS,
+    SEALED_COLUMNS,
+    KeyUse,
+    SealedColumn,
+    SqlSecrets,
+)
 from phoneprov_core.kernel.store import ReadAndWrite
 
 PIECE = 16

@@ -12,7 +12,7 @@ from typing import Self
 from phoneprov_adapters.simulator.events import CommandReceived, Event, OnEvent
 from phoneprov_adapters.simulator.ftp import ftp_server
 from phoneprov_adapters.simulator.web import PhoneWebServer, WebPhone
-from phoneprov_core.profiles.device import device_name, restart_keys
+from phoneprov_core.devices.commands import device_name, restart_keys
 
 AWAY_SECONDS = 2.0
 """How long a restart takes; a real phone takes dozens of seconds."""

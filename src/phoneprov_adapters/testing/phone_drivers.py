@@ -10,9 +10,9 @@ from time import perf_counter
 import msgspec
 import pytest
 
+from phoneprov_core.devices.ports import PhoneDriver
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.ports import PhoneDriver
 
 MOST_SECONDS = 8.0
 """A switch has 30 s for everything; a driver takes at most these for each call."""

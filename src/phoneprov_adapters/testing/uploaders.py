@@ -10,8 +10,8 @@ from time import perf_counter
 
 import pytest
 
+from phoneprov_core.devices.ports import ConfigUploader, Upload
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
-from phoneprov_core.profiles.ports import ConfigUploader, Upload
 
 NAME = "SEP001122334455.cnf.xml"
 OLD = b"<old>" + b"o" * 20_000 + b"</old>"

@@ -18,7 +18,7 @@ class KnownUsers(Protocol):
         ...
 
 
-class Assignments(Protocol):
+class AssignmentStore(Protocol):
     """At most one assignment a user."""
 
     async def of_user(self, user_uuid: str) -> Assignment | None:
@@ -53,4 +53,4 @@ class AccessTransaction(Protocol):
     @property
     def permissions(self) -> Store[Permission]: ...
     @property
-    def assignments(self) -> Assignments: ...
+    def assignments(self) -> AssignmentStore: ...

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from phoneprov_core.access.model import Assignment, Permission
-from phoneprov_core.access.ports import Assignments
+from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kernel.commands import checked
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.levels import SUPERADMIN
@@ -16,7 +16,7 @@ from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.users.model import Registration, User, folded
 from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
-from phoneprov_core.users.ports import Users
+from phoneprov_core.users.ports import UserStore
 from phoneprov_core.users.use_cases import created_user
 
 PERMISSION_NAME = "superadmin"
@@ -26,11 +26,11 @@ class CreateAdminTransaction(Protocol):
     """What is needed to make an account a superadmin."""
 
     @property
-    def users(self) -> Users: ...
+    def users(self) -> UserStore: ...
     @property
     def permissions(self) -> Store[Permission]: ...
     @property
-    def assignments(self) -> Assignments: ...
+    def assignments(self) -> AssignmentStore: ...
 
 
 class AdminCreated(Struct, frozen=True):

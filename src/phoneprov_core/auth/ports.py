@@ -6,10 +6,10 @@ from typing import Protocol
 
 from phoneprov_core.auth.model import Claims, Exchange, Principal, Session, TokenKind
 from phoneprov_core.auth.throttle import Attempts
-from phoneprov_core.users.ports import EndSessions, Users
+from phoneprov_core.users.ports import EndSessions, UserStore
 
 
-class Sessions(EndSessions, Protocol):
+class SessionStore(EndSessions, Protocol):
     """The living sessions. A session that ended is gone; nothing revives it."""
 
     async def start(self, session: Session) -> None:
@@ -50,7 +50,7 @@ class Sessions(EndSessions, Protocol):
         ...
 
 
-class LoginAttempts(Protocol):
+class LoginAttemptStore(Protocol):
     """Counted guesses, by account key."""
 
     async def begin(self, key: str, attempts: Attempts) -> bool:
@@ -90,8 +90,8 @@ class AuthTransaction(Protocol):
     """What authentication is kept in."""
 
     @property
-    def users(self) -> Users: ...
+    def users(self) -> UserStore: ...
     @property
-    def sessions(self) -> Sessions: ...
+    def sessions(self) -> SessionStore: ...
     @property
-    def attempts(self) -> LoginAttempts: ...
+    def attempts(self) -> LoginAttemptStore: ...

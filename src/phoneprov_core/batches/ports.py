@@ -40,7 +40,7 @@ class BatchPhones(Protocol):
         ...
 
 
-class Batches(Protocol):
+class BatchStore(Protocol):
     """Batches, by uuid, and their phones.
 
     A batch is open until it has an ``ended_at``. Time, for what runs out and for what is not
@@ -148,7 +148,7 @@ class BatchesTransaction(DeploymentsTransaction, Protocol):
     """What batches read and are recorded in."""
 
     @property
-    def batches(self) -> Batches: ...
+    def batches(self) -> BatchStore: ...
 
 
 class Calls(Protocol):

@@ -10,7 +10,7 @@ from phoneprov_core.batches.pace import Pace
 from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal, Pause
 from phoneprov_core.batches.rules import stopped_because, too_many_failures
 from phoneprov_core.batches.work import PhoneWork
-from phoneprov_core.deployments.outside import Unbroken
+from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.store import ReadAndWrite

@@ -15,7 +15,7 @@ from phoneprov_core.batches.model import (
     WantedPhones,
 )
 from phoneprov_core.batches.ports import BatchesTransaction
-from phoneprov_core.deployments.outside import Background
+from phoneprov_core.deployments.ports import Background
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked, checked, peek_id
 from phoneprov_core.kernel.errors import Conflict, NotFound, found

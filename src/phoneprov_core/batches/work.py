@@ -13,7 +13,9 @@ from phoneprov_core.batches.rules import (
 )
 from phoneprov_core.deployments.deploy import LEASE_SECONDS, RESTARTED, Deploy, Order
 from phoneprov_core.deployments.model import Action, Deployment, Outcome
-from phoneprov_core.deployments.outside import Unbroken
+from phoneprov_core.deployments.ports import Unbroken
+from phoneprov_core.devices.ports import PhoneDriver
+from phoneprov_core.devices.restart import SWITCHED_OFF
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
 from phoneprov_core.kernel.ids import NewId
@@ -21,8 +23,6 @@ from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.ports import PhoneDriver
-from phoneprov_core.profiles.restart import SWITCHED_OFF
 
 _IN_A_CALL = "The phone is in a call."
 _BUSY = "Another switch of the phone is under way."

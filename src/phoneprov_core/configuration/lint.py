@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from phoneprov_core.configuration.catalogue import KNOWN, NUMBERS, REPEATED, SPELLINGS, WORDS
 from phoneprov_core.configuration.elements import Element, walk
-from phoneprov_core.configuration.secrets import has_secret_in_url, speaks_of_secret
+from phoneprov_core.configuration.masking import has_secret_in_url, speaks_of_secret
 from phoneprov_core.configuration.well_formed import LARGEST, fault_in
 from phoneprov_core.kernel.fields import schema
 

@@ -7,8 +7,7 @@ from datetime import timedelta
 import msgspec
 
 from phoneprov_core.deployments.model import Confirmation, Deployment
-from phoneprov_core.deployments.outside import Background, Journal, Watching
-from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.deployments.ports import Background, DeploymentsTransaction, Journal, Watching
 from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite

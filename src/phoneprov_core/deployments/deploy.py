@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Struct
 
 from phoneprov_core.deployments.confirm import Confirm
-from phoneprov_core.deployments.course import Course, Progress, no_progress
 from phoneprov_core.deployments.model import (
     Action,
     Confirmation,
@@ -17,8 +16,10 @@ from phoneprov_core.deployments.model import (
     Outcome,
     StepName,
 )
-from phoneprov_core.deployments.outside import Journal, Unbroken, Watching
-from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.deployments.ports import DeploymentsTransaction, Journal, Unbroken, Watching
+from phoneprov_core.deployments.steps import Course, Progress, no_progress
+from phoneprov_core.devices.commands import DEFAULT_FILENAME_TEMPLATE, config_filename
+from phoneprov_core.devices.ports import ConfigUploader, PhoneDriver, Upload, Uploaded
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError
 from phoneprov_core.kernel.ids import NewId
@@ -26,9 +27,7 @@ from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.device import DEFAULT_FILENAME_TEMPLATE, config_filename
 from phoneprov_core.profiles.model import Profile, Revision
-from phoneprov_core.profiles.ports import ConfigUploader, PhoneDriver, Upload, Uploaded
 
 RESTARTED = "ok"
 """What a record's ``restart`` says when the order was accepted."""

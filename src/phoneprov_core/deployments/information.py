@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xml.parsers import expat
 
-from phoneprov_core.deployments.outside import DeviceInformation
+from phoneprov_core.deployments.ports import DeviceInformation
+from phoneprov_core.devices.commands import REPLY_LIMIT
 from phoneprov_core.kernel.values import known_mac
-from phoneprov_core.profiles.device import REPLY_LIMIT
 
 PATH = "/DeviceInformationX"
 """Where Cisco's phones tell of themselves, in XML."""

@@ -7,13 +7,12 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Struct
 
-from phoneprov_core.configuration.difference import unified_diff
+from phoneprov_core.configuration.diff import unified_diff
 from phoneprov_core.configuration.lint import Finding, lint
-from phoneprov_core.configuration.secrets import NumberedStars, masked
+from phoneprov_core.configuration.masking import NumberedStars, masked
 from phoneprov_core.deployments.deploy import Deploy, Order, require_fitting
 from phoneprov_core.deployments.model import Deployment
-from phoneprov_core.deployments.outside import Aside, Reach, Reachability
-from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.deployments.ports import Aside, DeploymentsTransaction, Reach, Reachability
 from phoneprov_core.deployments.switch import order_of
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.deployments.course import Progress, no_progress
 from phoneprov_core.deployments.deploy import Deploy, Order
 from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked, checked, invalid, peek_id, settle

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from phoneprov_core.deployments.course import Progress, no_progress
 from phoneprov_core.deployments.deploy import RESTARTED, Deploy, Order
 from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked, checked, peek_id
 from phoneprov_core.kernel.errors import found

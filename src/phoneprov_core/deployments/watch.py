@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from phoneprov_core.deployments.outside import PhoneWatch, Watching
+from phoneprov_core.deployments.ports import PhoneWatch, Watching
+from phoneprov_core.devices.commands import restart_action
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.device import restart_action
 
 
 class Watch:

@@ -8,7 +8,7 @@ from phoneprov_core.kems.model import Kem
 from phoneprov_core.kernel.store import Store
 
 
-class Kems(Store[Kem], Protocol):
+class KemStore(Store[Kem], Protocol):
     """KEMs, by uuid. The phone that one is connected to need not be in the inventory."""
 
     async def disconnect(self, phone_mac: str) -> None:
@@ -21,4 +21,4 @@ class KemsTransaction(Protocol):
     """What KEMs are kept in."""
 
     @property
-    def kems(self) -> Kems: ...
+    def kems(self) -> KemStore: ...

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
-from phoneprov_core.users.ports import Users
+from phoneprov_core.users.ports import UserStore
 
 E = TypeVar("E")
 
@@ -28,7 +28,7 @@ class LinkRows(Protocol[E]):
         ...
 
 
-class Links(Protocol):
+class LinkStore(Protocol):
     """Links, at most one between a user and an extension. A link goes with its user and
     with its extension."""
 
@@ -61,8 +61,8 @@ class LinksTransaction(Protocol):
     """What links are kept in, and what they link."""
 
     @property
-    def users(self) -> Users: ...
+    def users(self) -> UserStore: ...
     @property
     def extensions(self) -> Store[Extension]: ...
     @property
-    def links(self) -> Links: ...
+    def links(self) -> LinkStore: ...

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from phoneprov_core.access.ports import Assignments
+from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.me.model import EnrichedPhone
-from phoneprov_core.users.ports import Users
-from phoneprov_core.vendor_users.ports import VendorUsers
+from phoneprov_core.users.ports import UserStore
+from phoneprov_core.vendor_users.ports import VendorUserStore
 
 
-class EnrichedPhones(Protocol):
+class EnrichedPhoneStore(Protocol):
     """Every phone of the inventory, read together with what hangs on it."""
 
     async def count(self, owner: str | None = None) -> int:
@@ -35,10 +35,10 @@ class MeTransaction(Protocol):
     """What the caller's own view is read from."""
 
     @property
-    def users(self) -> Users: ...
+    def users(self) -> UserStore: ...
     @property
-    def assignments(self) -> Assignments: ...
+    def assignments(self) -> AssignmentStore: ...
     @property
-    def vendor_users(self) -> VendorUsers: ...
+    def vendor_users(self) -> VendorUserStore: ...
     @property
-    def enriched_phones(self) -> EnrichedPhones: ...
+    def enriched_phones(self) -> EnrichedPhoneStore: ...

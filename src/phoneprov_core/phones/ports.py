@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from phoneprov_core.kems.ports import Kems
+from phoneprov_core.kems.ports import KemStore
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.vendor_phones.ports import VendorPhones
+from phoneprov_core.vendor_phones.ports import VendorPhoneStore
 
 
 class PhonesTransaction(Protocol):
@@ -17,6 +17,6 @@ class PhonesTransaction(Protocol):
     @property
     def phones(self) -> Store[Phone]: ...
     @property
-    def kems(self) -> Kems: ...
+    def kems(self) -> KemStore: ...
     @property
-    def vendor_phones(self) -> VendorPhones: ...
+    def vendor_phones(self) -> VendorPhoneStore: ...

@@ -1,140 +1,15 @@
-"""What a switch needs from the world: a place for the file, the phone, a way to restart it."""
+"""Where profiles and their revisions are stored."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
-
-from msgspec import Struct
 
 from phoneprov_core.access.ports import KnownUsers
 from phoneprov_core.kernel.store import Store
-from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import Profile, Revision
 
 
-class Upload(Struct, frozen=True):
-    """One configuration file on its way to a server.
-
-    ``phone_ip`` is the address from the inventory, canonical text or None; an uploader that
-    is set up with a server of its own does not look at it. ``filename`` is one path segment
-    of ``[A-Za-z0-9._-]``. ``content`` is the exact bytes to be found there afterwards.
-    ``attempt`` is unique to this upload and fit for a file name.
-    """
-
-    phone_ip: str | None
-    filename: str
-    content: bytes
-    attempt: str
-
-    def __repr__(self) -> str:
-        return f"Upload({self.filename!r}, {len(self.content)} bytes, to {self.phone_ip!r})"
-
-
-class Uploaded(Struct, frozen=True):
-    """What is true after an upload: where (``host:port/path``, no secrets), how many bytes,
-    their SHA-256 in hex, and notes worth a log line (say, that the rename was not atomic)."""
-
-    place: str
-    size: int
-    sha256: str
-    notes: tuple[str, ...] = ()
-
-
-class ConfigUploader(Protocol):
-    """Puts a configuration file where the phone reads it."""
-
-    async def upload(self, upload: Upload) -> Uploaded:
-        """Put the file under its final name, whole, and verify it there.
-
-        The content goes to a temporary name in the same folder, is verified, renamed onto
-        the final name and verified again. Temporary files that earlier attempts for the same
-        file name left behind are removed. Until the rename the old file is untouched; a
-        caller that is cancelled leaves either the old file or the new one, whole.
-
-        Raises ``Refused`` when the server cannot be reached, refuses a step or does not hold
-        what was sent, ``TimedOut`` when it does not answer within the deadline of a step or
-        of the whole, ``Conflict`` when the phone's address is missing or is not allowed to
-        be called. Messages name the step that failed (connecting, logging in, uploading,
-        verifying, renaming) and never the server's own words or a password.
-        """
-        ...
-
-
-class KeyPress(Struct, frozen=True):
-    """One command to a phone's web server and the pause after it, in seconds."""
-
-    uri: str
-    pause: float = 0.0
-
-
-class PhoneCommands(Protocol):
-    """The phone's own web server, which carries out commands (CGI/Execute)."""
-
-    async def execute(self, phone_ip: str, commands: Sequence[KeyPress]) -> None:
-        """Send each command in a request of its own, in order, one in flight, with its pause.
-
-        Raises ``Refused`` when the phone cannot be reached or answers anything but success
-        (the message keeps the phone's error number, never its raw reply), ``TimedOut`` when
-        it does not answer within the deadline of the whole call, ``Conflict`` when the
-        address is not allowed to be called. Nothing is sent after the first failure.
-        """
-        ...
-
-
-class ManagerAction(Struct, frozen=True):
-    """One action for Asterisk's manager interface: its name and its fields in order.
-
-    A field may stand more than once (``Variable``). Names and values hold no line ends.
-    """
-
-    name: str
-    fields: tuple[tuple[str, str], ...]
-
-
-class ManagerInterface(Protocol):
-    """Asterisk's manager interface."""
-
-    async def perform(self, action: ManagerAction) -> None:
-        """Log in, perform one action, log off; returns when Asterisk accepted it.
-
-        Raises ``Refused`` when the manager cannot be reached, refuses the login or the
-        action (in our own words), ``TimedOut`` when it does not answer within the deadline of
-        the whole call, ``Invalid`` when a field holds CR or LF, before anything is sent.
-        """
-        ...
-
-
-class PhoneDriver(Protocol):
-    """What is told to phones of one make once their configuration is in place.
-
-    Both methods are given the phone as the inventory has it. They raise ``Refused`` when the
-    phone, or the server that passes the order on, cannot be reached or says no, ``TimedOut``
-    when it does not answer within the deadline of the whole call, and ``Conflict`` when the
-    order cannot be given at all: the phone's address is needed and missing or is not allowed
-    to be called, or nothing is set up that could reach it. Messages are one sentence of our
-    own and never repeat a password or what the other side said. A switch has 30 s for
-    everything; a driver takes at most 8 of them for each call.
-    """
-
-    async def leave_services(self, phone: Phone) -> None:
-        """Have the phone leave its services (menus, directories), which showed the data of
-        whoever used it before; it is not restarted. A make without services returns at
-        once."""
-        ...
-
-    async def restart(self, phone: Phone, software_type: str | None) -> None:
-        """Order one restart, after which the phone reads its configuration anew; returns when
-        the order was accepted, which may be before the phone carries it out.
-
-        ``software_type`` is what the phone's firmware is known to be, of the phone's record or
-        else of the profile, None when neither says. After a failure the phone can be called
-        again.
-        """
-        ...
-
-
-class Revisions(Protocol):
+class RevisionStore(Protocol):
     """The revisions of profiles, each with its configuration. They go with their profile."""
 
     async def add(self, revision: Revision, cnf_xml: str) -> None:
@@ -179,4 +54,4 @@ class ProfilesTransaction(Protocol):
     @property
     def profiles(self) -> Store[Profile]: ...
     @property
-    def revisions(self) -> Revisions: ...
+    def revisions(self) -> RevisionStore: ...

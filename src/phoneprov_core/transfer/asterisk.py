@@ -17,9 +17,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from phoneprov_core.devices.commands import device_name
 from phoneprov_core.extensions.model import Extension
 from phoneprov_core.phones.model import Phone, bare_model
-from phoneprov_core.profiles.device import device_name
 
 _TAKEN = frozenset({"general", "global", "globals", "system", "devices", "lines", "softkeyset"})
 _DEVICE = re.compile(r"sep[0-9a-f]{12}", re.IGNORECASE)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from msgspec import Struct
 
 from phoneprov_core.access.rules import SharedWrite
-from phoneprov_core.deployments.ports import Deployments
+from phoneprov_core.deployments.ports import DeploymentStore
 from phoneprov_core.directory.ports import (
     CompanyDirectoryTransaction,
     PersonalDirectoryTransaction,
@@ -23,7 +23,7 @@ from phoneprov_core.kernel.commands import Rule
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.kernel.times import Clock
-from phoneprov_core.links.ports import Links
+from phoneprov_core.links.ports import LinkStore
 from phoneprov_core.phones.ports import PhonesTransaction
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.transfer import sheets
@@ -44,9 +44,9 @@ class TransferTransaction(
     @property
     def users(self) -> Any: ...
     @property
-    def deployments(self) -> Deployments: ...
+    def deployments(self) -> DeploymentStore: ...
     @property
-    def links(self) -> Links: ...
+    def links(self) -> LinkStore: ...
 
 
 class Joined:

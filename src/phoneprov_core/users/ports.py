@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from phoneprov_core.access.ports import Assignments
+from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.users.model import User
 
 
-class Users(Store[User], Protocol):
+class UserStore(Store[User], Protocol):
     """Accounts. Usernames and e-mail addresses are unique whatever their case.
 
     ``remove`` takes along the user's password, assignment, sessions and everything else
@@ -52,8 +52,8 @@ class UsersTransaction(Protocol):
     """What accounts are kept in."""
 
     @property
-    def users(self) -> Users: ...
+    def users(self) -> UserStore: ...
     @property
-    def assignments(self) -> Assignments: ...
+    def assignments(self) -> AssignmentStore: ...
     @property
     def sessions(self) -> EndSessions: ...

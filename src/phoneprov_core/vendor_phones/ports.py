@@ -8,7 +8,7 @@ from phoneprov_core.kernel.store import Store
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
 
 
-class VendorPhones(Store[VendorPhoneRecord], Protocol):
+class VendorPhoneStore(Store[VendorPhoneRecord], Protocol):
     """At most one flag a phone, by the phone's MAC. The phone need not be in the
     inventory."""
 
@@ -22,4 +22,4 @@ class VendorPhonesTransaction(Protocol):
     """What vendor phone flags are kept in."""
 
     @property
-    def vendor_phones(self) -> VendorPhones: ...
+    def vendor_phones(self) -> VendorPhoneStore: ...

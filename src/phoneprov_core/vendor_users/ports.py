@@ -8,7 +8,7 @@ from phoneprov_core.access.ports import KnownUsers
 from phoneprov_core.vendor_users.model import VendorUser
 
 
-class VendorUsers(Protocol):
+class VendorUserStore(Protocol):
     """At most one PIN a user."""
 
     async def of_user(self, user_uuid: str) -> VendorUser | None:
@@ -44,4 +44,4 @@ class VendorUsersTransaction(Protocol):
     @property
     def users(self) -> KnownUsers: ...
     @property
-    def vendor_users(self) -> VendorUsers: ...
+    def vendor_users(self) -> VendorUserStore: ...

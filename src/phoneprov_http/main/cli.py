@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
-from phoneprov_adapters.variables import SettingsError
+from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_core.kernel.errors import PhoneprovError
 
 HELP = """Own your office telephony: put a person's phone profile onto any desk phone.
@@ -58,7 +58,9 @@ class Commands(click.Group):
         # What is loaded stays: the collector would look through it again and again.
         gc.disable()
         try:
-            command = getattr(importlib.import_module(f"phoneprov_http.main.{module}"), name)
+            command = getattr(
+                importlib.import_module(f"phoneprov_http.main.commands.{module}"), name
+            )
         finally:
             gc.enable()
         assert isinstance(command, click.Command)

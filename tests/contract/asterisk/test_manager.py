@@ -7,9 +7,9 @@ import time
 
 import pytest
 
+from phoneprov_core.devices.commands import sip_restart
+from phoneprov_core.devices.ports import ManagerAction
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.profiles.device import sip_restart
-from phoneprov_core.profiles.ports import ManagerAction
 from support.ami_client import MAC, RESTART, SLACK, TIMEOUT, manager
 from support.ami_stub import SECRET, USER, AmiStub, event, failure, raw, success
 

@@ -9,9 +9,9 @@ from typing import Protocol
 import pytest
 
 from phoneprov_adapters.memory.phone import MemoryManager
+from phoneprov_core.devices.commands import sip_restart
+from phoneprov_core.devices.ports import ManagerAction, ManagerInterface
 from phoneprov_core.kernel.errors import Invalid, Refused, TimedOut
-from phoneprov_core.profiles.device import sip_restart
-from phoneprov_core.profiles.ports import ManagerAction, ManagerInterface
 from support.ami_client import MAC, RESTART, TIMEOUT, manager
 from support.ami_stub import AmiStub, failure
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.system import random_id, system_clock
+from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.testing.records import a_permission, a_user, an_assignment, identifier
 from phoneprov_core.access.model import NewAssignment
 from phoneprov_core.access.use_cases import UserPermissions

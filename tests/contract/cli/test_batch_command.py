@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from phoneprov_adapters.settings import read_settings
+from phoneprov_adapters.composition.lifecycle import open_phoneprov
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.testing.records import a_mac
-from phoneprov_adapters.wiring import open_phoneprov
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_http.main.cli import main
 from support.desk import ADA, MAC, configuration, furnish, phone_beside, settings_for

@@ -13,9 +13,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from phoneprov_adapters.settings import read_settings
+from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.testing.records import a_user, identifier
-from phoneprov_adapters.wiring import migrate_embedded, prepare, running
 from phoneprov_core.application import UseCases
 from phoneprov_core.directory.model import NewCompanyContact
 from phoneprov_core.extensions.model import NewExtension

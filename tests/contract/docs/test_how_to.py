@@ -9,10 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from phoneprov_adapters.chosen import phone_driver_of
+from phoneprov_adapters.composition.factories import phone_driver_of
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.settings import read_settings
-from phoneprov_core.profiles.restart import CiscoPhones
+from phoneprov_core.devices.restart import CiscoPhones
 
 HOW_TO = Path(__file__).parents[3] / "docs/how-to"
 

@@ -10,9 +10,9 @@ from rich.console import Console
 
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.memory.uploader import MemoryUploader
-from phoneprov_adapters.networks import PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
+from phoneprov_core.devices.ports import Upload
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.profiles.ports import Upload
 
 
 def test_the_password_is_in_no_representation() -> None:

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from phoneprov_adapters.testing import PhoneUploaderContract, UploaderContract, UploaderRig
 from phoneprov_adapters.testing.uploaders import NAME, PROFILE, an_upload
-from phoneprov_core.profiles.ports import ConfigUploader
+from phoneprov_core.devices.ports import ConfigUploader
 from support.ftp_rigs import Rig
 
 

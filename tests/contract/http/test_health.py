@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from phoneprov_adapters.wiring import readiness
+from phoneprov_adapters.composition.lifecycle import readiness
 from phoneprov_http.app import create_app
 from support.api import Api, data_of, error_of
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import phoneprov_core
 from phoneprov_core.kernel import fields, values
-from phoneprov_http.main.openapi import describe
+from phoneprov_http.main.commands.openapi import describe
 from phoneprov_http.openapi.fields import FIELDS
 from phoneprov_http.openapi.words import CODES, TAGS
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from schemathesis.core.failures import FailureGroup
 
-from phoneprov_http.main.openapi import describe
+from phoneprov_http.main.commands.openapi import describe
 from support.fuzz import Fuzz
 from support.served import Served, served
 

@@ -14,7 +14,7 @@ import pytest
 from phoneprov_adapters.simulator.events import CommandReceived
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_adapters.simulator.web import PhoneWebServer
-from phoneprov_http.main.simulate import reaching
+from phoneprov_http.main.commands.simulate import reaching
 from support import ami_stub
 from support import api as support
 from support.ami_stub import AmiStub, event

@@ -12,8 +12,8 @@ from phoneprov_adapters.memory.phone import MemoryPhone
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS
 from phoneprov_adapters.testing.records import a_phone
-from phoneprov_core.profiles.ports import KeyPress, PhoneCommands
-from phoneprov_core.profiles.restart import CiscoPhones, RestartBy
+from phoneprov_core.devices.ports import KeyPress, PhoneCommands
+from phoneprov_core.devices.restart import CiscoPhones, RestartBy
 from support.ami_stub import SECRET, USER, AmiStub, failure
 from support.phone_stub import PhoneStub, http, nothing, sends
 from support.phone_web import IP, LOOPBACK, web

@@ -11,9 +11,9 @@ import pytest
 
 from phoneprov_adapters.simulator.events import CommandReceived
 from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_keys
+from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.errors import Refused
-from phoneprov_core.profiles.device import CLEAR_SERVICES, restart_keys
-from phoneprov_core.profiles.ports import KeyPress
 from support.phone_simulated import FTP_PASSWORD, web
 from support.phone_web import IP
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
+from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_core.devices.commands import CLEAR_SERVICES
 from phoneprov_core.kernel.errors import Conflict, Refused
-from phoneprov_core.profiles.device import CLEAR_SERVICES
 from support.phone_stub import PhoneStub, http, sends
 from support.phone_web import IP, web
 

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
+from phoneprov_core.devices.commands import CLEAR_SERVICES, REPLY_LIMIT
+from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.profiles.device import CLEAR_SERVICES, REPLY_LIMIT
-from phoneprov_core.profiles.ports import KeyPress
 from support.phone_stub import SUCCESS, Answer, PhoneStub, closes, error, http, nothing, sends
 from support.phone_web import IP, SLACK, TIMEOUT, until_idle, web
 

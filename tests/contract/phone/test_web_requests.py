@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
+from phoneprov_core.devices.commands import CLEAR_SERVICES
+from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.profiles.device import CLEAR_SERVICES
-from phoneprov_core.profiles.ports import KeyPress
 from support.phone_stub import PhoneStub, http, nothing, sends
 from support.phone_web import IP, LOOPBACK, until_idle, web
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from phoneprov_adapters.sql.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from support import postgres
 from support.postgres_databases import SHORT, database_at
 from support.postgres_proxy import Proxy, proxy_before

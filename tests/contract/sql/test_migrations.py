@@ -15,10 +15,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Index, inspect
 from sqlalchemy.schema import ColumnCollectionConstraint
 
-from phoneprov_adapters.sql import migrate
-from phoneprov_adapters.sql.address import PostgresAddress
-from phoneprov_adapters.sql.postgres import lock_number
-from phoneprov_adapters.sql.schema import bring_up_to_date, newest
+from phoneprov_adapters.sql.engines.address import PostgresAddress
+from phoneprov_adapters.sql.engines.postgres import lock_number
+from phoneprov_adapters.sql.maintenance import migrate
+from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date, newest
 from phoneprov_adapters.sql.tables import metadata
 from phoneprov_core.kernel.errors import Unavailable
 from support import postgres

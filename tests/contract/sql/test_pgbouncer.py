@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from phoneprov_adapters.sql import migrate
-from phoneprov_adapters.sql.postgres import PostgresDatabase
-from phoneprov_adapters.sql.schema import newest
+from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.maintenance import migrate
+from phoneprov_adapters.sql.maintenance.schema import newest
 from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.errors import Unavailable
 from support import pgbouncer, postgres

@@ -8,8 +8,8 @@ import traceback
 
 import pytest
 
-from phoneprov_adapters.sql.postgres import PostgresDatabase
-from phoneprov_adapters.sql.postgres_pool import SIZE
+from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.postgres_pool import SIZE
 from phoneprov_adapters.testing.records import a_permission, a_user, an_assignment, identifier
 from phoneprov_core.kernel.errors import Conflict, Unavailable
 from phoneprov_core.kernel.levels import LevelRule

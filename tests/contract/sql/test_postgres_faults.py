@@ -10,8 +10,8 @@ from collections.abc import Awaitable
 
 import pytest
 
-from phoneprov_adapters.sql.postgres import PostgresDatabase
-from phoneprov_adapters.sql.postgres_pool import SIZE
+from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.postgres_pool import SIZE
 from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.errors import Unavailable
 from support import postgres

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import bindparam, select, update
 
-from phoneprov_adapters.sql.postgres import PostgresDatabase
-from phoneprov_adapters.sql.postgres_reading import (
+from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.postgres_reading import (
     LANES,
     MOST,
     ReadConnection,

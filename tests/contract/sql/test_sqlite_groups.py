@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.sql.sqlite import SqliteDatabase
-from phoneprov_adapters.sql.sqlite_writing import WriteConnection
+from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
+from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
 from phoneprov_adapters.testing.records import a_mac, a_phone
 from phoneprov_core.kernel.errors import Unavailable
 from support.stores import DATABASES

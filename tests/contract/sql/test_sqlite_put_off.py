@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Column, Integer, MetaData, Table, delete
 
-from phoneprov_adapters.sql.sqlite import SqliteDatabase
-from phoneprov_adapters.sql.sqlite_thread import SqliteThread
+from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
+from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread
 from phoneprov_adapters.testing.records import a_phone
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.errors import Unavailable

@@ -8,8 +8,8 @@ from collections import Counter
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.system import MemoryBackground, await_directly
 from phoneprov_adapters.memory.uploader import MemoryUploader
-from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_adapters.system import random_id, system_clock
+from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.testing.records import a_mac, a_phone, a_user, identifier
 from phoneprov_core.batches.model import Counts, NewBatch
 from phoneprov_core.batches.run import RunBatches
@@ -19,10 +19,10 @@ from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Wanted
 from phoneprov_core.deployments.watch import Watch
+from phoneprov_core.devices.restart import CiscoPhones, RestartBy
 from phoneprov_core.kernel.actor import system_actor
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.profiles.model import NewProfile
-from phoneprov_core.profiles.restart import CiscoPhones, RestartBy
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.stores import Database
 

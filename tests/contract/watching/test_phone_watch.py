@@ -11,7 +11,7 @@ import pytest
 from phoneprov_adapters.asterisk import events
 from phoneprov_adapters.phone import watch as web_watch
 from phoneprov_adapters.phone.watch import WebWatch
-from phoneprov_core.deployments.outside import Watching
+from phoneprov_core.deployments.ports import Watching
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 from support.ami_stub import AmiStub
 from support.phone_stub import PhoneStub, nothing

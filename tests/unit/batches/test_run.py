@@ -12,11 +12,11 @@ from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.model import BatchState, Counts, PhoneState
 from phoneprov_core.batches.pace import Pace
 from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.devices.restart import SWITCHED_OFF, RestartBy
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
-from phoneprov_core.profiles.restart import SWITCHED_OFF, RestartBy
 from support.floor import a_floor, begin, ended, phones_of
 from support.office import Office, Settings
 from support.switching import Journal, deployments, is_free, switch

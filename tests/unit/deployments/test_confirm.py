@@ -10,11 +10,11 @@ import pytest
 from phoneprov_adapters.testing.records import a_deployment
 from phoneprov_core.deployments.confirm import CONFIRM_SECONDS
 from phoneprov_core.deployments.model import Confirmation, Deployment
+from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.times import shown
 from phoneprov_core.profiles.model import Profile
-from phoneprov_core.profiles.restart import RestartBy
 from support.office import Office, Settings
 from support.switching import MAC, Journal, a_desk, last_deployment, switch
 

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from phoneprov_adapters.journal import log_deployment
+from phoneprov_adapters.runtime.journal import log_deployment
 from phoneprov_adapters.testing.records import a_deployment, a_mac
 from phoneprov_core.deployments.model import Outcome, Step, StepName
 

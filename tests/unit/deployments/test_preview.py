@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phoneprov_core.configuration.lint import Severity
-from phoneprov_core.deployments.outside import Reach
+from phoneprov_core.deployments.ports import Reach
 from phoneprov_core.deployments.preview import Preview
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phoneprov_adapters.memory.uploader import MemoryUploader
-from phoneprov_adapters.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.deployments.model import Outcome, StepName
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import context
 from sqlalchemy import func, select, text
 
-from phoneprov_adapters.sql.postgres import lock_number
+from phoneprov_adapters.sql.engines.postgres import lock_number
 from phoneprov_adapters.sql.tables import metadata
 
 connection = context.config.attributes["connection"]

@@ -1,0 +1,1 @@
+"""Settings, and the adapters wired together as they say."""

@@ -1,0 +1,238 @@
+"""The wiring: which adapter stands behind which port, readable from top to bottom.
+
+Everything is a singleton and made synchronously. What is opened and closed (the database,
+the hashing threads) is opened by ``phoneprov_adapters.composition.lifecycle``, not here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from dependency_injector import containers, providers
+
+from phoneprov_adapters.composition.factories import (
+    calls_of,
+    database_of,
+    manager_of,
+    phone_driver_of,
+    rotation_of,
+    uploader_of,
+)
+from phoneprov_adapters.composition.phone_watch import watch_of
+from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.phone.http import PhoneWeb
+from phoneprov_adapters.phone.reachability import RealReachability
+from phoneprov_adapters.runtime.batch_worker import BatchWorker
+from phoneprov_adapters.runtime.journal import log_batch, log_deployment
+from phoneprov_adapters.runtime.system import random_id, system_clock
+from phoneprov_adapters.runtime.tasks import OwnedTasks, aside
+from phoneprov_adapters.security.argon2 import Argon2Hasher
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.common import is_common
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_core.access.use_cases import Permissions, UserPermissions
+from phoneprov_core.application import UseCases
+from phoneprov_core.auth.authenticate import Authenticate
+from phoneprov_core.auth.create_admin import CreateAdmin
+from phoneprov_core.auth.login import Login
+from phoneprov_core.auth.logout import Logout
+from phoneprov_core.auth.refresh import Refresh
+from phoneprov_core.auth.register import Register
+from phoneprov_core.batches.run import RunBatches
+from phoneprov_core.batches.use_cases import Batches
+from phoneprov_core.batches.work import PhoneWork
+from phoneprov_core.deployments.confirm import Confirm
+from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.ports import Reachability
+from phoneprov_core.deployments.preview import PreviewSwitch
+from phoneprov_core.deployments.rollback import Rollback
+from phoneprov_core.deployments.switch import SwitchProfile
+from phoneprov_core.deployments.use_cases import Deployments
+from phoneprov_core.devices.ports import ConfigUploader, ManagerInterface, PhoneDriver
+from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
+from phoneprov_core.extensions.use_cases import Extensions
+from phoneprov_core.kems.use_cases import Kems
+from phoneprov_core.links.use_cases import Links
+from phoneprov_core.me.use_cases import Me
+from phoneprov_core.phones.use_cases import Phones
+from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.stores import Database
+from phoneprov_core.transfer.use_cases import Transfer
+from phoneprov_core.users.passwords import PasswordPolicy
+from phoneprov_core.users.use_cases import Users
+from phoneprov_core.vendor_phones.use_cases import VendorPhones
+from phoneprov_core.vendor_services.use_cases import VendorServices
+from phoneprov_core.vendor_users.use_cases import VendorUsers
+
+
+class Container(containers.DeclarativeContainer):
+    """Give it ``settings`` and ``keys``; override an adapter before anything was resolved."""
+
+    settings = providers.Dependency(instance_of=Settings)
+    keys = providers.Dependency(instance_of=SecretKeys)
+
+    clock = providers.Object(system_clock)
+    new_id = providers.Object(random_id)
+    pause = providers.Object(asyncio.sleep)
+    tasks = providers.Singleton(OwnedTasks)
+
+    box = providers.Singleton(SecretBox, keys)
+    database: providers.Provider[Database] = providers.Singleton(database_of, settings, box)
+    rotation = providers.Singleton(rotation_of, settings, database, keys, box)
+    hasher = providers.Singleton(Argon2Hasher, keys, workers=settings.provided.hash_threads)
+    tokens = providers.Singleton(JwtTokens, keys)
+    policy = providers.Singleton(
+        PasswordPolicy,
+        is_common=providers.Object(is_common),
+        shortest=settings.provided.shortest_password,
+        longest=settings.provided.longest_password,
+    )
+
+    uploader: providers.Provider[ConfigUploader] = providers.Singleton(uploader_of, settings)
+    phone_commands = providers.Singleton(
+        PhoneWeb, settings.provided.phone_web, settings.provided.phone_networks
+    )
+    manager: providers.Provider[ManagerInterface | None] = providers.Singleton(manager_of, settings)
+    phone_driver: providers.Provider[PhoneDriver] = providers.Singleton(
+        phone_driver_of, settings, phone_commands, manager
+    )
+
+    authenticate = providers.Singleton(
+        Authenticate, database, tokens, settings.provided.level_rule, clock
+    )
+    login = providers.Singleton(
+        Login, database, hasher, tokens, settings.provided.lifetimes, clock, new_id
+    )
+    logout = providers.Singleton(Logout, database, tokens, clock)
+    refresh = providers.Singleton(
+        Refresh, database, tokens, settings.provided.lifetimes, clock, new_id
+    )
+    register = providers.Singleton(
+        Register,
+        database,
+        hasher,
+        policy,
+        clock,
+        new_id,
+        public=settings.provided.public_register,
+    )
+    create_admin = providers.Singleton(CreateAdmin, database, hasher, policy, clock, new_id)
+    me = providers.Singleton(Me, database)
+    users = providers.Singleton(Users, database, hasher, policy, clock, new_id)
+    permissions = providers.Singleton(Permissions, database, clock, new_id)
+    user_permissions = providers.Singleton(UserPermissions, database, clock, new_id)
+    extensions = providers.Singleton(Extensions, database, clock, new_id)
+    links = providers.Singleton(Links, database, clock, new_id)
+    phones = providers.Singleton(Phones, database, settings.provided.shared_write, clock)
+    profiles = providers.Singleton(
+        Profiles, database, clock, new_id, largest_xml=settings.provided.largest_xml
+    )
+    journal = providers.Object(log_deployment)
+    watch = providers.Singleton(watch_of, settings, phone_commands)
+    reachability: providers.Provider[Reachability] = providers.Singleton(
+        RealReachability, uploader, phone_commands
+    )
+    confirm = providers.Singleton(
+        Confirm,
+        database,
+        watch,
+        tasks.provided.start,
+        journal,
+        clock,
+    )
+    deploy = providers.Singleton(
+        Deploy,
+        database,
+        uploader,
+        phone_driver,
+        confirm,
+        tasks.provided.run,
+        journal,
+        clock,
+        new_id,
+        filename_template=settings.provided.filename_template,
+    )
+    switch_profile = providers.Singleton(SwitchProfile, database, deploy)
+    rollback = providers.Singleton(Rollback, database, deploy)
+    preview_switch = providers.Singleton(
+        PreviewSwitch,
+        database,
+        deploy,
+        reachability,
+        providers.Object(aside),
+        clock,
+    )
+    deployments = providers.Singleton(Deployments, database, clock)
+    batch_worker = providers.Singleton(
+        BatchWorker,
+        providers.Singleton(
+            RunBatches,
+            database,
+            providers.Singleton(
+                PhoneWork,
+                database,
+                deploy,
+                phone_driver,
+                providers.Singleton(calls_of, settings),
+                tasks.provided.run,
+                clock,
+                new_id,
+            ),
+            tasks.provided.run,
+            pause,
+            providers.Object(log_batch),
+            clock,
+            new_id,
+        ),
+    )
+    batches = providers.Singleton(
+        Batches, database, batch_worker, tasks.provided.start, clock, new_id
+    )
+    company_directory = providers.Singleton(
+        CompanyDirectory, database, settings.provided.shared_write, clock, new_id
+    )
+    kems = providers.Singleton(Kems, database, settings.provided.shared_write, clock, new_id)
+    vendor_services = providers.Singleton(
+        VendorServices, database, settings.provided.shared_write, clock, new_id
+    )
+    personal_directory = providers.Singleton(PersonalDirectory, database, clock, new_id)
+    vendor_phones = providers.Singleton(
+        VendorPhones, database, settings.provided.shared_write, clock
+    )
+    vendor_users = providers.Singleton(VendorUsers, database, hasher, clock, new_id)
+
+    transfer = providers.Singleton(
+        Transfer, database, hasher, policy, settings.provided.shared_write, clock, new_id
+    )
+
+    use_cases = providers.Singleton(
+        UseCases,
+        level_rule=settings.provided.level_rule,
+        create_admin=create_admin,
+        authenticate=authenticate,
+        login=login,
+        logout=logout,
+        refresh=refresh,
+        register=register,
+        me=me,
+        users=users,
+        permissions=permissions,
+        user_permissions=user_permissions,
+        extensions=extensions,
+        links=links,
+        phones=phones,
+        profiles=profiles,
+        switch_profile=switch_profile,
+        preview_switch=preview_switch,
+        rollback=rollback,
+        deployments=deployments,
+        batches=batches,
+        company_directory=company_directory,
+        kems=kems,
+        vendor_services=vendor_services,
+        personal_directory=personal_directory,
+        vendor_phones=vendor_phones,
+        vendor_users=vendor_users,
+        transfer=transfer,
+    )

@@ -1,0 +1,102 @@
+"""The adapters that the settings choose."""
+
+from __future__ import annotations
+
+from phoneprov_adapters.asterisk.calls import ManagerCalls
+from phoneprov_adapters.asterisk.manager import Manager
+from phoneprov_adapters.composition.plugins import DATABASES, PHONE_DRIVERS, UPLOADERS
+from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.composition.variables import SettingsError
+from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.phone.http import PhoneWeb
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.security.rotation import KeyRotation
+from phoneprov_adapters.sql.engines.choice import database_at
+from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
+from phoneprov_core.devices.ports import (
+    ConfigUploader,
+    ManagerInterface,
+    PhoneCommands,
+    PhoneDriver,
+)
+from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy
+from phoneprov_core.stores import Database
+
+
+def database_of(settings: Settings, box: SecretBox) -> Database:
+    """The database, not yet open. Raises ``SettingsError``."""
+    scheme = settings.database_scheme
+    if scheme in DATABASES.built_in:
+        return database_at(settings.database_url, box)
+    database: Database = DATABASES.make(scheme, settings, box)
+    return database
+
+
+def require_own_database(settings: Settings) -> None:
+    """Raises ``SettingsError`` for a database of another package: its schema and its keys are
+    its own affair."""
+    if settings.database_scheme not in DATABASES.built_in:
+        raise SettingsError(
+            "PHONEPROV_DATABASE_URL names a database of another package, which looks after its "
+            "schema and its keys itself."
+        )
+
+
+def rotation_of(
+    settings: Settings, database: Database, keys: SecretKeys, box: SecretBox
+) -> KeyRotation:
+    """What looks after the keys of a database of our own. Raises ``SettingsError``."""
+    require_own_database(settings)
+    assert isinstance(database, SqliteDatabase | PostgresDatabase)
+    return KeyRotation(database, keys, box)
+
+
+def uploader_of(settings: Settings) -> ConfigUploader:
+    """What puts configurations where phones read them. Raises ``SettingsError``."""
+    if settings.uploader not in UPLOADERS.built_in:
+        uploader: ConfigUploader = UPLOADERS.make(settings.uploader, settings)
+        return uploader
+    try:
+        return FtpUploader(settings.ftp, settings.phone_networks)
+    except OSError:
+        raise SettingsError(
+            "PHONEPROV_FTP_TLS_CA names a file that holds no certificates that can be read."
+        ) from None
+
+
+def manager_of(settings: Settings) -> ManagerInterface | None:
+    """Asterisk's manager interface, None where none is set up."""
+    return Manager(settings.manager) if settings.manager else None
+
+
+def calls_of(settings: Settings) -> ManagerCalls | None:
+    """What tells who is in a call, None where no manager interface is set up."""
+    return ManagerCalls(settings.manager) if settings.manager else None
+
+
+def phone_driver_of(
+    settings: Settings,
+    commands: PhoneCommands | None = None,
+    manager: ManagerInterface | None = None,
+) -> PhoneDriver:
+    """What tells phones to restart. Raises ``SettingsError``."""
+    if settings.phone_driver in PHONE_DRIVERS.built_in:
+        return cisco_phones(settings, commands, manager)
+    driver: PhoneDriver = PHONE_DRIVERS.make(settings.phone_driver, settings)
+    return NeverRestarting(driver) if settings.restart is RestartBy.NONE else driver
+
+
+def cisco_phones(
+    settings: Settings,
+    commands: PhoneCommands | None = None,
+    manager: ManagerInterface | None = None,
+) -> CiscoPhones:
+    """Our own driver, which one for another make can hand its Cisco phones to. What is not
+    given is made as the settings say."""
+    return CiscoPhones(
+        settings.restart,
+        commands or PhoneWeb(settings.phone_web, settings.phone_networks),
+        manager or manager_of(settings),
+    )

@@ -1,0 +1,208 @@
+"""From settings to use cases: the way in for servers, scripts and other tools."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+
+from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.settings import Settings, SettingsError
+from phoneprov_adapters.runtime.system import system_clock
+from phoneprov_adapters.security.keys import SecretKeys, key_file, load_or_create_keys
+from phoneprov_adapters.security.rotation import MissingKeys
+from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase
+from phoneprov_adapters.sql.engines.choice import is_embedded, presence_at
+from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date, newest
+from phoneprov_core.application import UseCases
+from phoneprov_core.deployments.deploy import LEASE_SECONDS
+from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.times import shown
+from phoneprov_core.stores import Database
+
+DRAIN_SECONDS = 32.0
+"""How long a switch may go on at a shutdown: each ends within 30 of its beginning."""
+LOOK_SECONDS = float(LEASE_SECONDS)
+"""How often deployments are looked after whose process is gone."""
+
+LOOK_FOR_BATCHES_SECONDS = 5.0
+"""How often a process that works on batches looks for one that nobody holds."""
+
+log = logging.getLogger("phoneprov.deployments")
+
+
+def make_folder(settings: Settings) -> None:
+    """Make the data folder. Raises ``SettingsError``."""
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise SettingsError(
+            f"PHONEPROV_DATA_DIR: the folder cannot be made ({error.strerror})."
+        ) from None
+
+
+def prepare(settings: Settings) -> Container:
+    """The container for these settings, with nothing opened yet.
+
+    Makes the data folder, and in it a secret key where none is set. Raises
+    ``SettingsError``.
+    """
+    make_folder(settings)
+    try:
+        if settings.secret_keys is not None:
+            keys = SecretKeys.parse(settings.secret_keys)
+        else:
+            keys = load_or_create_keys(settings.data_dir)
+    except ValueError as error:
+        raise SettingsError(f"PHONEPROV_SECRET_KEYS: {error}") from None
+    return Container(settings=settings, keys=keys)
+
+
+async def migrate_embedded(settings: Settings) -> None:
+    """Bring a database of our own up to date; a shared one is left as it is."""
+    if is_embedded(settings.database_url):
+        await bring_up_to_date(settings.database_url)
+
+
+async def require_keys(container: Container) -> None:
+    """Make sure, while the database is open, that every key its secrets need is there.
+
+    Raises ``SettingsError`` with what to do. A key that was only made just now, in the place
+    of one that got lost, is taken away again. A database of another package looks after its
+    keys itself.
+    """
+    if not isinstance(container.database(), OwnDatabase):
+        return
+    try:
+        await container.rotation().require_all()
+    except MissingKeys as missing:
+        raise SettingsError(_what_to_do(container, missing.key_ids)) from None
+
+
+def _what_to_do(container: Container, missing: tuple[str, ...]) -> str:
+    settings, made = container.settings(), container.keys().made
+    file = key_file(settings.data_dir)
+    which = f"the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+    if made is not None:
+        made.unlink(missing_ok=True)
+        return (
+            f"The key file {file} is not there, and the database holds secrets that need {which}:"
+            " put the file back, or name its keys in PHONEPROV_SECRET_KEYS."
+        )
+    where = "PHONEPROV_SECRET_KEYS" if settings.secret_keys is not None else f"The key file {file}"
+    unused = " (the key file in the data folder is not read when it is set)"
+    return (
+        f"{where} lacks {which}, which secrets in the database need"
+        f"{unused if settings.secret_keys is not None and file.exists() else ''}:"
+        " add what is missing behind the others, separated by a comma, and run"
+        " phoneprov keys rotate."
+    )
+
+
+@asynccontextmanager
+async def opened(container: Container) -> AsyncIterator[None]:
+    """The database is open."""
+    database = container.database()
+    await database.open()
+    try:
+        yield
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
+async def running(
+    container: Container, *, patient: bool = False, batches: bool = False
+) -> AsyncIterator[UseCases]:
+    """The use cases while the database is open.
+
+    On the way in, the keys are looked after (see ``require_keys``), and deployments that a
+    crash cut off are marked as interrupted; those of other hosts and processes are looked
+    after all the time. On the way out, switches under way are waited for. Whoever is
+    ``patient`` begins also while a shared database is away, and answers so until it is back.
+    With ``batches`` those that others left are taken up; those begun here are worked on in any
+    case.
+    """
+    database, url = container.database(), container.settings().database_url
+    async with presence_at(url) as presence:
+        try:
+            try:
+                await database.open()
+                await require_keys(container)
+                await _mark_interrupted(database, first=presence is not None and presence.first)
+            except Unavailable as error:
+                if not patient or is_embedded(url):
+                    raise
+                log.warning("The database is away. %s", error.message)
+            if presence is not None:
+                await presence.admit()
+            looking = [asyncio.create_task(_go_on_marking(database))]
+            if batches:
+                looking.append(asyncio.create_task(_go_on_with_batches(container)))
+            try:
+                yield container.use_cases()
+            finally:
+                for task in looking:
+                    task.cancel()
+                await container.tasks().drain(DRAIN_SECONDS)
+        finally:
+            await database.close()
+            container.hasher().close()
+
+
+async def _mark_interrupted(database: Database, *, first: bool = False) -> None:
+    async with database.write() as tx:
+        if first:
+            # Nobody works who could hold a phone.
+            await tx.leases.release_all()
+            await tx.batches.release_all()
+        count = await tx.deployments.interrupt_abandoned(shown(system_clock()))
+    if count:
+        log.warning("%d deployments had been interrupted.", count)
+
+
+async def _go_on_marking(database: Database) -> None:
+    while True:
+        await asyncio.sleep(LOOK_SECONDS)
+        with suppress(Unavailable):
+            await _mark_interrupted(database)
+
+
+async def _go_on_with_batches(container: Container) -> None:
+    while True:
+        container.tasks().start(container.batch_worker()())
+        await asyncio.sleep(LOOK_FOR_BATCHES_SECONDS)
+
+
+@asynccontextmanager
+async def open_phoneprov(settings: Settings) -> AsyncIterator[UseCases]:
+    """Every use case, ready to be called, without HTTP.
+
+    An embedded database is brought up to date first. Raises ``SettingsError`` and
+    ``Unavailable``.
+    """
+    container = prepare(settings)
+    await migrate_embedded(settings)
+    async with running(container) as use_cases:
+        yield use_cases
+
+
+def readiness(container: Container) -> Callable[[], Awaitable[str | None]]:
+    """A question that answers why the service cannot serve, or None when it can."""
+
+    async def ready() -> str | None:
+        database = container.database()
+        try:
+            if not isinstance(database, OwnDatabase):
+                async with database.read() as tx:
+                    await tx.users.find("")
+                return None
+            stands_at = await database.schema_version()
+        except Unavailable as error:
+            return error.message
+        if stands_at != newest():
+            return "The database's schema is not the one this version needs."
+        return None
+
+    return ready

@@ -1,0 +1,89 @@
+"""Adapters by name: our own, and those of other packages, which declare entry points.
+
+A package offers an adapter in one of the groups below, under the name that the setting chooses
+it by. The entry point is a function ("factory") that is given the ``Settings`` and answers the
+adapter; it reads settings of its own from ``settings.variables``. What it raises as
+``SettingsError``, ``ValueError`` or ``OSError`` stops the start with one line.
+
+==========================  ============================  =======================================
+group                       chosen by                     a factory
+==========================  ============================  =======================================
+``phoneprov.uploaders``     ``PHONEPROV_UPLOADER``        ``(Settings) -> ConfigUploader``
+``phoneprov.phones``        ``PHONEPROV_PHONE_DRIVER``    ``(Settings) -> PhoneDriver``
+``phoneprov.databases``     what stands before ``://``    ``(Settings, SecretBox) -> Database``
+                            in ``PHONEPROV_DATABASE_URL``
+==========================  ============================  =======================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from msgspec import Struct
+
+from phoneprov_adapters.composition.variables import SettingsError
+
+
+class Plugins(Struct, frozen=True):
+    """One kind of adapter that can be chosen by name: its group of entry points, the variable
+    that chooses, and the names that are our own."""
+
+    group: str
+    variable: str
+    kind: str
+    built_in: tuple[str, ...]
+
+    def names(self) -> tuple[str, ...]:
+        """Every name there is, our own first."""
+        others = {found.name for found in entry_points(group=self.group)}
+        return (*self.built_in, *sorted(others.difference(self.built_in)))
+
+    def known(self, name: str) -> str:
+        """The name, if it can be chosen. Raises ``ValueError`` with the names that can."""
+        # Looking through what is installed takes a while: not for what is our own.
+        if name not in self.built_in and name not in self.names():
+            raise ValueError(f"it must be one of {', '.join(self.names())}")
+        return name
+
+    def make(self, name: str, *arguments: Any) -> Any:
+        """What the factory of this name, which is not one of our own, makes of the arguments.
+
+        Raises ``SettingsError`` when it is not there, cannot be loaded, is offered by several
+        packages, or cannot make the adapter.
+        """
+        found = self._found(name)
+        package = found.dist.name if found.dist else "an unnamed package"
+        whose = f"{self.variable} is {name}, but that {self.kind}, of {package},"
+        try:
+            factory: Callable[..., Any] = found.load()
+        except (ImportError, AttributeError) as error:
+            raise SettingsError(f"{whose} cannot be loaded ({type(error).__name__}).") from error
+        try:
+            return factory(*arguments)
+        except (ValueError, OSError) as error:
+            raise SettingsError(f"{whose} cannot be set up: {error}") from error
+
+    def _found(self, name: str) -> EntryPoint:
+        found = tuple(entry_points(group=self.group, name=name))
+        # The same package may be on the path twice, as when it is installed from its source.
+        packages = {point.dist.name if point.dist else "" for point in found}
+        if not found:
+            raise SettingsError(f"{self.variable} must be one of {', '.join(self.names())}.")
+        if len(packages) > 1:
+            raise SettingsError(
+                f"{self.variable} is {name}, which several packages offer: "
+                f"{', '.join(sorted(packages))}; uninstall all but one."
+            )
+        return found[0]
+
+
+UPLOADERS = Plugins("phoneprov.uploaders", "PHONEPROV_UPLOADER", "uploader", ("ftp",))
+PHONE_DRIVERS = Plugins("phoneprov.phones", "PHONEPROV_PHONE_DRIVER", "phone driver", ("cisco",))
+DATABASES = Plugins(
+    "phoneprov.databases",
+    "PHONEPROV_DATABASE_URL",
+    "database",
+    ("sqlite+aiosqlite", "postgresql+asyncpg"),
+)

@@ -1,0 +1,200 @@
+"""The settings of a deployment: one typed object, read from environment variables."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from phoneprov_adapters.asterisk.manager import ManagerSettings
+from phoneprov_adapters.composition.plugins import DATABASES, PHONE_DRIVERS, UPLOADERS
+from phoneprov_adapters.composition.variables import SettingsError as SettingsError  # noqa: PLC0414
+from phoneprov_adapters.composition.variables import Variables
+from phoneprov_adapters.ftp.settings import FtpSettings, Tls
+from phoneprov_adapters.phone.http import PhoneWebSettings
+from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.security.threads import processors
+from phoneprov_adapters.sql.engines.choice import check_address
+from phoneprov_core.access.rules import SharedWrite
+from phoneprov_core.auth.model import Lifetimes
+from phoneprov_core.configuration.well_formed import LARGEST
+from phoneprov_core.devices.commands import DEFAULT_FILENAME_TEMPLATE, check_filename_template
+from phoneprov_core.devices.restart import RestartBy
+from phoneprov_core.kernel.levels import LevelRule
+
+_SCHEMES: Mapping[str, Literal["http", "https"]] = {"http": "http", "https": "https"}
+_TLS: Mapping[str, Tls] = {"off": "off", "explicit": "explicit", "implicit": "implicit"}
+
+HASH_THREADS = "PHONEPROV_HASH_THREADS"
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """Everything that can be set. ``secret_keys`` is None where a key is to be made in the
+    data folder; ``manager`` is None where no manager interface is set up. ``hash_threads`` is
+    how many passwords one process checks at a time.
+
+    ``uploader`` and ``phone_driver`` are names of adapters (see
+    ``phoneprov_adapters.composition.plugins``). ``variables`` is what all of it was read from,
+    for adapters with settings of their own.
+    """
+
+    data_dir: Path
+    database_url: str
+    secret_keys: str | None
+    public_register: bool
+    level_rule: LevelRule
+    shared_write: SharedWrite
+    lifetimes: Lifetimes
+    shortest_password: int
+    longest_password: int
+    hash_threads: int
+    largest_xml: int
+    largest_body: int
+    ftp: FtpSettings
+    filename_template: str
+    phone_networks: PhoneNetworks
+    phone_web: PhoneWebSettings
+    restart: RestartBy
+    manager: ManagerSettings | None
+    confirm_seconds: int
+    trusted_proxies: tuple[Network, ...]
+    uploader: str
+    phone_driver: str
+    variables: Variables
+
+    @property
+    def database_scheme(self) -> str:
+        """What stands before ``://`` in the database's address."""
+        return self.database_url.partition("://")[0]
+
+    def __repr__(self) -> str:
+        return f"Settings(data_dir={str(self.data_dir)!r}, ...)"
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """The settings that these variables make. An empty variable counts as unset.
+
+    A secret may come from a file instead: ``PHONEPROV_X_FILE`` names it. Raises
+    ``SettingsError``.
+    """
+    read = Variables(environment)
+    data_dir = Path(read.text("PHONEPROV_DATA_DIR", "./phoneprov-data"))
+    embedded = f"sqlite+aiosqlite:///{data_dir / 'phoneprov.db'}"
+    settings = Settings(
+        data_dir=data_dir,
+        database_url=read.one("PHONEPROV_DATABASE_URL", embedded, _database_url, secret=True),
+        secret_keys=read.secret("PHONEPROV_SECRET_KEYS"),
+        public_register=read.truth("PUBLIC_REGISTER", default=False),
+        level_rule=read.choice("PHONEPROV_LEVEL_RULE", LevelRule.HIERARCHICAL),
+        shared_write=read.choice("PHONEPROV_SHARED_WRITE", SharedWrite.SUPERADMIN),
+        lifetimes=Lifetimes(
+            access=read.number("PHONEPROV_ACCESS_TTL", 15 * 60, least=1),
+            refresh_idle=read.number("PHONEPROV_REFRESH_TTL", 14 * 24 * 3600, least=1),
+            session=read.number("PHONEPROV_SESSION_TTL", 90 * 24 * 3600, least=1),
+            reuse_grace=read.number("PHONEPROV_REFRESH_GRACE", 0),
+        ),
+        shortest_password=read.number("PHONEPROV_PASSWORD_MIN", 8, least=8),
+        longest_password=read.number("PHONEPROV_PASSWORD_MAX", 256, least=64),
+        # Each takes 19 MiB while it works.
+        hash_threads=read.number(HASH_THREADS, processors(), least=1),
+        largest_xml=read.number("PHONEPROV_CNF_XML_MAX", LARGEST, least=1024),
+        largest_body=read.number("PHONEPROV_BODY_MAX", 1024 * 1024, least=1024),
+        ftp=_ftp(read),
+        filename_template=read.one(
+            "PHONEPROV_FTP_FILENAME", DEFAULT_FILENAME_TEMPLATE, _filename_template
+        ),
+        phone_networks=read.one("PHONEPROV_PHONE_NETWORKS", PRIVATE_RANGES, PhoneNetworks.parse),
+        phone_web=PhoneWebSettings(
+            scheme=read.literal("PHONEPROV_PHONE_SCHEME", _SCHEMES),
+            port=read.port("PHONEPROV_PHONE_HTTP_PORT", 80),
+            user=read.one("PHONEPROV_PHONE_USER", "", _login_without_colon),
+            password=read.secret("PHONEPROV_PHONE_PASSWORD") or "",
+        ),
+        restart=read.choice("PHONEPROV_RESTART", RestartBy.AUTO),
+        manager=_manager(read),
+        confirm_seconds=read.number("PHONEPROV_CONFIRM_TIMEOUT", 120),
+        trusted_proxies=read.one("PHONEPROV_TRUSTED_PROXIES", "", _networks),
+        uploader=read.one("PHONEPROV_UPLOADER", "ftp", UPLOADERS.known),
+        phone_driver=read.one("PHONEPROV_PHONE_DRIVER", "cisco", PHONE_DRIVERS.known),
+        variables=read,
+    )
+    if settings.restart is RestartBy.AMI and settings.manager is None:
+        raise SettingsError("PHONEPROV_RESTART is ami, but PHONEPROV_AMI_HOST is not set.")
+    if settings.ftp.host and "{mac}" not in settings.filename_template.lower():
+        raise SettingsError(
+            "PHONEPROV_FTP_FILENAME must contain {MAC} or {mac}, for all phones share one server "
+            "(PHONEPROV_FTP_HOST)."
+        )
+    return settings
+
+
+def _ftp(read: Variables) -> FtpSettings:
+    return FtpSettings(
+        host=read.one("PHONEPROV_FTP_HOST", "", _host) or None,
+        port=read.port("PHONEPROV_FTP_PORT", 21),
+        user=read.text("PHONEPROV_FTP_USER", "anonymous"),
+        password=read.secret("PHONEPROV_FTP_PASSWORD") or "",
+        tls=read.literal("PHONEPROV_FTP_TLS", _TLS),
+        tls_ca=read.text("PHONEPROV_FTP_TLS_CA", "") or None,
+        directory=read.text("PHONEPROV_FTP_DIRECTORY", ""),
+        timeout=read.seconds("PHONEPROV_FTP_TIMEOUT", 5.0, most=FTP_TOTAL),
+        total=FTP_TOTAL,
+    )
+
+
+FTP_TOTAL = 15.0
+"""Seconds for a whole upload. With the first look at the phone (1), the clearing of the
+session (5) and the restart (8) a switch ends within 30."""
+
+
+def _manager(read: Variables) -> ManagerSettings | None:
+    host = read.one("PHONEPROV_AMI_HOST", "", _host)
+    manager = ManagerSettings(
+        host=host or "localhost",
+        port=read.port("PHONEPROV_AMI_PORT", 5038),
+        tls=read.truth("PHONEPROV_AMI_TLS", default=False),
+        user=read.text("PHONEPROV_AMI_USER", ""),
+        secret=read.secret("PHONEPROV_AMI_SECRET") or "",
+    )
+    return manager if host else None
+
+
+def _database_url(text: str) -> str:
+    scheme = text.partition("://")[0]
+    if scheme in DATABASES.built_in or scheme not in DATABASES.names():
+        check_address(text)
+    return text
+
+
+def _filename_template(text: str) -> str:
+    check_filename_template(text)
+    return text
+
+
+def _host(text: str) -> str:
+    if text and (any(c.isspace() or c in "/@" for c in text) or not _is_idna(text)):
+        raise ValueError("it must be a host name or an address")
+    return text
+
+
+def _is_idna(text: str) -> bool:
+    try:
+        text.encode("idna")
+    except UnicodeError:
+        return False
+    return True
+
+
+def _login_without_colon(text: str) -> str:
+    if ":" in text:
+        raise ValueError("it must not contain a colon")
+    return text
+
+
+def _networks(text: str) -> tuple[Network, ...]:
+    return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())

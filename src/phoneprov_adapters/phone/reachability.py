@@ -1,0 +1,59 @@
+"""Whether a deployment would get through: asked of the real server and the real phone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+
+from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_core.deployments.ports import PhoneInformation, Reach, Reachability
+from phoneprov_core.devices.ports import ConfigUploader
+from phoneprov_core.devices.restart import reachable_ip
+from phoneprov_core.kernel.errors import PhoneprovError, Refused
+from phoneprov_core.phones.model import Phone
+
+SECONDS = 3.0
+
+
+class RealReachability(Reachability):
+    """Logs in by FTP and asks phones over their web servers. Of another uploader nobody can
+    say whether it would get through."""
+
+    def __init__(self, uploader: ConfigUploader, information: PhoneInformation) -> None:
+        self._uploader = uploader
+        self._information = information
+
+    async def server(self, phone_ip: str | None) -> Reach:
+        uploader = self._uploader
+        if not isinstance(uploader, FtpUploader):
+            return Reach(None, "This uploader cannot be asked beforehand.", 0)
+
+        async def log_in() -> str:
+            return f"Logged in on {await uploader.log_in(phone_ip, SECONDS)}."
+
+        return await timed(log_in())
+
+    async def phone(self, phone: Phone) -> Reach:
+        return await timed(self._ask(phone))
+
+    async def _ask(self, phone: Phone) -> str:
+        found = await self._information.read(reachable_ip(phone), SECONDS)
+        if found.mac is None:
+            return "A web server answers at the phone's address, but does not tell its MAC."
+        if found.mac != phone.mac:
+            raise Refused(f"Another phone, {found.mac}, answers at the phone's address.")
+        told = [text for text in (found.model, found.load) if text]
+        return f"The phone answers{': ' if told else ''}{', '.join(told)}."
+
+
+async def timed(work: Awaitable[str]) -> Reach:
+    """What came of it, and how long it took."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    reachable = False
+    try:
+        message = await work
+        reachable = True
+    except PhoneprovError as error:
+        message = error.message
+    return Reach(reachable, message, int((loop.time() - began) * 1000))

@@ -1,0 +1,1 @@
+"""Clock, identifiers, tasks, log lines and address rules that several adapters share."""

@@ -1,0 +1,49 @@
+"""Which database an address means."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager, nullcontext
+from pathlib import Path
+from typing import TypeAlias
+
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.sql.engines.address import POSTGRES, PostgresAddress
+from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.presence import Presence
+from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
+
+Database: TypeAlias = SqliteDatabase | PostgresDatabase
+
+_SQLITE = "sqlite+aiosqlite:///"
+
+
+def check_address(url: str) -> None:
+    """Raises ``ValueError`` when no database can have this address. The message does not quote
+    it: there may be a password in it."""
+    if url.startswith(POSTGRES):
+        PostgresAddress.parse(url)
+    elif not is_embedded(url):
+        raise ValueError(f"it must begin with {_SQLITE} or {POSTGRES}")
+
+
+def is_embedded(url: str) -> bool:
+    """Whether the database is a file of our own, which no other host shares."""
+    return url.startswith(_SQLITE)
+
+
+def embedded_file(url: str) -> Path | None:
+    """The file of a database of our own; None for a shared one."""
+    return Path(url.removeprefix(_SQLITE)) if is_embedded(url) else None
+
+
+def database_at(url: str, box: SecretBox) -> Database:
+    """The database at this address, not yet open. Raises ``ValueError``."""
+    check_address(url)
+    file = embedded_file(url)
+    return PostgresDatabase(url, box) if file is None else SqliteDatabase(file, box)
+
+
+def presence_at(url: str) -> AbstractAsyncContextManager[Presence | None]:
+    """Working with the database at this address; None where others may from other hosts."""
+    file = embedded_file(url)
+    return nullcontext() if file is None else Presence(file)

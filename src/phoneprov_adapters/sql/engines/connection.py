@@ -1,0 +1,68 @@
+"""What the stores ask of a database connection, whichever database it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from sqlalchemy import Column, MetaData, String, Table, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from phoneprov_adapters.sql.engines.statements import Statement
+
+Row = Sequence[Any]
+
+InsertFactory = Callable[[Table], "sqlite.Insert | postgresql.Insert"]
+"""The database's own ``insert``, which knows ``on_conflict_do_update``. Statements made with
+it are kept by ``functools.cache`` on a function of the factory."""
+
+
+class UniqueViolation(Exception):
+    """A value that must be unique is in use; ``column`` is the last of the constraint's."""
+
+    def __init__(self, column: str) -> None:
+        super().__init__(column)
+        self.column = column
+
+
+class ForeignKeyViolation(Exception):
+    """A record refers to one that does not exist, or would be left referring to none."""
+
+
+class Connection(Protocol):
+    """One connection, inside a transaction when ``writing``.
+
+    Every method raises ``UniqueViolation``, ``ForeignKeyViolation`` and, when the database
+    is away or full or too slow, ``Unavailable``.
+    """
+
+    writing: bool
+    insert: InsertFactory
+
+    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
+        """Run a statement; the rows it selects or returns."""
+        ...
+
+    async def row(self, statement: Statement, **values: Any) -> Row | None:
+        """The first of its rows, or None."""
+        rows = await self.rows(statement, **values)
+        return rows[0] if rows else None
+
+    async def soon(self, statement: Statement, **values: Any) -> None:
+        """Run a statement that answers nothing and can break no constraint. It may be put off
+        until the next one, or the end of the transaction; what goes wrong is raised there."""
+        await self.rows(statement, **values)
+
+    async def one_at_a_time(self, what: str) -> None:
+        """Wait until no other transaction that asked for the same is left; hold it to the
+        end of this one."""
+        ...
+
+
+_VERSION = select(Table("alembic_version", MetaData(), Column("version_num", String(32))))
+
+
+async def version_at(connection: Connection) -> str | None:
+    """The step of the schema's history that the database stands at, or None."""
+    row = await connection.row(_VERSION)
+    return None if row is None else str(row[0])

@@ -1,0 +1,88 @@
+"""What PostgreSQL's errors mean: broken constraints, and sentences for the rest."""
+
+from __future__ import annotations
+
+import ssl
+
+import asyncpg
+from sqlalchemy import PrimaryKeyConstraint, UniqueConstraint
+from sqlalchemy.dialects import postgresql
+
+from phoneprov_adapters.sql.engines.connection import ForeignKeyViolation, UniqueViolation
+from phoneprov_adapters.sql.tables import metadata
+from phoneprov_core.kernel.errors import Unavailable
+
+FAILURES = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
+"""Everything the driver raises on purpose; ``OSError`` includes ``TimeoutError``."""
+
+_BUSY = "The database is busy; try again."
+_FULL = "The database has no room left; nothing was changed."
+_LOST = "The connection to the database was lost; try again."
+_SCHEMA = "The database's schema is not the one this version needs."
+_PGBOUNCER = (
+    "A pgbouncer seems to stand before the database: add ?pgbouncer=true to PHONEPROV_DATABASE_URL."
+)
+
+# By SQLSTATE, or by its class, the first two characters.
+# https://www.postgresql.org/docs/current/errcodes-appendix.html
+_SENTENCES = {
+    "08": _LOST,
+    "25006": "The database takes no changes at the moment; try again later.",
+    "25P03": _LOST,
+    "26000": _PGBOUNCER,
+    "28": "The database refuses the user name or the password of PHONEPROV_DATABASE_URL.",
+    "3D000": "The database server has no database of that name; create it first.",
+    "3F000": _SCHEMA,
+    "40": _BUSY,
+    "42": _SCHEMA,
+    "42501": "The database does not let its user do that; grant it the rights on its tables.",
+    "42P05": _PGBOUNCER,
+    "53": "The database server is short of memory or room; try again later.",
+    "53100": _FULL,
+    "53300": "The database server has no connection to spare; try again.",
+    "55P03": _BUSY,
+    "57": "The database is starting or stopping; try again.",
+    "57014": "The database took too long to answer; nothing was changed.",
+}
+
+_preparer = postgresql.dialect().identifier_preparer  # type: ignore[no-untyped-call]
+_LAST_COLUMN = {
+    _preparer.format_constraint(constraint): list(constraint.columns)[-1].name
+    for table in metadata.tables.values()
+    for constraint in table.constraints
+    if isinstance(constraint, PrimaryKeyConstraint | UniqueConstraint)
+}
+
+
+def translated(error: Exception) -> Exception:
+    """The error of a statement as the stores know it: ``UniqueViolation``,
+    ``ForeignKeyViolation`` or ``Unavailable``."""
+    if isinstance(error, asyncpg.UniqueViolationError):
+        column = _LAST_COLUMN.get(error.constraint_name)
+        if column is not None:
+            return UniqueViolation(column)
+    # From version 18 a reference that keeps a record from being deleted is told by itself.
+    if isinstance(error, asyncpg.ForeignKeyViolationError | asyncpg.RestrictViolationError):
+        return ForeignKeyViolation(error.constraint_name)
+    return unavailable(error)
+
+
+def unavailable(error: Exception | None) -> Unavailable:
+    """Why the database cannot be used, as one sentence."""
+    if isinstance(error, asyncpg.PostgresError):
+        state = error.sqlstate or ""
+        if state == "08P01" and "startup parameter" in str(error):
+            return Unavailable(_PGBOUNCER)
+        sentence = _SENTENCES.get(state) or _SENTENCES.get(state[:2])
+        if sentence is not None:
+            return Unavailable(sentence, code="disk_full" if sentence is _FULL else None)
+        return Unavailable("The database cannot be used right now; try again later.")
+    if isinstance(error, ssl.SSLError):
+        return Unavailable("The database's TLS certificate is not trusted, or it has none.")
+    if isinstance(error, TimeoutError):
+        return Unavailable("The database does not answer; try again.")
+    if isinstance(error, OSError):
+        return Unavailable("The database cannot be reached; try again.")
+    if isinstance(error, asyncpg.InterfaceError) and "closed" in str(error):
+        return Unavailable(_LOST)
+    return Unavailable("The database cannot be reached at PHONEPROV_DATABASE_URL.")

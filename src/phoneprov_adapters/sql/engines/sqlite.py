@@ -1,0 +1,223 @@
+"""The embedded database: SQLite, one writer and a few readers over one file.
+
+Questions for one row go to a reader that answers many at a time; longer ones to connections
+of their own, so that they keep nobody waiting.
+
+Set up so that what was acknowledged survives a crash and a power failure: write-ahead log
+with ``synchronous=FULL``; every writing transaction begins with ``BEGIN IMMEDIATE``, so that
+it never meets a busy database half-way.
+
+To make a commit durable takes the disk longer than all else together. Writers that wait for each
+other are therefore committed together: the first leaves its transaction open, those that were
+waiting do their work in it, each behind a savepoint of its own, and then the first commits for
+all. None of them goes on before that, and each can be taken back alone until then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.dialects import sqlite as dialect
+
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.sql.engines.connection import (
+    Connection,
+    Row,
+    version_at,
+)
+from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread
+from phoneprov_adapters.sql.engines.sqlite_writing import (
+    Group,
+    WriteConnection,
+    compiled_for,
+    typed,
+    unavailable,
+)
+from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.engines.transaction import Shared, SqlTransaction
+from phoneprov_adapters.sql.engines.waiting import to_its_end
+from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.store import ReadAndWrite
+
+READERS = 4
+BUSY_SECONDS = 10
+
+_OPTIONS: Any = {
+    "timeout": BUSY_SECONDS,
+    "isolation_level": None,
+    "cached_statements": 256,
+    # The connection is made and used in one thread, and closed there.
+    "check_same_thread": True,
+}
+
+Ask = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
+
+
+class SqliteDatabase(ReadAndWrite[SqlTransaction]):
+    """A SQLite file. ``box`` encrypts the secrets that are kept in it."""
+
+    def __init__(self, path: Path, box: SecretBox) -> None:
+        self._path = path
+        self._box = box
+        self._is_open = False
+        self._quick = SqliteThread(self._connect)
+        self._writer = SqliteThread(self._connect)
+        self._one_writer = asyncio.Lock()
+        self._writers_waiting = 0
+        self._group: Group | None = None
+        self._readers: deque[SqliteThread] = deque()
+        self._reader_free = asyncio.Semaphore(READERS)
+        # What is read holds nothing: all who read share it.
+        self._reading = Shared(SqlTransaction(_ReadConnection(self), box))
+
+    @property
+    def url(self) -> str:
+        """The address by which SQLAlchemy knows it, for migrations."""
+        return f"sqlite+aiosqlite:///{self._path}"
+
+    def _connect(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection = sqlite3.connect(self._path, **_OPTIONS)
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        if connection.execute("PRAGMA foreign_keys").fetchone() != (1,):
+            raise sqlite3.OperationalError("foreign keys are not supported by this SQLite")
+        return connection
+
+    async def open(self) -> None:
+        """Open the connections. The schema must be there already."""
+        try:
+            await self._writer.open()
+            await self._quick.open()
+            for _ in range(READERS):
+                reader = SqliteThread(self._connect)
+                await reader.open()
+                self._readers.append(reader)
+            self._is_open = True
+        except sqlite3.Error as error:
+            await self.close()
+            raise unavailable(error) from error
+
+    async def close(self) -> None:
+        """Close the connections; to be called when nothing uses them any more."""
+        self._is_open = False
+        for connection in (self._writer, self._quick, *self._readers):
+            await connection.close()
+        self._readers.clear()
+
+    async def schema_version(self) -> str | None:
+        """The step of the schema's history that it stands at, or None. Raises
+        ``Unavailable``."""
+        return await version_at(_ReadConnection(self))
+
+    def read(self) -> AbstractAsyncContextManager[SqlTransaction]:
+        return self._reading
+
+    async def quick_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
+        """The rows of a question for few of them."""
+        self._require_open()
+        return await self._quick.ask((sql, parameters))
+
+    async def long_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
+        """The rows of a question that may take its time."""
+        self._require_open()
+        async with self._reader_free:
+            reader = self._readers.pop()
+            try:
+                return await reader.ask((sql, parameters))
+            finally:
+                # A question that was given up may still be under way in the thread; whatever
+                # comes next waits behind it there.
+                self._readers.append(reader)
+
+    def _require_open(self) -> None:
+        if not self._is_open:
+            raise Unavailable("The database is not open.")
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[SqlTransaction]:
+        self._require_open()
+        joined, leads = False, False
+        async with self._turn():
+            group = self._group
+            connection = WriteConnection(self._writer, within=group is not None)
+            try:
+                yield SqlTransaction(connection, self._box)
+                if group is not None:
+                    joined = await connection.release()
+                elif self._writers_waiting and await connection.caught_up():
+                    group = self._group = Group()
+                    leads = True
+                else:
+                    await connection.commit()
+            except BaseException as error:
+                await connection.settle()
+                if group is not None and not self._writer.in_transaction:
+                    # Some errors take back the whole transaction, and not this part alone.
+                    self._group = None
+                    group.fail(error)
+                raise
+        if group is not None and leads:
+            await to_its_end(self._commit(group))
+        elif group is not None and joined:
+            await to_its_end(group.committed())
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Nobody else writes in this process; turns come in the order they are asked for."""
+        self._writers_waiting += 1
+        try:
+            await self._one_writer.acquire()
+        finally:
+            self._writers_waiting -= 1
+        try:
+            yield
+        finally:
+            self._one_writer.release()
+
+    async def _commit(self, group: Group) -> None:
+        """Commit for all who were waiting when this was called."""
+        async with self._turn():
+            if group is not self._group:
+                await group.committed()
+                return
+            self._group = None
+            connection = WriteConnection(self._writer, begun=True)
+            try:
+                await connection.commit()
+            except BaseException as error:
+                await connection.settle()
+                group.fail(error)
+                raise
+            group.succeed()
+
+
+class _ReadConnection(Connection):
+    writing = False
+    insert = staticmethod(dialect.insert)
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
+        return await self._asked(self._database.long_rows, statement, values)
+
+    async def row(self, statement: Statement, **values: Any) -> Row | None:
+        rows = await self._asked(self._database.quick_rows, statement, values)
+        return rows[0] if rows else None
+
+    async def one_at_a_time(self, what: str) -> None:
+        """Nothing to do: reading holds nothing."""
+
+    async def _asked(self, ask: Ask, statement: Statement, values: dict[str, Any]) -> Sequence[Row]:
+        compiled = compiled_for(statement)
+        try:
+            rows = await ask(compiled.sql, compiled.parameters(values))
+        except (sqlite3.Error, ValueError) as error:
+            raise unavailable(error) from error
+        return typed(rows, compiled)

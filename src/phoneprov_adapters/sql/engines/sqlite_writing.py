@@ -1,0 +1,160 @@
+"""A writing transaction on SQLite, those that are committed together, and what both have in
+common with reading."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy.dialects import sqlite as dialect
+
+from phoneprov_adapters.sql.engines.connection import (
+    Connection,
+    ForeignKeyViolation,
+    Row,
+    UniqueViolation,
+)
+from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, Step
+from phoneprov_adapters.sql.engines.statements import Compiled, Compiler, Statement
+from phoneprov_adapters.sql.engines.waiting import to_its_end
+from phoneprov_core.kernel.errors import Unavailable
+
+_BEGIN: Step = ("BEGIN IMMEDIATE", ())
+_BEGIN_WITHIN: Step = ("SAVEPOINT within", ())
+_RELEASE: Step = ("RELEASE within", ())
+_TAKE_BACK: Step = ("ROLLBACK TO within", ())
+
+compiled_for = Compiler(dialect.dialect(paramstyle="qmark"))
+
+
+class Group:
+    """Transactions that are committed together."""
+
+    def __init__(self) -> None:
+        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._failure: Unavailable | None = None
+
+    def succeed(self) -> None:
+        """What they did is durable."""
+        self._ended.set_result(None)
+
+    def fail(self, error: BaseException) -> None:
+        """What they did was taken back."""
+        message, code = "The database cannot be used right now; try again later.", None
+        if isinstance(error, Unavailable):
+            message, code = error.message, error.code
+        self._failure = Unavailable(message, code=code)
+        self._ended.set_result(None)
+
+    async def committed(self) -> None:
+        """Wait until they are. Raises ``Unavailable`` when they were taken back."""
+        await asyncio.shield(self._ended)
+        if self._failure is not None:
+            raise Unavailable(self._failure.message, code=self._failure.code)
+
+
+class WriteConnection(Connection):
+    """The transaction begins with its first statement, in the same turn of the thread; ``within``
+    another that is open it begins with a savepoint. ``begun`` tells whether it has. What may be
+    put off goes to the thread with what comes next."""
+
+    writing = True
+    insert = staticmethod(dialect.insert)
+
+    def __init__(self, writer: SqliteThread, *, within: bool = False, begun: bool = False) -> None:
+        self._writer = writer
+        self._within = within
+        self._put_off: list[Step] = []
+        self.begun = begun
+
+    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
+        compiled = compiled_for(statement)
+        return typed(await self._run((compiled.sql, compiled.parameters(values))), compiled)
+
+    async def soon(self, statement: Statement, **values: Any) -> None:
+        compiled = compiled_for(statement)
+        self._put_off.append((compiled.sql, compiled.parameters(values)))
+
+    async def one_at_a_time(self, what: str) -> None:
+        """Nothing to do: there is one writing transaction at a time."""
+
+    async def commit(self) -> None:
+        """Make it durable."""
+        if self.begun or self._put_off:
+            await self._run(("COMMIT", ()))
+
+    async def release(self) -> bool:
+        """Leave what was done within another transaction to that; whether there was any."""
+        if self.begun or self._put_off:
+            await self._run(_RELEASE)
+        return self.begun
+
+    async def caught_up(self) -> bool:
+        """Do what was put off; whether anything was done at all."""
+        if self._put_off:
+            await self._run()
+        return self.begun
+
+    async def settle(self) -> None:
+        """Take back what was begun and not committed."""
+        self._put_off.clear()
+        if not self._writer.in_transaction or not self.begun:
+            return
+        if self._within:
+            await self._run(_TAKE_BACK, _RELEASE)
+        else:
+            await self._run(("ROLLBACK", ()))
+
+    async def _run(self, *steps: Step) -> Sequence[Row]:
+        """Begin, if that was not done yet, do what was put off, and then these."""
+        steps = (*self._put_off, *steps)
+        self._put_off.clear()
+        if not self.begun:
+            self.begun = True
+            steps = (_BEGIN_WITHIN if self._within else _BEGIN, *steps)
+        try:
+            return await to_its_end(self._writer.ask(*steps))
+        except sqlite3.IntegrityError as error:
+            raise _violation(error) from error
+        except (sqlite3.Error, ValueError) as error:
+            raise unavailable(error) from error
+
+
+def typed(rows: Sequence[Row], compiled: Compiled) -> Sequence[Row]:
+    """SQLite keeps truth values as numbers. Its driver could turn them back, but would look
+    up the type of each column with each question, which takes longer than to answer it."""
+    if not compiled.booleans:
+        return rows
+    typed = [list(row) for row in rows]
+    for row in typed:
+        for place in compiled.booleans:
+            if row[place] is not None:
+                row[place] = row[place] != 0
+    return typed
+
+
+def _violation(error: sqlite3.IntegrityError) -> Exception:
+    if error.sqlite_errorname in {
+        "SQLITE_CONSTRAINT_UNIQUE",
+        "SQLITE_CONSTRAINT_PRIMARYKEY",
+    }:
+        # The message ends with the columns, each behind its table and a dot.
+        return UniqueViolation(str(error).rsplit(".", 1)[-1])
+    if error.sqlite_errorname in {
+        "SQLITE_CONSTRAINT_FOREIGNKEY",
+        "SQLITE_CONSTRAINT_TRIGGER",
+    }:
+        return ForeignKeyViolation(str(error))
+    return error
+
+
+def unavailable(error: Exception) -> Unavailable:
+    """What went wrong with the file or the statement, in our words."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name in {"SQLITE_FULL", "SQLITE_IOERR_WRITE"}:
+        return Unavailable("The database has no room left; nothing was changed.", code="disk_full")
+    if name.startswith("SQLITE_BUSY"):
+        return Unavailable("The database is busy; try again.")
+    return Unavailable("The database cannot be used right now; try again later.")

@@ -1,0 +1,135 @@
+"""All stores over one connection: what a use case holds while it reads or writes."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from functools import cached_property
+
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.sql.engines.connection import Connection
+from phoneprov_adapters.sql.stores.access import SqlAssignments, SqlPermissions
+from phoneprov_adapters.sql.stores.auth import SqlLoginAttempts, SqlSessions
+from phoneprov_adapters.sql.stores.batches import SqlBatches
+from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases, SqlServiceSessions
+from phoneprov_adapters.sql.stores.directory import SqlCompanyContacts, SqlPersonalContacts
+from phoneprov_adapters.sql.stores.enriched_phones import SqlEnrichedPhones
+from phoneprov_adapters.sql.stores.extensions import SqlExtensions
+from phoneprov_adapters.sql.stores.kems import SqlKems
+from phoneprov_adapters.sql.stores.links import SqlLinks
+from phoneprov_adapters.sql.stores.phones import SqlPhones
+from phoneprov_adapters.sql.stores.profiles import SqlProfiles
+from phoneprov_adapters.sql.stores.revisions import SqlRevisions
+from phoneprov_adapters.sql.stores.sealed import SqlSecrets
+from phoneprov_adapters.sql.stores.users import SqlUsers
+from phoneprov_adapters.sql.stores.vendor_phones import SqlVendorPhones
+from phoneprov_adapters.sql.stores.vendor_services import SqlVendorServices
+from phoneprov_adapters.sql.stores.vendor_users import SqlVendorUsers
+
+
+class SqlTransaction:
+    """Satisfies every feature's slice. A store is made when it is first asked for."""
+
+    def __init__(self, connection: Connection, box: SecretBox) -> None:
+        self._connection = connection
+        self._box = box
+
+    @cached_property
+    def users(self) -> SqlUsers:
+        return SqlUsers(self._connection)
+
+    @cached_property
+    def permissions(self) -> SqlPermissions:
+        return SqlPermissions(self._connection)
+
+    @cached_property
+    def assignments(self) -> SqlAssignments:
+        return SqlAssignments(self._connection)
+
+    @cached_property
+    def sessions(self) -> SqlSessions:
+        return SqlSessions(self._connection)
+
+    @cached_property
+    def attempts(self) -> SqlLoginAttempts:
+        return SqlLoginAttempts(self._connection)
+
+    @cached_property
+    def phones(self) -> SqlPhones:
+        return SqlPhones(self._connection)
+
+    @cached_property
+    def kems(self) -> SqlKems:
+        return SqlKems(self._connection)
+
+    @cached_property
+    def vendor_phones(self) -> SqlVendorPhones:
+        return SqlVendorPhones(self._connection)
+
+    @cached_property
+    def enriched_phones(self) -> SqlEnrichedPhones:
+        return SqlEnrichedPhones(self._connection)
+
+    @cached_property
+    def vendor_services(self) -> SqlVendorServices:
+        return SqlVendorServices(self._connection)
+
+    @cached_property
+    def profiles(self) -> SqlProfiles:
+        return SqlProfiles(self._connection, self._box)
+
+    @cached_property
+    def revisions(self) -> SqlRevisions:
+        return SqlRevisions(self._connection, self._box)
+
+    @cached_property
+    def deployments(self) -> SqlDeployments:
+        return SqlDeployments(self._connection)
+
+    @cached_property
+    def leases(self) -> SqlLeases:
+        return SqlLeases(self._connection)
+
+    @cached_property
+    def batches(self) -> SqlBatches:
+        return SqlBatches(self._connection)
+
+    @cached_property
+    def service_sessions(self) -> SqlServiceSessions:
+        return SqlServiceSessions(self._connection)
+
+    @cached_property
+    def vendor_users(self) -> SqlVendorUsers:
+        return SqlVendorUsers(self._connection)
+
+    @cached_property
+    def extensions(self) -> SqlExtensions:
+        return SqlExtensions(self._connection, self._box)
+
+    @cached_property
+    def links(self) -> SqlLinks:
+        return SqlLinks(self._connection)
+
+    @cached_property
+    def company_contacts(self) -> SqlCompanyContacts:
+        return SqlCompanyContacts(self._connection)
+
+    @cached_property
+    def personal_contacts(self) -> SqlPersonalContacts:
+        return SqlPersonalContacts(self._connection)
+
+    @cached_property
+    def secrets(self) -> SqlSecrets:
+        return SqlSecrets(self._connection)
+
+
+class Shared(AbstractAsyncContextManager[SqlTransaction]):
+    """Stores that anybody may read from at any time: nothing begins and nothing ends."""
+
+    def __init__(self, stores: SqlTransaction) -> None:
+        self._stores = stores
+
+    async def __aenter__(self) -> SqlTransaction:
+        return self._stores
+
+    async def __aexit__(self, *_: object) -> None:
+        pass

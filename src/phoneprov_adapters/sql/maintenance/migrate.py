@@ -1,0 +1,88 @@
+"""Bringing a database's schema up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection, NullPool, exc
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from phoneprov_adapters.sql.engines.address import POSTGRES, PostgresAddress
+from phoneprov_adapters.sql.engines.deadlines import Deadlines
+from phoneprov_adapters.sql.engines.postgres_errors import unavailable
+from phoneprov_core.kernel.errors import Unavailable
+
+T = TypeVar("T")
+
+_HERE = Path(__file__).parents[1] / "migrations"
+_STEP_SECONDS = 610.0
+"""A little longer than the server is given; see ``migrations/env.py``."""
+
+
+async def current(url: str) -> str | None:
+    """The step that the database at ``url`` stands at; None when it is empty. Raises
+    ``Unavailable``."""
+    return await _with_connection(url, _current)
+
+
+async def upgrade(url: str, revision: str = "head") -> None:
+    """Bring the database at ``url`` up to a step. A shared database is left as it was when a
+    step fails, and of several hosts at once one does it. Raises ``Unavailable``."""
+    await _with_connection(url, lambda connection: command.upgrade(_config(connection), revision))
+
+
+async def downgrade(url: str, revision: str) -> None:
+    """Take the database at ``url`` back to a step (``base`` empties it)."""
+    await _with_connection(url, lambda connection: command.downgrade(_config(connection), revision))
+
+
+async def _with_connection(url: str, work: Callable[[Connection], T]) -> T:
+    engine = _engine(url)
+    try:
+        async with engine.connect() as connection:
+            return await connection.run_sync(work)
+    except exc.DBAPIError as error:
+        if engine.dialect.name == "postgresql":
+            raise unavailable(error.driver_exception) from error
+        raise Unavailable(
+            "The database file is no database, damaged, or not ours to write; see "
+            "PHONEPROV_DATA_DIR and PHONEPROV_DATABASE_URL."
+        ) from error
+    except OSError as error:
+        raise Unavailable("The database cannot be reached.") from error
+    finally:
+        await engine.dispose()
+
+
+def _engine(url: str) -> AsyncEngine:
+    if not url.startswith(POSTGRES):
+        return create_async_engine(url, poolclass=NullPool)
+    address = PostgresAddress.parse(url)
+    # The service's own way to connect, so that an address means the same to both. Statements
+    # get no names: behind a pgbouncer others might have given them too.
+    unnamed = PostgresAddress(address.dsn, pgbouncer=True)
+    return create_async_engine(
+        POSTGRES,
+        poolclass=NullPool,
+        connect_args={
+            "async_creator_fn": lambda: unnamed.connect(Deadlines().connect, _STEP_SECONDS, {}),
+            "prepared_statement_cache_size": 0,
+            "prepared_statement_name_func": lambda: "",
+        },
+    )
+
+
+def _current(connection: Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def _config(connection: Connection) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_HERE))
+    config.attributes["connection"] = connection
+    return config

@@ -1,0 +1,198 @@
+"""Sessions and counted guesses in SQL."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Case, ColumnElement, and_, bindparam, case, delete, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory
+from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.stores.store import write
+from phoneprov_adapters.sql.tables import (
+    assignments,
+    login_attempts,
+    permissions,
+    sessions,
+    users,
+)
+from phoneprov_core.auth.model import Exchange, Principal, Session
+from phoneprov_core.auth.ports import LoginAttemptStore, SessionStore
+from phoneprov_core.auth.throttle import WINDOW, Attempts
+
+_START = insert(sessions)
+_FORGET_EXPIRED = delete(sessions).where(
+    sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.expires_at <= bindparam("now")
+)
+_PRINCIPAL = (
+    select(users.c.uuid, permissions.c.level)
+    .select_from(
+        sessions.join(users, users.c.uuid == sessions.c.user_uuid)
+        .outerjoin(assignments, assignments.c.user_uuid == users.c.uuid)
+        .outerjoin(permissions, permissions.c.uuid == assignments.c.perm_uuid)
+    )
+    .where(
+        sessions.c.uuid == bindparam("session_uuid"),
+        sessions.c.expires_at > bindparam("now"),
+        users.c.is_active.is_(True),
+    )
+)
+
+
+def _earlier_of_end_and(expires_at: str) -> Case[int]:
+    wanted = bindparam(expires_at, type_=sessions.c.expires_at.type)
+    return case((sessions.c.ends_at < wanted, sessions.c.ends_at), else_=wanted)
+
+
+_EXCHANGE = (
+    update(sessions)
+    .where(
+        sessions.c.uuid == bindparam("session_uuid"),
+        sessions.c.token_id == bindparam("presented"),
+        sessions.c.expires_at > bindparam("now"),
+    )
+    .values(
+        token_id=bindparam("successor"),
+        previous_token_id=bindparam("presented"),
+        exchanged_at=bindparam("now"),
+        expires_at=_earlier_of_end_and("wanted_expires_at"),
+    )
+    .returning(sessions.c.uuid)
+)
+_IN_GRACE = select(sessions.c.uuid).where(
+    sessions.c.uuid == bindparam("session_uuid"),
+    sessions.c.previous_token_id == bindparam("presented"),
+    sessions.c.exchanged_at > bindparam("grace_begins"),
+    sessions.c.expires_at > bindparam("now"),
+)
+_END = (
+    delete(sessions).where(sessions.c.uuid == bindparam("session_uuid")).returning(sessions.c.uuid)
+)
+_END_ALL = delete(sessions).where(
+    sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.uuid != bindparam("besides")
+)
+
+
+class SqlSessions(SessionStore):
+    """Sessions, one row each; a session that ends is deleted."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def start(self, session: Session) -> None:
+        await self._connection.soon(
+            _FORGET_EXPIRED, user_uuid=session.user_uuid, now=session.created_at
+        )
+        row = {name: getattr(session, name) for name in session.__struct_fields__}
+        row |= {"previous_token_id": None, "exchanged_at": session.created_at}
+        await write(self._connection, _START, row)
+
+    async def principal(self, session_uuid: str, now: int) -> Principal | None:
+        row = await self._connection.row(_PRINCIPAL, session_uuid=session_uuid, now=now)
+        return None if row is None else Principal(*row)
+
+    async def exchange(
+        self,
+        session_uuid: str,
+        token_id: str,
+        successor: str,
+        *,
+        now: int,
+        expires_at: int,
+        grace: int,
+    ) -> Exchange:
+        named = {"session_uuid": session_uuid, "presented": token_id, "now": now}
+        if await self._connection.rows(
+            _EXCHANGE, **named, successor=successor, wanted_expires_at=expires_at
+        ):
+            return Exchange.DONE
+        if await self._connection.row(_IN_GRACE, **named, grace_begins=now - grace):
+            return Exchange.ALREADY_USED
+        # Whatever else was signed for this session was used before.
+        return Exchange.REUSED if await self.end(session_uuid) else Exchange.NO_SESSION
+
+    async def end(self, session_uuid: str) -> bool:
+        return bool(await self._connection.rows(_END, session_uuid=session_uuid))
+
+    async def end_all(self, user_uuid: str, *, besides: str | None = None) -> None:
+        await self._connection.soon(_END_ALL, user_uuid=user_uuid, besides=besides or "")
+
+
+_COUNTED = Attempts.__struct_fields__
+_FIND_ATTEMPTS = (
+    select(*[login_attempts.c[name] for name in _COUNTED])
+    .where(login_attempts.c.account_key == bindparam("account_key"))
+    .with_for_update()
+)
+_CLEAR_ATTEMPTS = delete(login_attempts).where(
+    login_attempts.c.account_key == bindparam("account_key")
+)
+# Leaves alone what somebody else holds: two who each hold one and wait for the other's would
+# wait for ever.
+_FORGET_OLD_ATTEMPTS = delete(login_attempts).where(
+    login_attempts.c.account_key.in_(
+        select(login_attempts.c.account_key)
+        .where(
+            login_attempts.c.last_at < bindparam("before"),
+            login_attempts.c.account_key != bindparam("but"),
+        )
+        .with_for_update(skip_locked=True)
+    )
+)
+
+
+@cache
+def _begin_count(insert: InsertFactory) -> Statement:
+    # A row of nothing but zeros was made to be held, and counts for nobody.
+    nothing = and_(*[login_attempts.c[name] == 0 for name in _COUNTED])
+    return _put_count(insert, nothing).returning(login_attempts.c.account_key)
+
+
+@cache
+def _keep_count(insert: InsertFactory) -> Statement:
+    return _put_count(insert)
+
+
+def _put_count(
+    insert: InsertFactory, where: ColumnElement[bool] | None = None
+) -> sqlite.Insert | postgresql.Insert:
+    put = insert(login_attempts)
+    return put.on_conflict_do_update(
+        index_elements=["account_key"],
+        set_={name: put.excluded[name] for name in _COUNTED},
+        where=where,
+    )
+
+
+def _row_of(key: str, attempts: Attempts) -> dict[str, Any]:
+    return {"account_key": key} | {name: getattr(attempts, name) for name in _COUNTED}
+
+
+class SqlLoginAttempts(LoginAttemptStore):
+    """Counted guesses; rows that nobody needs any more go when others are counted."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def begin(self, key: str, attempts: Attempts) -> bool:
+        begin = _begin_count(self._connection.insert)
+        return bool(await self._connection.rows(begin, **_row_of(key, attempts)))
+
+    async def of(self, key: str) -> Attempts:
+        # The row must exist to be held against others who count for the same account, and a
+        # right guess of somebody else may take it away between any two statements.
+        while (row := await self._connection.row(_FIND_ATTEMPTS, account_key=key)) is None:
+            await self.begin(key, Attempts())
+        return Attempts(*row)
+
+    async def keep(self, key: str, attempts: Attempts) -> None:
+        await self._connection.soon(_keep_count(self._connection.insert), **_row_of(key, attempts))
+        if attempts.failures == 1:
+            await self._connection.soon(
+                _FORGET_OLD_ATTEMPTS, before=attempts.last_at - 4 * WINDOW, but=key
+            )
+
+    async def clear(self, key: str) -> None:
+        await self._connection.soon(_CLEAR_ATTEMPTS, account_key=key)

@@ -1,0 +1,185 @@
+"""Deployments, leases and service sessions in SQL."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import msgspec
+from sqlalchemy import bindparam, delete, exists, select, update
+
+from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory, Row
+from phoneprov_adapters.sql.engines.statements import Statement, now_ms
+from phoneprov_adapters.sql.stores.deployment_rows import (
+    COLUMNS,
+    ENUMS,
+    SqlDeploymentRows,
+    deployment_in,
+)
+from phoneprov_adapters.sql.stores.store import Records, SqlStore, write
+from phoneprov_adapters.sql.tables import deployments, leases, service_sessions
+from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
+from phoneprov_core.deployments.ports import (
+    DeploymentRows,
+    DeploymentStore,
+    LeaseStore,
+    ServiceSessionStore,
+)
+
+_INTERRUPT = (
+    update(deployments)
+    .where(
+        deployments.c.outcome == Outcome.RUNNING.value,
+        ~exists().where(
+            leases.c.mac == deployments.c.mac,
+            leases.c.holder == deployments.c.uuid,
+            leases.c.expires_at > now_ms(),
+        ),
+    )
+    .values(outcome=Outcome.INTERRUPTED.value, ended_at=bindparam("now"))
+    .returning(deployments.c.uuid)
+)
+
+
+_PLACED = (
+    select(*COLUMNS)
+    .where(deployments.c.mac == bindparam("mac"), deployments.c.place.is_not(None))
+    .order_by(deployments.c.number.desc())
+    .limit(1)
+)
+_PREVIOUS = _PLACED.where(
+    deployments.c.number < bindparam("number"), deployments.c.sha256 != bindparam("sha256")
+)
+
+
+class SqlDeployments(SqlStore[Deployment], DeploymentStore):
+    """Deployments, by uuid."""
+
+    records = Records(Deployment, deployments, one_name="deployment")
+
+    def _row_of(self, entity: Deployment) -> dict[str, Any]:
+        row = super()._row_of(entity)
+        for name in ENUMS:
+            row[name] = None if row[name] is None else row[name].value
+        row["steps"] = msgspec.json.encode(entity.steps).decode()
+        return row
+
+    def _entity_of(self, row: Row) -> Deployment:
+        return deployment_in(row)
+
+    def matching(self, wanted: Wanted) -> DeploymentRows:
+        return SqlDeploymentRows(self._connection, wanted)
+
+    async def current(self, mac: str) -> Deployment | None:
+        row = await self._connection.row(_PLACED, mac=mac)
+        return None if row is None else deployment_in(row)
+
+    async def previous(self, current: Deployment) -> Deployment | None:
+        row = await self._connection.row(
+            _PREVIOUS, mac=current.mac, number=current.number, sha256=current.sha256
+        )
+        return None if row is None else deployment_in(row)
+
+    async def interrupt_abandoned(self, now: str) -> int:
+        return len(await self._connection.rows(_INTERRUPT, now=now))
+
+
+@cache
+def _take(insert: InsertFactory) -> Statement:
+    statement = insert(leases).values(
+        mac=bindparam("mac"),
+        holder=bindparam("holder"),
+        fence=1,
+        expires_at=now_ms() + bindparam("lifetime_ms", type_=leases.c.expires_at.type),
+    )
+    return statement.on_conflict_do_update(
+        index_elements=["mac"],
+        set_={
+            "holder": statement.excluded.holder,
+            "fence": leases.c.fence + 1,
+            "expires_at": statement.excluded.expires_at,
+        },
+        where=leases.c.expires_at <= now_ms(),
+    ).returning(leases.c.fence)
+
+
+_RELEASE = (
+    update(leases)
+    .where(
+        leases.c.mac == bindparam("the_mac"),
+        leases.c.holder == bindparam("the_holder"),
+        leases.c.fence == bindparam("the_fence"),
+        leases.c.expires_at > now_ms(),
+    )
+    .values(expires_at=0)
+    .returning(leases.c.mac)
+)
+
+_HOLDER = select(leases.c.holder).where(
+    leases.c.mac == bindparam("mac"), leases.c.expires_at > now_ms()
+)
+
+_RELEASE_ALL = update(leases).where(leases.c.expires_at != 0).values(expires_at=0)
+
+
+class SqlLeases(LeaseStore):
+    """Leases, by MAC. A lease given back stays as a row, so that its fence goes on growing."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def take(self, mac: str, holder: str, seconds: int) -> int | None:
+        row = await self._connection.row(
+            _take(self._connection.insert), mac=mac, holder=holder, lifetime_ms=seconds * 1000
+        )
+        return None if row is None else int(row[0])
+
+    async def release(self, mac: str, holder: str, fence: int) -> bool:
+        return bool(
+            await self._connection.rows(_RELEASE, the_mac=mac, the_holder=holder, the_fence=fence)
+        )
+
+    async def holder(self, mac: str) -> str | None:
+        row = await self._connection.row(_HOLDER, mac=mac)
+        return None if row is None else str(row[0])
+
+    async def release_all(self) -> None:
+        await self._connection.rows(_RELEASE_ALL)
+
+
+@cache
+def _open(insert: InsertFactory) -> Statement:
+    statement = insert(service_sessions)
+    return statement.on_conflict_do_update(
+        index_elements=["mac"],
+        set_={
+            "user_uuid": statement.excluded.user_uuid,
+            "opened_at": statement.excluded.opened_at,
+        },
+    )
+
+
+_USER_OF = select(service_sessions.c.user_uuid).where(service_sessions.c.mac == bindparam("mac"))
+_DROP = (
+    delete(service_sessions)
+    .where(service_sessions.c.mac == bindparam("mac"))
+    .returning(service_sessions.c.mac)
+)
+
+
+class SqlServiceSessions(ServiceSessionStore):
+    """Service sessions, one a phone."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def open(self, mac: str, user_uuid: str, now: str) -> None:
+        row = {"mac": mac, "user_uuid": user_uuid, "opened_at": now}
+        await write(self._connection, _open(self._connection.insert), row)
+
+    async def user_of(self, mac: str) -> str | None:
+        row = await self._connection.row(_USER_OF, mac=mac)
+        return None if row is None else str(row[0])
+
+    async def drop(self, mac: str) -> bool:
+        return bool(await self._connection.rows(_DROP, mac=mac))

@@ -1,0 +1,25 @@
+"""Key expansion modules in SQL."""
+
+from __future__ import annotations
+
+from sqlalchemy import bindparam, null, update
+
+from phoneprov_adapters.sql.stores.store import Records, SqlStore
+from phoneprov_adapters.sql.tables import kems
+from phoneprov_core.kems.model import Kem
+from phoneprov_core.kems.ports import KemStore
+
+_DISCONNECT = (
+    update(kems)
+    .where(kems.c.connected_phone == bindparam("phone_mac"))
+    .values(connected_phone=null())
+)
+
+
+class SqlKems(SqlStore[Kem], KemStore):
+    """KEMs, by uuid."""
+
+    records = Records(Kem, kems, one_name="KEM")
+
+    async def disconnect(self, phone_mac: str) -> None:
+        await self._connection.rows(_DISCONNECT, phone_mac=phone_mac)

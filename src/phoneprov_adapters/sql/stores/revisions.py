@@ -1,0 +1,101 @@
+"""The revisions of profiles in SQL; their configurations are encrypted."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Select, bindparam, func, insert, select, tuple_
+
+from phoneprov_adapters.security.box import Sealed, SecretBox
+from phoneprov_adapters.sql.engines.connection import Connection, Row
+from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.stores.store import write
+from phoneprov_adapters.sql.tables import profile_revisions as table
+from phoneprov_core.profiles.model import Revision
+from phoneprov_core.profiles.ports import RevisionStore
+
+_COLUMNS = [table.c[name] for name in Revision.__struct_fields__]
+_POSITION = (table.c.number, table.c.uuid)
+_ADD = insert(table)
+_OF_PROFILE = select(*_COLUMNS).where(table.c.profile_uuid == bindparam("profile_uuid"))
+_FIND = _OF_PROFILE.where(table.c.number == bindparam("number"))
+_NEWEST = _OF_PROFILE.order_by(table.c.number.desc()).limit(1)
+_CNF_XML = select(table.c.cnf_xml_key_id, table.c.cnf_xml_sealed).where(
+    table.c.uuid == bindparam("uuid")
+)
+
+
+@cache
+def _rows(*, owned: bool, after: bool) -> Statement:
+    rows = _narrowed(select(*_COLUMNS), owned).order_by(*_POSITION)
+    if after:
+        behind = tuple_(bindparam("after_number"), bindparam("after_uuid"))
+        rows = rows.where(tuple_(*_POSITION) > behind)
+    return rows.limit(bindparam("limit")).offset(bindparam("offset"))
+
+
+@cache
+def _count(*, owned: bool) -> Statement:
+    return _narrowed(select(func.count()).select_from(table), owned)
+
+
+def _narrowed(statement: Select[Any], owned: bool) -> Select[Any]:
+    return statement.where(table.c.profile_uuid == bindparam("owner")) if owned else statement
+
+
+class SqlRevisions(RevisionStore):
+    """Revisions, by uuid."""
+
+    def __init__(self, connection: Connection, box: SecretBox) -> None:
+        self._connection = connection
+        self._box = box
+
+    async def add(self, revision: Revision, cnf_xml: str) -> None:
+        row = {name: getattr(revision, name) for name in revision.__struct_fields__}
+        sealed = self._box.seal(cnf_xml.encode(), _place(revision.uuid))
+        row["cnf_xml_sealed"] = sealed.data
+        row["cnf_xml_key_id"] = sealed.key_id
+        await write(self._connection, _ADD, row)
+
+    async def find(self, profile_uuid: str, number: int) -> Revision | None:
+        if not 0 < number < 2**31:
+            return None
+        row = await self._connection.row(_FIND, profile_uuid=profile_uuid, number=number)
+        return _revision(row)
+
+    async def newest(self, profile_uuid: str) -> Revision | None:
+        return _revision(await self._connection.row(_NEWEST, profile_uuid=profile_uuid))
+
+    async def cnf_xml(self, uuid: str) -> str | None:
+        row = await self._connection.row(_CNF_XML, uuid=uuid)
+        return None if row is None else self._box.open(Sealed(*row), _place(uuid)).decode()
+
+    async def count(self, owner: str | None = None) -> int:
+        values = {} if owner is None else {"owner": owner}
+        rows = await self._connection.rows(_count(owned=owner is not None), **values)
+        return int(rows[0][0])
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: Revision | None = None,
+        offset: int = 0,
+        owner: str | None = None,
+    ) -> list[Revision]:
+        values: dict[str, Any] = {"limit": limit, "offset": offset}
+        if owner is not None:
+            values["owner"] = owner
+        if after is not None:
+            values |= {"after_number": after.number, "after_uuid": after.uuid}
+        statement = _rows(owned=owner is not None, after=after is not None)
+        return [Revision(*row) for row in await self._connection.rows(statement, **values)]
+
+
+def _revision(row: Row | None) -> Revision | None:
+    return None if row is None else Revision(*row)
+
+
+def _place(uuid: str) -> str:
+    return f"profile_revisions|cnf_xml|{uuid}"

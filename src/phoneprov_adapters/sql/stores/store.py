@@ -1,0 +1,167 @@
+"""The five methods of a store, once for all tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+from sqlalchemy import (
+    Column,
+    Select,
+    Table,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    tuple_,
+    update,
+)
+
+from phoneprov_adapters.sql.engines.connection import (
+    Connection,
+    ForeignKeyViolation,
+    Row,
+    UniqueViolation,
+)
+from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_core.kernel.errors import Conflict, NotFound, already_taken
+from phoneprov_core.kernel.store import Store
+
+E = TypeVar("E", bound=Struct)
+
+
+class Records(Generic[E]):
+    """The statements that keep one kind of entity in one table, built once.
+
+    A column stands for the field of the same name, in the order of the entity's fields;
+    ``columns`` names them where they are not the entity's fields. ``owner`` is the column
+    that says whose record it is.
+    """
+
+    def __init__(
+        self,
+        entity: Callable[..., E],
+        table: Table,
+        *,
+        key: str = "uuid",
+        owner: str | None = None,
+        columns: Sequence[str] = (),
+        one_name: str = "record",
+    ) -> None:
+        self.entity = entity
+        self.key = key
+        self.one_name = one_name
+        self._table = table
+        self._key: Column[Any] = table.c[key]
+        self._owner = owner
+        names = columns or tuple(entity.__struct_fields__)  # type: ignore[attr-defined]
+        self._columns = [table.c[name] for name in names]
+        by_key = select(*self._columns).where(self._key == bindparam("key"))
+        self.find: Statement = by_key
+        self.find_and_hold: Statement = by_key.with_for_update()
+        self.add: Statement = insert(table)
+        self.put: Statement = (
+            update(table)
+            .where(self._key == bindparam("the_key"))
+            .values({c.name: bindparam(c.name) for c in table.c if c.name != key})
+            .returning(self._key)
+        )
+        self.remove: Statement = (
+            delete(table).where(self._key == bindparam("key")).returning(self._key)
+        )
+        self.rows = cache(self._rows)
+        self.count = cache(self._count)
+
+    def _rows(self, *, owned: bool, after: bool) -> Statement:
+        position = (self._table.c.created_at, self._key)
+        rows = self._narrowed(select(*self._columns), owned).order_by(*position)
+        if after:
+            behind = tuple_(bindparam("after_created_at"), bindparam("after_key"))
+            rows = rows.where(tuple_(*position) > behind)
+        return rows.limit(bindparam("limit")).offset(bindparam("offset"))
+
+    def _count(self, *, owned: bool) -> Statement:
+        return self._narrowed(select(func.count()).select_from(self._table), owned)
+
+    def _narrowed(self, statement: Select[Any], owned: bool) -> Select[Any]:
+        if not owned:
+            return statement
+        assert self._owner is not None
+        return statement.where(self._table.c[self._owner] == bindparam("owner"))
+
+
+class SqlStore(Store[E]):
+    """A store over one table. Subclasses say how an entity becomes a row where its columns
+    are not simply its fields, and add what their feature asks beyond the five methods."""
+
+    records: Records[E]
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def _row_of(self, entity: E) -> dict[str, Any]:
+        return {name: getattr(entity, name) for name in entity.__struct_fields__}
+
+    def _entity_of(self, row: Row) -> E:
+        return self.records.entity(*row)
+
+    async def add(self, entity: E) -> None:
+        await self._write(self.records.add, self._row_of(entity))
+
+    async def find(self, key: str) -> E | None:
+        if not key:
+            return None
+        records = self.records
+        statement = records.find_and_hold if self._connection.writing else records.find
+        row = await self._connection.row(statement, key=key)
+        return None if row is None else self._entity_of(row)
+
+    async def put(self, entity: E) -> None:
+        row = self._row_of(entity)
+        row["the_key"] = row.pop(self.records.key)
+        if not await self._write(self.records.put, row):
+            raise NotFound(f"There is no such {self.records.one_name} any more.")
+
+    async def remove(self, key: str) -> bool:
+        try:
+            return bool(await self._connection.rows(self.records.remove, key=key))
+        except ForeignKeyViolation:
+            raise Conflict(
+                f"This {self.records.one_name} is in use and cannot be deleted.", code="in_use"
+            ) from None
+
+    async def count(self, owner: str | None = None) -> int:
+        values = {} if owner is None else {"owner": owner}
+        # Counting takes the longer the more there is: it is no question for ``row``.
+        rows = await self._connection.rows(self.records.count(owned=owner is not None), **values)
+        return int(rows[0][0])
+
+    async def rows(
+        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
+    ) -> list[E]:
+        statement = self.records.rows(owned=owner is not None, after=after is not None)
+        values: dict[str, Any] = {"limit": limit, "offset": offset}
+        if owner is not None:
+            values["owner"] = owner
+        if after is not None:
+            values["after_created_at"] = after.created_at  # type: ignore[attr-defined]
+            values["after_key"] = getattr(after, self.records.key)
+        found = await self._connection.rows(statement, **values)
+        return [self._entity_of(row) for row in found]
+
+    async def _write(self, statement: Statement, row: dict[str, Any]) -> Sequence[Row]:
+        return await write(self._connection, statement, row)
+
+
+async def write(connection: Connection, statement: Statement, row: dict[str, Any]) -> Sequence[Row]:
+    """Run a statement that writes a row; broken constraints become the core's errors."""
+    try:
+        return await connection.rows(statement, **row)
+    except UniqueViolation as error:
+        field = error.column.removesuffix("_key")
+        raise already_taken(field.replace("_", " "), field) from None
+    except ForeignKeyViolation:
+        raise NotFound("A record that this one refers to does not exist.") from None

@@ -1,0 +1,70 @@
+"""Accounts in SQL."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from sqlalchemy import bindparam, select, update
+
+from phoneprov_adapters.sql.engines.connection import InsertFactory
+from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.stores.store import Records, SqlStore
+from phoneprov_adapters.sql.tables import passwords, users
+from phoneprov_core.users.model import User, folded
+from phoneprov_core.users.ports import UserStore
+
+_COLUMNS = [users.c[name] for name in User.__struct_fields__]
+_BY_USERNAME = select(*_COLUMNS).where(users.c.username_key == bindparam("username_key"))
+_WITH_PASSWORD = (
+    select(*_COLUMNS, passwords.c.hash)
+    .select_from(users.join(passwords, passwords.c.user_uuid == users.c.uuid))
+    .where(users.c.username_key == bindparam("username_key"))
+)
+_LOGGED_IN = (
+    update(users)
+    .where(users.c.uuid == bindparam("user_uuid"), users.c.is_active.is_(True))
+    .values(last_login_ip=bindparam("ip"), last_login_at=bindparam("at"))
+    .returning(*_COLUMNS)
+)
+_PASSWORD_HASH = select(passwords.c.hash).where(passwords.c.user_uuid == bindparam("user_uuid"))
+
+
+@cache
+def _set_password_hash(insert: InsertFactory) -> Statement:
+    statement = insert(passwords)
+    return statement.on_conflict_do_update(
+        index_elements=["user_uuid"], set_={"hash": statement.excluded.hash}
+    )
+
+
+class SqlUsers(SqlStore[User], UserStore):
+    """Accounts; what makes names the same is kept beside them."""
+
+    records = Records(User, users, one_name="user")
+
+    def _row_of(self, entity: User) -> dict[str, Any]:
+        row = super()._row_of(entity)
+        row["username_key"] = folded(entity.username)
+        row["email_key"] = folded(entity.email)
+        return row
+
+    async def by_username(self, username: str) -> User | None:
+        row = await self._connection.row(_BY_USERNAME, username_key=folded(username))
+        return None if row is None else self._entity_of(row)
+
+    async def with_password(self, username: str) -> tuple[User, str] | None:
+        row = await self._connection.row(_WITH_PASSWORD, username_key=folded(username))
+        return None if row is None else (self._entity_of(row[:-1]), row[-1])
+
+    async def logged_in(self, user_uuid: str, ip: str, at: str) -> User | None:
+        row = await self._connection.row(_LOGGED_IN, user_uuid=user_uuid, ip=ip, at=at)
+        return None if row is None else self._entity_of(row)
+
+    async def password_hash(self, user_uuid: str) -> str | None:
+        row = await self._connection.row(_PASSWORD_HASH, user_uuid=user_uuid)
+        return None if row is None else str(row[0])
+
+    async def set_password_hash(self, user_uuid: str, hash_: str) -> None:
+        statement = _set_password_hash(self._connection.insert)
+        await self._write(statement, {"user_uuid": user_uuid, "hash": hash_})

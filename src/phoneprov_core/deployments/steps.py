@@ -1,0 +1,56 @@
+"""The steps of a deployment as they are done, timed and told."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from phoneprov_core.deployments.model import Step, StepName
+from phoneprov_core.devices.ports import Uploaded
+from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.times import Clock, millis
+
+T = TypeVar("T")
+
+Progress = Callable[[StepName, Step | None], None]
+"""Told of each step twice: with None when it begins, with what became of it when it ends."""
+
+
+def no_progress(_name: StepName, _step: Step | None) -> None:
+    """For whoever only waits for the end."""
+
+
+class Course:
+    """The steps done so far."""
+
+    def __init__(self, clock: Clock, progress: Progress) -> None:
+        self.steps: list[Step] = []
+        self._clock = clock
+        self._progress = progress
+
+    async def step(self, name: StepName, work: Awaitable[T]) -> T:
+        """Do one step and note how it went; its error goes on to the caller."""
+        self._progress(name, None)
+        began = millis(self._clock())
+        message: str | None = None
+        ok = False
+        try:
+            result = await work
+            ok = True
+            if isinstance(result, Uploaded):
+                message = "; ".join(result.notes) or None
+            return result
+        except PhoneprovError as error:
+            message = error.message
+            raise
+        finally:
+            step = Step(name, ok, message, max(0, millis(self._clock()) - began))
+            self.steps.append(step)
+            self._progress(name, step)
+
+    async def settled(self, name: StepName, work: Awaitable[object]) -> Step:
+        """Do one step whose failure stops nothing; what became of it."""
+        with contextlib.suppress(PhoneprovError):
+            await self.step(name, work)
+        return self.steps[-1]

@@ -1,0 +1,1 @@
+"""Everything a phone is sent: file names, commands, restart sequences."""

@@ -1,0 +1,91 @@
+"""``phoneprov create-admin`` and ``phoneprov db``: for the person at the machine."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import click
+
+from phoneprov_adapters.composition.factories import require_own_database
+from phoneprov_adapters.composition.lifecycle import make_folder, migrate_embedded, prepare, running
+from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.sql.maintenance import migrate
+from phoneprov_adapters.sql.maintenance.schema import newest
+from phoneprov_core.auth.create_admin import AdminCreated
+from phoneprov_core.users.model import Registration
+from phoneprov_http.main.commands.settings import settings_of_environment
+
+
+@click.command("create-admin")
+@click.option("--username", required=True, help="The name to log in with.")
+@click.option("--email", required=True, help="The account's e-mail address.")
+@click.option(
+    "--password-stdin",
+    is_flag=True,
+    help="Read the password from standard input instead of asking for it.",
+)
+def create_admin(username: str, email: str, *, password_stdin: bool) -> None:
+    """Make an account with the level-0 permission "superadmin".
+
+    Works before the first start, and can be repeated: an account that exists keeps its
+    password.
+    """
+    settings = settings_of_environment()
+    made = asyncio.run(_create_admin(settings, username, email, password_stdin=password_stdin))
+    if made.is_new:
+        click.echo(f"{made.user.username} was created and is a superadmin.")
+    else:
+        click.echo(f"{made.user.username} existed already, keeps its password, is a superadmin.")
+
+
+async def _create_admin(
+    settings: Settings, username: str, email: str, *, password_stdin: bool
+) -> AdminCreated:
+    container = prepare(settings)
+    await migrate_embedded(settings)
+    async with running(container):
+        create = container.create_admin()
+        password = "" if await create.exists(username) else _password(from_stdin=password_stdin)
+        return await create(
+            Registration(
+                first_name=username,
+                last_name="Administrator",
+                username=username,
+                email=email,
+                password=password,
+            )
+        )
+
+
+def _password(*, from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    return str(click.prompt("Password", hide_input=True, confirmation_prompt=True))
+
+
+@click.group()
+def db() -> None:
+    """Look after the database's schema."""
+
+
+@db.command()
+def upgrade() -> None:
+    """Bring the schema up to date."""
+    settings = settings_of_environment()
+    require_own_database(settings)
+    make_folder(settings)
+    asyncio.run(migrate.upgrade(settings.database_url))
+    click.echo(f"The schema stands at {newest()}, the newest step.")
+
+
+@db.command()
+def current() -> None:
+    """Say at which step the schema stands; exit with 1 when it is not the newest."""
+    settings = settings_of_environment()
+    require_own_database(settings)
+    make_folder(settings)
+    step = asyncio.run(migrate.current(settings.database_url))
+    click.echo(f"The schema stands at {step or 'nothing yet'}; the newest step is {newest()}.")
+    if step != newest():
+        sys.exit(1)

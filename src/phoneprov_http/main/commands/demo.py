@@ -1,0 +1,215 @@
+"""``phoneprov demo``: the whole job, over HTTP, against a simulated phone."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import secrets
+import socket
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import httpx
+
+from phoneprov_adapters.simulator.events import CommandReceived, FileArrived
+from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_keys
+from phoneprov_http.main.commands.simulate import reaching
+
+USERNAME, PASSWORD = "ada", "analytical engine 1843"
+CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
+<device>
+  <deviceProtocol>SCCP</deviceProtocol>
+  <phonePersonalization>Ada à l'accueil</phonePersonalization>
+  <loadInformation>SCCP45.9-4-2SR3-1S</loadInformation>
+  <webAccess>0</webAccess>
+</device>
+"""
+
+
+class DemoFailed(click.ClickException):
+    """A step of the demo did not happen."""
+
+    exit_code = 1
+
+
+@click.command()
+@click.option("--keep", is_flag=True, help="Stay up afterwards, to try things by hand.")
+def demo(*, keep: bool) -> None:
+    """Put a profile onto a simulated phone, and show each step.
+
+    Serves on a throw-away database with a simulated phone on loopback, does the whole job
+    through the HTTP interface, and checks what reached the phone. Ends with 0 when every
+    step happened.
+    """
+    try:
+        asyncio.run(_demo(keep=keep))
+    except KeyboardInterrupt:
+        click.echo("Stopped.")
+
+
+async def _demo(*, keep: bool) -> None:
+    password = secrets.token_urlsafe(12)
+    with tempfile.TemporaryDirectory(prefix="phoneprov-demo-") as folder:
+        async with SimulatedPhone(ftp_password=password) as phone:
+            environment = {
+                **{k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")},
+                "PHONEPROV_DATA_DIR": folder,
+                **reaching(phone, "phoneprov", password),
+            }
+            async with _served(environment, folder) as base:
+                async with httpx.AsyncClient(base_url=base, timeout=40, trust_env=False) as client:
+                    await _the_job(client, phone)
+                if keep:
+                    _say(
+                        f"Still serving on {base} (log in as {USERNAME} / {PASSWORD}); Ctrl-C ends."
+                    )
+                    await asyncio.Event().wait()
+
+
+async def _the_job(client: httpx.AsyncClient, phone: SimulatedPhone) -> None:
+    session = await _ask(
+        client, "POST", "/auth/login", {"username": USERNAME, "password": PASSWORD}
+    )
+    client.headers["Authorization"] = f"Bearer {session['accessToken']}"
+    me = await _ask(client, "GET", "/me")
+    _say(
+        f"{me['username']} logged in, level {me['permission']['level']} "
+        f"({me['permission']['perm_name']})."
+    )
+
+    recorded = await _ask(
+        client,
+        "POST",
+        "/phones",
+        {"mac": phone.mac, "model": phone.model, "phone_ip": phone.host, "software_type": "SCCP"},
+    )
+    _say(f"The phone {recorded['mac']} ({recorded['model']}) was recorded.")
+
+    profile = await _ask(
+        client,
+        "POST",
+        "/phone-profiles",
+        {
+            "user_uuid": me["uuid"],
+            "name": "Ada at the front desk",
+            "cnf_xml": CONFIGURATION,
+            "compatible_models": ["7945"],
+            "software_type": "SCCP",
+        },
+    )
+    _say(f"The profile {profile['name']!r} was kept.")
+
+    switched = await _ask(
+        client,
+        "POST",
+        "/phone-profiles/switch",
+        {"profile_uuid": profile["uuid"], "mac": phone.mac},
+    )
+    _say(f"{switched['profile']!r} was put onto {switched['mac']}; restart: {switched['restart']}.")
+    _show_what_arrived(phone, switched)
+
+
+def _show_what_arrived(phone: SimulatedPhone, switched: Mapping[str, Any]) -> None:
+    content = CONFIGURATION.encode()
+    files = [event for event in phone.events if isinstance(event, FileArrived)]
+    commands = [event.uri for event in phone.events if isinstance(event, CommandReceived)]
+    for file in files:
+        _say(f"On the phone: {file.name}, {file.size} bytes, SHA-256 {file.sha256}.")
+    _say(f"The phone was told, in this order: {', '.join(commands) or 'nothing'}.")
+    name = f"SEP{phone.mac.replace(':', '')}.cnf.xml"
+    expected = FileArrived(name, len(content), hashlib.sha256(content).hexdigest())
+    if files != [expected] or (phone.folder / name).read_bytes() != content:
+        raise DemoFailed("The file on the phone is not the profile's configuration.")
+    orders = [key.uri for key in (*CLEAR_SERVICES, *restart_keys(phone.model))]
+    if commands != orders or not isinstance(phone.events[0], FileArrived):
+        raise DemoFailed("The phone was not told to clear its session and then to restart.")
+    if switched["restart"] != "ok" or not phone.restarted:
+        raise DemoFailed("The phone was not restarted.")
+    _say("Every step happened.")
+
+
+async def _ask(
+    client: httpx.AsyncClient, method: str, path: str, body: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    reply = await client.request(method, f"/api/v1{path}", json=body)
+    envelope: dict[str, Any] = reply.json()
+    if not envelope["success"]:
+        raise DemoFailed(f"{method} {path} answered {reply.status_code}: {envelope['message']}")
+    data: dict[str, Any] = envelope["data"]
+    return data
+
+
+@asynccontextmanager
+async def _served(environment: Mapping[str, str], folder: str) -> AsyncIterator[str]:
+    """The service itself, in a process of its own, as anybody would start it."""
+    await _create_admin(environment)
+    port = _free_port()
+    log = Path(folder) / "server.log"
+    with log.open("wb") as output:
+        server = await asyncio.create_subprocess_exec(
+            *_phoneprov("serve", "--port", str(port)),
+            env=environment,
+            stdout=output,
+            stderr=output,
+        )
+        try:
+            base = f"http://127.0.0.1:{port}"
+            await _until_ready(base, server, log)
+            _say(f"phoneprov serves on {base}.")
+            yield base
+        finally:
+            if server.returncode is None:
+                server.terminate()
+            await server.wait()
+
+
+async def _create_admin(environment: Mapping[str, str]) -> None:
+    arguments = ("create-admin", "--username", USERNAME, "--email", "ada@example.com")
+    process = await asyncio.create_subprocess_exec(
+        *_phoneprov(*arguments, "--password-stdin"),
+        env=environment,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    said, complained = await process.communicate(f"{PASSWORD}\n".encode())
+    if process.returncode:
+        raise DemoFailed(f"No account could be made. {complained.decode().strip()}")
+    _say(said.decode().strip())
+
+
+async def _until_ready(base: str, server: asyncio.subprocess.Process, log: Path) -> None:
+    async with httpx.AsyncClient(timeout=2, trust_env=False) as client:
+        for _ in range(300):
+            if server.returncode is not None:
+                break
+            try:
+                if (await client.get(f"{base}/health/ready")).status_code == 200:
+                    return
+            except httpx.TransportError:
+                pass
+            await asyncio.sleep(0.1)
+    said = (await asyncio.to_thread(log.read_text, "utf-8", "replace")).strip().splitlines()
+    raise DemoFailed(f"The service did not start. {said[-1] if said else ''}")
+
+
+def _phoneprov(*arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "phoneprov_http.main", *arguments)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _say(text: str) -> None:
+    click.echo(text)

@@ -1,0 +1,122 @@
+"""``phoneprov history``: what was put onto which phone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Literal
+
+import click
+from rich.table import Table
+
+from phoneprov_core.deployments.model import Action, Deployment, Wanted
+from phoneprov_core.kernel.actor import SYSTEM
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.store import Listing, Window
+from phoneprov_http.main.commands.local_access import Acting, acting, console, profile_called
+from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_http.main.commands.wording import how_it_went, moment
+
+Outcome = Literal["running", "deployed", "failed", "interrupted"]
+
+
+@click.command()
+@click.argument("mac", required=False, callback=mac_of)
+@click.option("--current", is_flag=True, help="Only what is on each phone now.")
+@click.option("--profile", help="Only deployments of this profile, a uuid or a name.")
+@click.option(
+    "--outcome",
+    type=click.Choice(["running", "deployed", "failed", "interrupted"]),
+    help="Only deployments that ended so.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 1000),
+    default=20,
+    show_default=True,
+    help="At most so many, the newest.",
+)
+@as_json
+def history(
+    mac: str | None,
+    *,
+    current: bool,
+    profile: str | None,
+    outcome: Outcome | None,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """Show what was put onto the phone MAC, or onto all phones, and how that went.
+
+    Oldest first; what is on a phone now has a star. Times are UTC.
+
+    \b
+      phoneprov history 001bd4123456
+      phoneprov history --current
+      phoneprov history --outcome failed --json
+    """
+    found, now, names = asyncio.run(_found(mac, profile, outcome, limit, current=current))
+    if as_json:
+        print_json(found)
+        return
+    if not found:
+        click.echo("There are no such deployments.")
+        return
+    table = Table(box=None, pad_edge=False)
+    columns = ["", *([] if mac else ["Phone"]), "No.", "When", "By", "Profile", "Rev."]
+    for column in columns:
+        table.add_column(column, no_wrap=column != "Profile")
+    table.add_column("How it went")
+    for one in found:
+        table.add_row(
+            "*" if one.uuid in now else "",
+            *([] if mac else [one.mac]),
+            str(one.number),
+            moment(one.created_at),
+            names[one.user_uuid],
+            one.profile_name,
+            str(one.revision),
+            f"{'put back: ' if one.action is Action.ROLLBACK else ''}"
+            f"{how_it_went(one, briefly=True)}",
+        )
+    console().print(table)
+
+
+async def _found(
+    mac: str | None, profile: str | None, outcome: Outcome | None, limit: int, *, current: bool
+) -> tuple[list[Deployment], set[str], dict[str, str]]:
+    """The deployments, the uuids of those that are on phones now, and the names of users."""
+    async with acting() as at:
+        wanted = Wanted(
+            mac=mac,
+            profile_uuid=None if profile is None else await profile_called(at, profile),
+            outcome=outcome,
+            current=current,
+        )
+        counted = await _listed(at, wanted, Window(limit=1))
+        offset = max(0, (counted.total or 0) - limit)
+        found = (await _listed(at, wanted, Window(limit=limit, offset=offset))).first
+        return found, await _on_phones(at, found), await _names(at, found)
+
+
+async def _listed(at: Acting, wanted: Wanted, window: Window) -> Listing[Deployment]:
+    if wanted.mac is None:
+        return await at.use_cases.deployments.all(at.actor, wanted, window)
+    return await at.use_cases.deployments.of_phone(at.actor, wanted.mac, wanted, window)
+
+
+async def _on_phones(at: Acting, found: Iterable[Deployment]) -> set[str]:
+    now = set()
+    for mac in {one.mac for one in found if one.place is not None}:
+        now.add((await at.use_cases.deployments.current(at.actor, mac)).uuid)
+    return now
+
+
+async def _names(at: Acting, found: Iterable[Deployment]) -> dict[str, str]:
+    names = {SYSTEM: "the machine"}
+    for uuid in {one.user_uuid for one in found} - {SYSTEM}:
+        try:
+            names[uuid] = (await at.use_cases.users.get(at.actor, uuid)).username
+        except NotFound:
+            names[uuid] = "somebody deleted"
+    return names

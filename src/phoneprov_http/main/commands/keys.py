@@ -1,0 +1,116 @@
+"""``phoneprov keys``: for the person who looks after the secret keys."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import click
+
+from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.lifecycle import migrate_embedded, opened, prepare, require_keys
+from phoneprov_adapters.security.rotation import KeyStatus, Rotated
+from phoneprov_adapters.sql.stores.sealed import PINS
+from phoneprov_http.main.commands.local_access import counting
+from phoneprov_http.main.commands.settings import settings_of_environment
+
+_MOST_NAMES = 20
+_MOST_PLACES = 5
+
+PinOwners = dict[str, list[str]]
+
+
+@click.group()
+def keys() -> None:
+    """Look after the keys that secrets are encrypted with (PHONEPROV_SECRET_KEYS).
+
+    The first key encrypts, the others still decrypt. To change keys: put the new one behind
+    the others and restart every phoneprov, then put it first and restart again, then rotate;
+    then, when status says that nothing needs the old one, leave that out.
+    """
+
+
+@keys.command()
+def status() -> None:
+    """Say how many stored secrets need which key; exit with 1 unless the first is enough."""
+    status, owners = asyncio.run(_status())
+    for line in told(status, owners):
+        click.echo(line)
+    if status.outdated:
+        sys.exit(1)
+
+
+@keys.command()
+def rotate() -> None:
+    """Encrypt everything that older keys encrypted with the first key.
+
+    Others may serve from the same database meanwhile, if they were started with the same
+    keys. Can be broken off and repeated.
+    """
+    rotated, owners = asyncio.run(_rotate())
+    click.echo(f"{rotated.count} secret(s) were encrypted with the key {rotated.status.current}.")
+    for line in told(rotated.status, owners):
+        click.echo(line)
+    if rotated.unreadable:
+        some = ", ".join(rotated.unreadable[:_MOST_PLACES])
+        click.echo(
+            f"phoneprov: {len(rotated.unreadable)} secret(s) cannot be decrypted, for they were"
+            f" altered in the database, and were left alone: {some}",
+            err=True,
+        )
+        sys.exit(1)
+
+
+def told(status: KeyStatus, owners: PinOwners) -> list[str]:
+    """One line a key."""
+    lines = []
+    for key_id in (*status.configured, *status.missing):
+        rank = "the first" if key_id == status.current else "older"
+        if key_id in status.missing:
+            rank = "MISSING"
+        uses = ", ".join(f"{use.count} {use.what}" for use in status.of(key_id))
+        line = f"{key_id} ({rank}): {uses or 'nothing needs it'}"
+        if key_id in owners:
+            line += f"; PINs can only be set again, by {', '.join(owners[key_id])}"
+        lines.append(line)
+    return lines
+
+
+async def _status() -> tuple[KeyStatus, PinOwners]:
+    container = await _container()
+    async with opened(container):
+        status = await container.rotation().status()
+        if status.missing and (made := container.keys().made):
+            # It was made in the place of one that got lost, and nothing needs it yet.
+            made.unlink(missing_ok=True)
+        return status, await _pin_owners(container, status)
+
+
+async def _rotate() -> tuple[Rotated, PinOwners]:
+    container = await _container()
+    async with opened(container):
+        await require_keys(container)
+        with counting() as progress:
+            task = progress.add_task("Encrypting anew")
+            rotated = await container.rotation().rotate(
+                lambda done, total: progress.update(task, completed=done, total=total)
+            )
+        return rotated, await _pin_owners(container, rotated.status)
+
+
+async def _container() -> Container:
+    settings = settings_of_environment()
+    container = prepare(settings)
+    await migrate_embedded(settings)
+    return container
+
+
+async def _pin_owners(container: Container, status: KeyStatus) -> PinOwners:
+    """By key, the names of some users whose PIN needs it, for every key but the first."""
+    owners = {}
+    for use in status.outdated:
+        if use.what == PINS:
+            names = await container.rotation().pin_owners(use.key_id, _MOST_NAMES)
+            more = use.count - len(names)
+            owners[use.key_id] = [*names, f"and {more} more"] if more > 0 else names
+    return owners

@@ -1,0 +1,88 @@
+"""``phoneprov lint``: what is wrong in configurations, as compilers tell it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from phoneprov_core.configuration.lint import Finding, Severity
+from phoneprov_core.configuration.lint import lint as findings_in
+from phoneprov_core.configuration.well_formed import LARGEST
+from phoneprov_core.kernel import values
+from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+
+_OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
+
+
+@click.command()
+@click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path),
+)
+@click.option(
+    "--mac",
+    callback=mac_of,
+    help="The phone they are for; otherwise a file named SEP and a MAC is for that phone.",
+)
+@click.option(
+    "--family",
+    type=click.Choice(["SCCP", "SIP", "SIPE"], case_sensitive=False),
+    help="The firmware family they are for.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
+@as_json
+def lint(
+    files: tuple[Path, ...],
+    *,
+    mac: str | None,
+    family: Literal["SCCP", "SIP", "SIPE"] | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Look for mistakes in device configurations; - is standard input.
+
+    Prints FILE:LINE:COLUMN: SEVERITY: MESSAGE [CODE], one finding a line. Errors are what a
+    phone will not take or be set wrongly by, warnings what may not do what was meant, notes
+    what is worth knowing. Needs no database and no settings. Exits with 1 when there is an
+    error.
+
+    \b
+      phoneprov lint SEP001BD4123456.cnf.xml
+      phoneprov lint --strict /tftpboot/*.cnf.xml
+    """
+    found = [(str(file), _found(file, mac, family)) for file in files]
+    counted = Counter(finding.severity for _, findings in found for finding in findings)
+    if as_json:
+        print_json([{"file": name, "findings": findings} for name, findings in found])
+    else:
+        for name, findings in found:
+            for finding in findings:
+                click.echo(line_of(name, finding))
+        if counted:
+            told = ", ".join(f"{counted[one]} {one.value}(s)" for one in Severity if counted[one])
+            click.echo(f"{told} in {len(files)} file(s)", err=True)
+    if counted[Severity.ERROR] or (strict and counted[Severity.WARNING]):
+        sys.exit(1)
+
+
+def line_of(name: str, finding: Finding) -> str:
+    """A finding as editors and people read it."""
+    place = f"{name}:{finding.line}:{finding.column}"
+    return f"{place}: {finding.severity.value}: {finding.message} [{finding.code}]"
+
+
+def _found(file: Path, mac: str | None, family: str | None) -> tuple[Finding, ...]:
+    named = _OF_PHONE.match(file.name)
+    if mac is None and named:
+        mac = values.known_mac(named[1]) or None
+    with click.open_file(str(file), "rb") as stream:
+        # Enough to see that it is too large.
+        return findings_in(stream.read(LARGEST + 1), mac=mac, family=family)

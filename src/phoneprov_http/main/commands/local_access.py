@@ -1,0 +1,89 @@
+"""What commands share that act on the service's database as the person at the machine."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from phoneprov_adapters.composition.lifecycle import open_phoneprov
+from phoneprov_core.application import UseCases
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.kernel.ids import known_id
+from phoneprov_http.main.commands.settings import settings_of_environment
+
+NOT_SEEN = 3
+"""The exit code when the file is in place, but the phone was not restarted, or was not seen to
+come back."""
+
+_MOST_NAMESAKES = 5
+
+
+class Acting(NamedTuple):
+    """The use cases, and who calls them."""
+
+    use_cases: UseCases
+    actor: Actor
+
+
+@asynccontextmanager
+async def acting(*, watching: bool = True) -> AsyncIterator[Acting]:
+    """Work on the database that the settings name, side by side with whoever serves from it.
+
+    Unless ``watching``, nobody looks whether phones come back. Raises ``SettingsError`` and
+    ``Unavailable``.
+    """
+    # What goes wrong is told in one line; a handler keeps Python from writing another.
+    logging.getLogger("phoneprov").addHandler(logging.NullHandler())
+    settings = settings_of_environment()
+    if not watching:
+        settings = msgspec.structs.replace(settings, confirm_seconds=0)
+    async with open_phoneprov(settings) as use_cases:
+        yield Acting(use_cases, use_cases.system_actor())
+
+
+async def profile_called(acting: Acting, text: str) -> str:
+    """The uuid of the profile with this uuid or name. Raises ``NotFound``, and ``Conflict``
+    when several have the name."""
+    if uuid := known_id(text):
+        return uuid
+    found = [
+        profile.uuid
+        async for piece in await acting.use_cases.profiles.all(acting.actor)
+        for profile in piece
+        if profile.name == text
+    ]
+    if not found:
+        raise NotFound(f"There is no profile called {text!r}.")
+    if len(found) > 1:
+        some = ", ".join(found[:_MOST_NAMESAKES])
+        raise Conflict(
+            f"{len(found)} profiles are called {text!r}; name one by its uuid, such as {some}."
+        )
+    return found[0]
+
+
+def counting() -> Progress:
+    """A bar on standard error, on a terminal alone, that is gone when all is done; each task
+    says what it is about in its description."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Where tables go. What is in records is never taken for markup."""
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False)

@@ -1,0 +1,88 @@
+"""``phoneprov preview``: what a switch would do."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from phoneprov_core.configuration.lint import has_errors
+from phoneprov_core.deployments.ports import Reach
+from phoneprov_core.deployments.preview import Preview
+from phoneprov_core.profiles.model import SwitchRequest
+from phoneprov_http.main.commands.lint import line_of
+from phoneprov_http.main.commands.local_access import acting, console, profile_called
+from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_http.main.commands.wording import how_it_went, moment, what
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command()
+@click.argument("profile")
+@click.argument("mac", callback=mac_of)
+@as_json
+def preview(profile: str, mac: str, *, as_json: bool) -> None:
+    """Say what phoneprov switch PROFILE MAC would do, and touch nothing.
+
+    Shows whether the profile fits the phone, whether the FTP server and the phone can be
+    reached, what the linter finds in the configuration, and how it differs from what is on the
+    phone; secrets are masked. Exits with 1 when something stands against the switch: it would
+    be refused, the server cannot be reached, or the linter finds an error.
+
+    \b
+      phoneprov preview "Ada at the front desk" 001bd4123456
+    """
+    previewed = asyncio.run(_previewed(profile, mac))
+    if as_json:
+        print_json(previewed)
+    else:
+        _show(previewed)
+    if (
+        not previewed.compatible
+        or previewed.server.reachable is False
+        or has_errors(previewed.findings)
+    ):
+        sys.exit(1)
+
+
+async def _previewed(profile: str, mac: str) -> Preview:
+    async with acting() as at:
+        request = SwitchRequest(profile_uuid=await profile_called(at, profile), mac=mac)
+        return await at.use_cases.preview_switch(at.actor, request)
+
+
+def _show(previewed: Preview) -> None:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_row("Phone", previewed.mac)
+    table.add_row("Profile", f"{previewed.profile}, revision {previewed.revision}")
+    table.add_row("File", f"{previewed.filename}, {previewed.size} bytes")
+    table.add_row("Fits", "yes" if previewed.compatible else f"NO: {previewed.objection}")
+    table.add_row("FTP server", _reached(previewed.server))
+    table.add_row("Web server", _reached(previewed.phone))
+    now = previewed.on_phone
+    if now is not None:
+        since = moment(now.created_at)
+        table.add_row("On the phone", f"{what(now)}, since {since}: {how_it_went(now)}")
+    table.add_row("Would change", _changes(previewed))
+    console().print(table)
+    for finding in previewed.findings:
+        click.echo(line_of(previewed.filename, finding))
+    if previewed.diff:
+        click.echo()
+        for line in previewed.diff.splitlines():
+            console().print(Text(line, style=_COLOURS.get(line[:1], "")), soft_wrap=True)
+
+
+def _reached(reach: Reach) -> str:
+    word = {True: "reachable", False: "NOT REACHABLE", None: "unknown"}[reach.reachable]
+    return f"{word}: {reach.message}"
+
+
+def _changes(previewed: Preview) -> str:
+    if previewed.diff_note is not None:
+        return f"unknown: {previewed.diff_note}"
+    return "yes, as shown below" if previewed.diff else "nothing"

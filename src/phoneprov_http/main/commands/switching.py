@@ -1,0 +1,185 @@
+"""``phoneprov switch`` and ``phoneprov rollback``."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+
+import click
+from msgspec import UNSET, UnsetType
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from phoneprov_core.deployments.model import Confirmation, Deployment, Step, StepName, Wanted
+from phoneprov_core.deployments.rollback import RollbackRequest
+from phoneprov_core.deployments.steps import Progress as OnStep
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.profiles.model import SwitchRequest
+from phoneprov_http.main.commands.local_access import (
+    NOT_SEEN,
+    Acting,
+    acting,
+    console,
+    profile_called,
+)
+from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_http.main.commands.wording import STEPS, how_it_went, is_seen_through, what
+
+_LOOK_SECONDS = 0.2
+
+Work = Callable[[Acting, OnStep], Awaitable[Deployment]]
+
+_wait = click.option(
+    "--wait/--no-wait",
+    default=True,
+    show_default=True,
+    help=(
+        "Wait until the phone was seen to come back, for PHONEPROV_CONFIRM_TIMEOUT seconds at "
+        "most; otherwise nobody looks."
+    ),
+)
+
+
+@click.command()
+@click.argument("profile")
+@click.argument("mac", callback=mac_of)
+@_wait
+@as_json
+def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
+    """Put the newest revision of PROFILE, a uuid or a name, onto the phone MAC.
+
+    Uploads the configuration, clears the phone's services, restarts the phone, and waits until
+    it was seen to come back. Recorded as done by the person at the machine; works beside a
+    running service.
+
+    \b
+    Exits with 0 when all went well, 1 when the file could not be put in place (the old one is
+    there, whole), 2 when the command or a setting is wrong, 3 when the file is in place but
+    the phone was not restarted or not seen to come back.
+
+    \b
+      phoneprov switch "Ada at the front desk" 001bd4123456
+      phoneprov switch 5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11 00:1B:D4:12:34:56 --json
+    """
+
+    async def work(at: Acting, on_step: OnStep) -> Deployment:
+        request = SwitchRequest(profile_uuid=await profile_called(at, profile), mac=mac)
+        return await at.use_cases.switch_profile.deployment(at.actor, request, on_step)
+
+    _finish(asyncio.run(_done(work, wait=wait)), as_json=as_json)
+
+
+@click.command()
+@click.argument("mac", callback=mac_of)
+@click.option(
+    "--deployment",
+    metavar="NUMBER|UUID",
+    help="Put back what this deployment of the phone brought, as phoneprov history tells it.",
+)
+@click.option("--profile", help="Put back a revision of this profile, a uuid or a name.")
+@click.option("--revision", type=click.IntRange(1, 2**31 - 1), help="Which one of --profile.")
+@_wait
+@as_json
+def rollback(
+    mac: str,
+    deployment: str | None,
+    profile: str | None,
+    revision: int | None,
+    *,
+    wait: bool,
+    as_json: bool,
+) -> None:
+    """Put back what was on the phone MAC before what is there now.
+
+    An ordinary switch, with all its steps, to an older revision; what is put back can also be
+    named. Exits like phoneprov switch.
+
+    \b
+      phoneprov rollback 001bd4123456
+      phoneprov rollback 001bd4123456 --deployment 3
+      phoneprov rollback 001bd4123456 --profile "Ada at the front desk" --revision 2
+    """
+    if (profile is None) != (revision is None) or (profile and deployment):
+        raise click.UsageError("--profile and --revision go together, and without --deployment.")
+
+    async def work(at: Acting, on_step: OnStep) -> Deployment:
+        request = RollbackRequest(
+            deployment_uuid=await _deployment_called(at, mac, deployment),
+            profile_uuid=UNSET if profile is None else await profile_called(at, profile),
+            revision=UNSET if revision is None else revision,
+        )
+        return await at.use_cases.rollback(at.actor, mac, request, on_step)
+
+    _finish(asyncio.run(_done(work, wait=wait)), as_json=as_json)
+
+
+async def _deployment_called(at: Acting, mac: str, text: str | None) -> str | UnsetType:
+    if text is None:
+        return UNSET
+    if not text.isdigit():
+        return text
+    async for piece in await at.use_cases.deployments.all(at.actor, Wanted(mac=mac)):
+        for deployment in piece:
+            if deployment.number == int(text[:10]):
+                return deployment.uuid
+    raise NotFound(f"This phone has no deployment number {text}.")
+
+
+async def _done(work: Work, *, wait: bool) -> Deployment:
+    with _Shown() as shown:
+        async with acting(watching=wait) as at:
+            deployment = await work(at, shown.step)
+            while deployment.confirmation is Confirmation.PENDING:
+                shown.waits()
+                await asyncio.sleep(_LOOK_SECONDS)
+                deployment = await at.use_cases.deployments.get(at.actor, deployment.uuid)
+            return deployment
+
+
+class _Shown:
+    """The steps as they are done, on a terminal."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            TimeElapsedColumn(),
+            console=console(stderr=True),
+            transient=True,
+            disable=not sys.stderr.isatty(),
+        )
+        self._task = self._progress.add_task("begin", total=len(STEPS) + 1)
+
+    def __enter__(self) -> _Shown:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def step(self, name: StepName, step: Step | None) -> None:
+        """A step begins, or has ended."""
+        self._progress.update(
+            self._task, description=STEPS[name], advance=1 if step else 0, refresh=True
+        )
+
+    def waits(self) -> None:
+        """All steps are done, and the phone is waited for."""
+        self._progress.update(self._task, description="wait for the phone")
+
+
+def _finish(deployment: Deployment, *, as_json: bool) -> None:
+    if as_json:
+        print_json(deployment)
+    else:
+        table = Table(box=None, show_header=False, pad_edge=False)
+        for step in deployment.steps:
+            ok = "done" if step.ok else "FAILED"
+            table.add_row(STEPS[step.name], ok, f"{step.duration_ms} ms", step.message or "")
+        console().print(table)
+        click.echo(f"{what(deployment)}, is on {deployment.mac} as {deployment.place}.")
+        click.echo(f"Deployment {deployment.number} of this phone: {how_it_went(deployment)}")
+    if not is_seen_through(deployment):
+        sys.exit(NOT_SEEN)

@@ -1,0 +1,193 @@
+"""``phoneprov import`` and ``phoneprov export``: many records at once, as files."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from phoneprov_adapters.files.csv import CsvTable, CsvWriter
+from phoneprov_adapters.files.pieces import OwnedBy
+from phoneprov_adapters.files.vcard import VcardTable, VcardWriter
+from phoneprov_core.transfer.model import Imported, RowProblem, Table
+from phoneprov_core.transfer.sheets import SHEETS, Sheet
+from phoneprov_core.transfer.use_cases import sheet_of
+from phoneprov_http.main.commands.local_access import acting, counting
+
+_KIND = click.argument("kind", metavar="KIND", type=click.Choice(list(SHEETS)))
+_VCARD = ("company-directory", "personal-directory")
+_ASTERISK = {"sccp": "chan_sccp", "pjsip": "chan_pjsip"}
+
+
+@click.command("import")
+@_KIND
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Only say what would be done, and what is wrong.")
+@click.option("--keep-going", is_flag=True, help="Leave bad rows out and bring in the others.")
+@click.option("--user", help="Whose contacts these are, for a file that does not say so.")
+def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str | None) -> None:
+    """Bring in the rows of a file: CSV, or vCard (.vcf) for directories.
+
+    KIND is users, extensions, phones, kems, company-directory or personal-directory. The first
+    line of a CSV file names the columns. A row that names a record which is there changes it,
+    any other makes a new one; nothing is deleted. When a row is bad, nothing is brought in.
+    """
+    sheet = sheet_of(kind)
+    table: Table = CsvTable(file)
+    if _is_vcard(sheet, file, "auto"):
+        table = VcardTable(file, sheet.columns)
+    if user is not None:
+        if not sheet.owned:
+            raise click.UsageError("--user is for personal-directory only.")
+        table = OwnedBy(table, user)
+    try:
+        imported = asyncio.run(_import(kind, table, dry_run=dry_run, keep_going=keep_going))
+    except OSError as error:
+        raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
+    for problem in imported.problems:
+        click.echo(_told(file, problem), err=True)
+    click.echo(_summary(imported, dry_run=dry_run))
+    if imported.problems:
+        sys.exit(1)
+
+
+@click.command("export")
+@_KIND
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["auto", "csv", "vcard", "sccp", "pjsip"]),
+    default="auto",
+    show_default=True,
+    help="sccp and pjsip are files that Asterisk reads; auto is vcard for .vcf, else csv.",
+)
+@click.option("--with-secrets", is_flag=True, help="With the passwords of extensions.")
+@click.option("--context", default="default", show_default=True, help="Of PJSIP endpoints.")
+def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: str) -> None:
+    """Write what is there to a file, which takes the place of one of that name.
+
+    KIND is users, extensions, phones, kems, company-directory or personal-directory. Passwords
+    of users never leave. A file with secrets is readable for its owner alone.
+    """
+    sheet = sheet_of(kind)
+    if with_secrets and not sheet.secret:
+        raise click.UsageError("--with-secrets is for extensions only.")
+    if format_ in _ASTERISK and kind != "extensions":
+        raise click.UsageError(f"--format {format_} is for extensions only.")
+    if format_ == "vcard" and kind not in _VCARD:
+        raise click.UsageError("--format vcard is for directories only.")
+    try:
+        with _replacing(file, private=with_secrets) as out:
+            if format_ in _ASTERISK:
+                work = _asterisk(_ASTERISK[format_], out, context, with_secrets=with_secrets)
+            else:
+                as_vcard = _is_vcard(sheet, file, format_)
+                work = _export(sheet, out, as_vcard=as_vcard, with_secrets=with_secrets)
+            count, left_out = asyncio.run(work)
+    except OSError as error:
+        raise click.UsageError(f"{file} cannot be written ({error.strerror}).") from None
+    except ValueError as error:
+        raise click.UsageError(f"--context: {error}.") from None
+    for line in left_out:
+        click.echo(f"phoneprov: {line}", err=True)
+    click.echo(f"{count} record(s) were written to {file}.")
+    if left_out:
+        sys.exit(1)
+
+
+async def _import(kind: str, table: Table, *, dry_run: bool, keep_going: bool) -> Imported:
+    async with acting(watching=False) as at:
+        with counting() as progress:
+            task = progress.add_task("", total=None)
+            return await at.use_cases.transfer.into(
+                at.actor,
+                kind,
+                table,
+                dry_run=dry_run,
+                keep_going=keep_going,
+                progress=lambda what, done, total: progress.update(
+                    task, description=f"Rows {what}", completed=done, total=total
+                ),
+            )
+
+
+async def _export(
+    sheet: Sheet, out: TextIO, *, as_vcard: bool, with_secrets: bool
+) -> tuple[int, list[str]]:
+    count = 0
+    columns = sheet.leaving(with_secrets=with_secrets)
+    writer = VcardWriter(out) if as_vcard else CsvWriter(out, columns)
+    async with acting(watching=False) as at:
+        async for rows in at.use_cases.transfer.out(
+            at.actor, sheet.name, with_secrets=with_secrets
+        ):
+            await asyncio.to_thread(writer.write, rows)
+            count += len(rows)
+    return count, []
+
+
+async def _asterisk(
+    driver: str, out: TextIO, context: str, *, with_secrets: bool
+) -> tuple[int, list[str]]:
+    count, left_out = 0, []
+    async with acting(watching=False) as at:
+        out.write("; Written by phoneprov; changes made here are lost with the next export.\n\n")
+        sections = at.use_cases.transfer.asterisk(
+            at.actor, driver, with_secrets=with_secrets, context=context
+        )
+        async for section in sections:
+            out.write(section.text)
+            count += section.left_out is None
+            if section.left_out is not None:
+                left_out.append(section.left_out)
+    return count, left_out
+
+
+def _is_vcard(sheet: Sheet, file: Path, format_: str) -> bool:
+    ending = file.suffix.lower() in {".vcf", ".vcard"}
+    return sheet.name in _VCARD and (format_ == "vcard" or (format_ == "auto" and ending))
+
+
+@contextmanager
+def _replacing(file: Path, *, private: bool) -> Iterator[TextIO]:
+    """A file that takes the place of ``file`` when it is whole, or is none."""
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        if not private:
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _told(file: Path, problem: RowProblem) -> str:
+    field = f"{problem.field} " if problem.field else ""
+    return f"{file.name}:{problem.line}: {field}{problem.message}."
+
+
+def _summary(imported: Imported, *, dry_run: bool) -> str:
+    bad = len({problem.line for problem in imported.problems})
+    counts = (
+        f"{imported.created} new, {imported.updated} changed, {imported.unchanged} as they were, "
+        f"{bad} bad"
+    )
+    if imported.written:
+        return f"Imported: {counts}."
+    if dry_run:
+        return f"Nothing was written. An import would find: {counts}."
+    return f"Nothing was written: {counts}."

@@ -1,0 +1,44 @@
+"""The ASGI entry: ``phoneprov_http.main.serving.asgi:make_app`` is a factory for any server."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from litestar import Litestar
+from litestar.types import ASGIApp
+
+from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
+from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_http.app import HttpSettings, create_app
+from phoneprov_http.main.serving.logs import set_up_logs
+
+
+def make_app() -> ASGIApp:
+    """The application with the settings of the environment."""
+    set_up_logs()
+    return app_over(prepare(read_settings(os.environ)))
+
+
+def app_over(container: Container) -> ASGIApp:
+    """The application over a container; the database is open while the server runs."""
+
+    @asynccontextmanager
+    async def lifespan(_: Litestar) -> AsyncIterator[None]:
+        async with running(container, patient=True, batches=True):
+            # What start-up made stays for good: the collector need not look at it again,
+            # which would stop the loop for tens of milliseconds now and then.
+            gc.collect()
+            gc.freeze()
+            yield
+
+    settings = container.settings()
+    return create_app(
+        container.use_cases(),
+        HttpSettings(largest_body=settings.largest_body, trusted_proxies=settings.trusted_proxies),
+        ready=readiness(container),
+        lifespan=[lifespan],
+    )

@@ -1,0 +1,201 @@
+"""Adapters of other packages: found by entry points, chosen by settings, told of in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.factories import (
+    cisco_phones,
+    database_of,
+    phone_driver_of,
+    require_own_database,
+    rotation_of,
+    uploader_of,
+)
+from phoneprov_adapters.composition.lifecycle import open_phoneprov, readiness, require_keys
+from phoneprov_adapters.composition.settings import Settings, SettingsError, read_settings
+from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
+from phoneprov_adapters.testing.records import a_phone
+from phoneprov_core.devices.restart import CiscoPhones
+from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.phones.model import NewPhone
+from support.distributions import distribution
+from support.keys import NEW_KEY
+
+KEYS = SecretKeys.parse(NEW_KEY)
+SOURCE = """
+import msgspec
+from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_core.devices.ports import PhoneDriver
+
+class Bells(PhoneDriver):
+    def __init__(self): self.rung = []
+    async def leave_services(self, phone): self.rung.append("leave " + phone.mac)
+    async def restart(self, phone, software_type): self.rung.append("restart " + phone.mac)
+
+def bells(settings):
+    return Bells()
+
+def shelf(settings):
+    shelf = settings.variables.required("PHONEPROV_SHELF")
+    return MemoryUploader(settings.phone_networks, host=shelf)
+
+def notes(settings, box):
+    return MemoryDatabase()
+
+def picky(settings):
+    raise ValueError("the moon must be full.")
+"""
+ENTRY_POINTS = """
+[phoneprov.uploaders]
+shelf = office_things:shelf
+picky = office_things:picky
+gone = office_things:gone
+[phoneprov.phones]
+bells = office_things:bells
+[phoneprov.databases]
+notes = office_things:notes
+"""
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder on the path with a package that offers adapters."""
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    distribution(folder, "office-things", {"office_things": SOURCE}, ENTRY_POINTS)
+    monkeypatch.syspath_prepend(str(folder))
+    return folder
+
+
+def chosen(**variables: str) -> Settings:
+    return read_settings(variables)
+
+
+def test_our_own_are_taken_unless_another_is_chosen() -> None:
+    settings = chosen()
+
+    assert isinstance(uploader_of(settings), FtpUploader)
+    assert isinstance(phone_driver_of(settings), CiscoPhones)
+    assert isinstance(database_of(settings, SecretBox(KEYS)), SqliteDatabase)
+
+
+@pytest.mark.usefixtures("installed")
+def test_what_another_package_offers_is_taken_when_it_is_chosen() -> None:
+    settings = chosen(PHONEPROV_UPLOADER="shelf", PHONEPROV_SHELF="attic")
+    container = Container(settings=settings, keys=KEYS)
+
+    assert isinstance(container.uploader(), MemoryUploader)
+    assert type(phone_driver_of(chosen(PHONEPROV_PHONE_DRIVER="bells"))).__name__ == "Bells"
+    notes = chosen(PHONEPROV_DATABASE_URL="notes://here")
+    assert isinstance(database_of(notes, SecretBox(KEYS)), MemoryDatabase)
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("variable", "choices"),
+    [
+        ("PHONEPROV_UPLOADER", "ftp, gone, picky, shelf"),
+        ("PHONEPROV_PHONE_DRIVER", "cisco, bells"),
+    ],
+)
+def test_a_name_that_nobody_offers_is_told_with_the_choices(variable: str, choices: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        chosen(**{variable: "carrier-pigeon"})
+
+    assert str(caught.value) == f"{variable} is not valid: it must be one of {choices}."
+
+
+def test_a_database_that_nobody_offers_is_told_without_its_address() -> None:
+    with pytest.raises(SettingsError, match="PHONEPROV_DATABASE_URL") as caught:
+        chosen(PHONEPROV_DATABASE_URL="notes://ada:planted-secret@here")
+
+    assert "planted-secret" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("variables", "reason"),
+    [
+        ({"PHONEPROV_UPLOADER": "picky"}, "office-things, cannot be set up: the moon must be full"),
+        ({"PHONEPROV_UPLOADER": "gone"}, "office-things, cannot be loaded"),
+        ({"PHONEPROV_UPLOADER": "shelf"}, "PHONEPROV_SHELF is not set"),
+    ],
+)
+def test_one_that_cannot_be_made_says_why_in_one_line(
+    variables: dict[str, str], reason: str
+) -> None:
+    with pytest.raises(SettingsError, match=reason) as caught:
+        uploader_of(chosen(**variables))
+
+    assert "\n" not in str(caught.value)
+
+
+def test_a_name_that_two_packages_offer_is_refused(installed: Path) -> None:
+    distribution(installed, "other-things", {}, ENTRY_POINTS)
+
+    with pytest.raises(SettingsError, match="office-things, other-things"):
+        uploader_of(chosen(PHONEPROV_UPLOADER="shelf", PHONEPROV_SHELF="attic"))
+
+
+def test_certificates_that_cannot_be_read_are_told_in_one_line(tmp_path: Path) -> None:
+    settings = chosen(PHONEPROV_FTP_TLS="explicit", PHONEPROV_FTP_TLS_CA=str(tmp_path / "no.pem"))
+
+    with pytest.raises(SettingsError, match="PHONEPROV_FTP_TLS_CA"):
+        uploader_of(settings)
+
+
+@pytest.mark.usefixtures("installed")
+async def test_restarts_switched_off_are_off_for_every_driver() -> None:
+    driver = phone_driver_of(chosen(PHONEPROV_PHONE_DRIVER="bells", PHONEPROV_RESTART="none"))
+
+    with pytest.raises(Conflict, match="switched off"):
+        await driver.restart(a_phone(1), None)
+    await driver.leave_services(a_phone(1))
+
+
+async def test_our_own_driver_can_be_made_for_another_to_hand_on_to() -> None:
+    driver = cisco_phones(chosen(PHONEPROV_RESTART="none"))
+
+    with pytest.raises(Conflict, match="switched off"):
+        await driver.restart(a_phone(1), None)
+
+
+@pytest.mark.usefixtures("installed")
+async def test_a_service_over_another_s_database(tmp_path: Path) -> None:
+    settings = chosen(
+        PHONEPROV_DATABASE_URL="notes://here", PHONEPROV_DATA_DIR=str(tmp_path / "data")
+    )
+
+    async with open_phoneprov(settings) as phoneprov:
+        actor = phoneprov.system_actor()
+        await phoneprov.phones.create(actor, NewPhone(mac="001bd4123456"))
+        phones = await (await phoneprov.phones.all(actor)).everything()
+    assert [phone.mac for phone in phones] == ["00:1B:D4:12:34:56"]
+
+    container = Container(settings=settings, keys=KEYS)
+    await require_keys(container)
+    ready = readiness(container)
+    assert await ready() is None
+    await container.database().close()
+    assert await ready() is not None
+
+
+@pytest.mark.usefixtures("installed")
+def test_another_s_database_looks_after_its_keys_and_schema_itself() -> None:
+    settings = chosen(PHONEPROV_DATABASE_URL="notes://here")
+
+    with pytest.raises(SettingsError, match="of another package"):
+        require_own_database(settings)
+    with pytest.raises(SettingsError, match="of another package"):
+        rotation_of(settings, MemoryDatabase(), KEYS, SecretBox(KEYS))
+    require_own_database(chosen())

@@ -1,0 +1,125 @@
+"""Unified diffs are true: they lead from one text to the other."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phoneprov_core.configuration.diff import MOST_LINES, MOST_PAIRS, unified_diff
+
+
+def diff(old: str, new: str) -> str:
+    return unified_diff(old, new, old_label="on the phone", new_label="the profile")
+
+
+def patched(old: str, patch: str) -> list[str]:
+    """The lines of ``old`` with a unified diff applied; context and places must agree."""
+    lines = old.split("\n")
+    done: list[str] = []
+    place = 0
+    for line in patch.split("\n")[2:-1]:
+        if header := re.fullmatch(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", line):
+            start = int(header[1]) - (header[2] != "0")
+            done += lines[place:start]
+            place = start
+            assert len(done) == int(header[3]) - (header[4] != "0")
+        elif line.startswith("+"):
+            done.append(line[1:])
+        else:
+            assert lines[place] == line[1:]
+            if line.startswith(" "):
+                done.append(lines[place])
+            place += 1
+    return done + lines[place:]
+
+
+def test_equal_texts_do_not_differ() -> None:
+    assert diff("<a>\n</a>", "<a>\n</a>") == ""
+
+
+def test_a_change_stands_between_three_lines_of_what_is_around_it() -> None:
+    old = "".join(f"<line{i}/>\n" for i in range(1, 12))
+
+    assert diff(old, old.replace("<line6/>", "<new/>\n<newer/>")) == (
+        "--- on the phone\n"
+        "+++ the profile\n"
+        "@@ -3,7 +3,8 @@\n"
+        " <line3/>\n"
+        " <line4/>\n"
+        " <line5/>\n"
+        "-<line6/>\n"
+        "+<new/>\n"
+        "+<newer/>\n"
+        " <line7/>\n"
+        " <line8/>\n"
+        " <line9/>\n"
+    )
+
+
+def test_changes_far_apart_stand_apart() -> None:
+    old = "".join(f"{i}\n" for i in range(30))
+
+    patch = diff(old, old.replace("\n3\n", "\n").replace("\n25\n", "\nx\n"))
+
+    assert [line for line in patch.split("\n") if line.startswith("@@")] == [
+        "@@ -1,7 +1,6 @@",
+        "@@ -23,7 +22,7 @@",
+    ]
+
+
+def test_the_first_lines_of_all_are_put_behind_line_nothing() -> None:
+    assert diff("", "a\nb\n") == "--- on the phone\n+++ the profile\n@@ -0,0 +1,2 @@\n+a\n+b\n"
+    assert diff("a", "") == "--- on the phone\n+++ the profile\n@@ -1 +0,0 @@\n-a\n"
+
+
+def test_line_ends_alone_are_told_in_words() -> None:
+    patch = diff("<a>\r\n</a>\r\n", "<a>\n</a>")
+
+    assert patch.split("\n")[2:] == ["\\ The lines are the same; their ends (CR, LF) differ.", ""]
+
+
+LINES = st.lists(st.sampled_from(["<a/>", "<b/>", "<c/>", ""]), max_size=40)
+
+
+@given(LINES, LINES)
+def test_every_diff_leads_from_the_one_to_the_other(before: list[str], after: list[str]) -> None:
+    old, new = "\n".join(["<d>", *before, "</d>"]), "\n".join(["<d>", *after, "</d>"])
+
+    patch = diff(old, new)
+
+    assert (patch == "") == (old == new)
+    assert patched(old, patch) == new.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("old_lines", "new_lines", "kinds"),
+    [(MOST_LINES + 20, MOST_LINES + 10, 5000), (MOST_LINES, MOST_LINES - 10, 7)],
+    ids=["many lines", "many equal lines"],
+)
+def test_too_much_to_match_is_taken_out_and_put_in(
+    old_lines: int, new_lines: int, kinds: int
+) -> None:
+    head, tail = "<d>\n" * 5, "</d>\n" * 5
+    old = head + "".join(f"{i % kinds}\n" for i in range(10, 10 + old_lines)) + tail
+    new = head + "".join(f"{i % (kinds - 2)}\n" for i in range(new_lines)) + tail
+
+    patch = diff(old, new)
+
+    assert patched(old, patch) == new.split("\n")
+    assert patch.count("\n@@") == 1
+
+
+def test_what_is_matched_is_matched_in_no_time() -> None:
+    repeated = int(MOST_PAIRS**0.5)
+    lines = [f"{i}" if i % 8 else "</line>" for i in range(min(MOST_LINES, 8 * repeated))]
+    old, new = "\n".join(lines), "\n".join([*reversed(lines)])
+
+    began = time.process_time()
+    patch = diff(old, new)
+    assert time.process_time() - began < 3
+
+    assert patched(old, patch) == new.split("\n")

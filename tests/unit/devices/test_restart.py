@@ -1,0 +1,119 @@
+"""The ways to restart a phone, and which of them is taken."""
+
+from __future__ import annotations
+
+import pytest
+
+from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
+from phoneprov_adapters.testing.records import a_phone
+from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_action, restart_keys
+from phoneprov_core.devices.ports import PhoneDriver
+from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy, reachable_ip
+from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
+from phoneprov_core.phones.model import Phone
+
+PHONE = a_phone(1)
+KEYS = [key.uri for key in restart_keys(PHONE.model)]
+
+
+@pytest.fixture
+def commands() -> MemoryPhone:
+    return MemoryPhone()
+
+
+@pytest.fixture
+def manager() -> MemoryManager:
+    return MemoryManager()
+
+
+async def said(driver: PhoneDriver, phone: Phone = PHONE) -> str:
+    """Why it cannot be restarted."""
+    with pytest.raises(Conflict) as caught:
+        await driver.restart(phone, "SCCP")
+    return caught.value.message
+
+
+@pytest.mark.parametrize("by", [RestartBy.AUTO, RestartBy.AMI])
+@pytest.mark.parametrize("software_type", ["SCCP", "SIP", "SIPE", "sip", None, "exotic"])
+async def test_through_the_manager_where_there_is_one(
+    by: RestartBy, software_type: str | None, commands: MemoryPhone, manager: MemoryManager
+) -> None:
+    await CiscoPhones(by, commands, manager).restart(PHONE, software_type)
+
+    assert manager.performed == [restart_action(software_type, PHONE.mac)]
+    assert commands.sent == {}
+
+
+async def test_over_the_phone_s_web_where_there_is_no_manager(commands: MemoryPhone) -> None:
+    await CiscoPhones(RestartBy.AUTO, commands, None).restart(PHONE, "SCCP")
+
+    assert commands.sent == {PHONE.phone_ip: KEYS}
+
+
+async def test_over_the_phone_s_web_when_that_was_chosen(
+    commands: MemoryPhone, manager: MemoryManager
+) -> None:
+    await CiscoPhones(RestartBy.HTTP, commands, manager).restart(PHONE, "SIP")
+
+    assert commands.sent == {PHONE.phone_ip: KEYS}
+    assert manager.performed == []
+
+
+async def test_not_at_all_when_that_was_chosen(
+    commands: MemoryPhone, manager: MemoryManager
+) -> None:
+    cisco = CiscoPhones(RestartBy.NONE, commands, manager)
+    never = NeverRestarting(CiscoPhones(RestartBy.AUTO, commands, manager))
+
+    for driver in (cisco, never):
+        assert "restarts are switched off" in await said(driver)
+    assert (commands.sent, manager.performed) == ({}, [])
+    for driver in (cisco, never):
+        await driver.leave_services(PHONE)
+    assert commands.sent == {PHONE.phone_ip: [CLEAR_SERVICES[0].uri] * 2}
+
+
+async def test_a_manager_that_is_not_set_up_is_said_to_be_missing(commands: MemoryPhone) -> None:
+    assert "PHONEPROV_AMI_HOST" in await said(CiscoPhones(RestartBy.AMI, commands, None))
+    assert commands.sent == {}
+
+
+@pytest.mark.parametrize("error", [Refused("It refused."), TimedOut("It was late.")])
+async def test_a_failure_goes_on_to_the_caller(
+    commands: MemoryPhone, manager: MemoryManager, error: PhoneprovError
+) -> None:
+    manager.fail(error)
+    commands.fail(error)
+
+    for driver in (
+        CiscoPhones(RestartBy.AMI, commands, manager),
+        CiscoPhones(RestartBy.HTTP, commands, None),
+    ):
+        with pytest.raises(type(error), match=error.message):
+            await driver.restart(PHONE, None)
+
+
+async def test_a_phone_without_an_address_cannot_be_reached_over_its_web(
+    commands: MemoryPhone, manager: MemoryManager
+) -> None:
+    lost = a_phone(1, phone_ip=None)
+
+    assert "phone_ip" in await said(CiscoPhones(RestartBy.HTTP, commands, None), lost)
+    await CiscoPhones(RestartBy.AMI, commands, manager).restart(lost, None)
+    with pytest.raises(Conflict):
+        reachable_ip(lost)
+    assert reachable_ip(PHONE) == "10.20.30.40"
+
+
+async def test_an_address_outside_the_phone_networks_is_not_called(commands: MemoryPhone) -> None:
+    outside = a_phone(1, phone_ip="192.0.2.1")
+
+    driver = CiscoPhones(RestartBy.HTTP, commands, None)
+
+    assert "outside the phone networks" in await said(driver, outside)
+    assert commands.sent == {}
+
+
+async def test_a_mistake_of_our_own_is_not_taken_for_an_answer(commands: MemoryPhone) -> None:
+    with pytest.raises(AttributeError):
+        await CiscoPhones(RestartBy.HTTP, commands, None).restart(None, None)  # type: ignore[arg-type]
