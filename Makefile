@@ -12,33 +12,60 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-browser test-pgbouncer races faults hostile fuzz-parsers slow audit schemathesis-long bench bench-lists test-ftp-servers check fix unit docs dist lock clean bench-batch
+.PHONY: audit bench bench-batch bench-lists check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-pgbouncer unit
 
-help:  ## what there is to make
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+help:
+	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
+	  /^[a-z-]+:.*## / { printf "  %-18s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/installed-run  ## the whole job against a simulated phone
 	$(BIN)/phoneprov demo
 
-test: check  ## everything that checks: format, lint, types, imports, all tests
+test: check  ## everything: format, lint, types, import contracts, all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-coverage: $(VENV)/installed-dev  ## all tests, and which lines and branches they reach; takes twice as long
-	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term
-
-check: $(VENV)/installed-dev
+check: $(VENV)/installed-dev  ## format, lint, types and import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-unit: $(VENV)/installed-dev  ## the quick tests alone
+unit: $(VENV)/installed-dev  ## the unit tests alone, in seconds
 	$(BIN)/python -m pytest -q tests/unit
 
-schemathesis-long: $(VENV)/installed-dev  ## 50,000 requests at random, held to the OpenAPI document
+fix: $(VENV)/installed-dev  ## format the code and fix simple lint findings
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+coverage: $(VENV)/installed-dev  ## all tests with a coverage report; takes twice as long
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term
+
+docs: $(VENV)-docs/installed  ## the documentation as a site in build/site; a broken link is an error
+	$(DOCS)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs build/site
+	@! grep -rlE '<(script|img|iframe)[^>]+src="(https?:)?//|<link[^>]+href="(https?:)?//' build/site --include='*.html' \
+	  || { echo "these pages need another host to be read" >&2; exit 1; }
+	@echo "build/site/index.html"
+
+dist: $(VENV)/installed-dev  ## wheel and sdist in dist/, built, installed and tried
+	$(BIN)/python -m pytest -q tests/packages
+	$(BIN)/python -m hatchling build
+
+lock:  ## resolve the dependencies again, for every platform, with hashes
+	$(PYTHON) -m pip install --quiet uv
+	for set in "run --group build" "dev --group dev" "bench --group bench" "docs --group docs" "audit --group audit"; do set -- $$set; \
+	  $(PYTHON) -m uv pip compile --quiet --universal --upgrade --python-version 3.11 \
+	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
+	    pyproject.toml $$2 $$3 --output-file requirements/$$1.txt; done
+
+clean:  ## remove virtual environments and build output
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-audit $(VENV)-docs docs/reference/python build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# Long forms.
+
+schemathesis-long: $(VENV)/installed-dev  ## 50,000 random requests, checked against the OpenAPI document
 	$(BIN)/python bench/fuzz.py --cases 50000
 
-bench: $(VENV)-bench/installed $(VENV)/installed-run  ## how fast it is, beside a peer and the floor; writes docs/explanation/performance.md
+bench: $(VENV)-bench/installed $(VENV)/installed-run  ## speed beside a comparable service; writes docs/explanation/performance.md
 	@command -v wrk >/dev/null || { apt-get update && apt-get install --yes wrk; }
 	$(BENCH)/python -m bench --service $(BIN)/python --write
 
@@ -57,13 +84,13 @@ test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; inst
 	  || { apt-get update && apt-get install --yes pgbouncer; }
 	PHONEPROV_TEST_PGBOUNCER=1 $(BIN)/python -m pytest -q tests/contract/sql tests/contract/stores -k pgbouncer
 
-races: $(VENV)/installed-dev  ## accounts and sessions raced over for minutes, with what was measured
+races: $(VENV)/installed-dev  ## races for accounts and sessions, for minutes, with measurements
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/races tests/contract/auth
 
-faults: $(VENV)/installed-dev  ## crashes, restarts, full disks and shutdowns by the hundred, with what was measured
+faults: $(VENV)/installed-dev  ## hundreds of crashes, restarts, full disks and shutdowns, with measurements
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/faults
 
-hostile: $(VENV)/installed-dev  ## every hostile request there is, with what it cost
+hostile: $(VENV)/installed-dev  ## all hostile requests, with their cost
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security
 
 # They conflict with each other, so they are unpacked and not installed.
@@ -79,18 +106,16 @@ $(FTP_SERVERS)/usr/sbin/proftpd:
 	  && for package in *.deb; do dpkg-deb --extract $$package . && rm $$package; done
 	touch $@
 
-fuzz-parsers: $(VENV)/installed-dev  ## a million inputs for all that takes apart what strangers send
+fuzz-parsers: $(VENV)/installed-dev  ## a million random inputs for every parser of untrusted data
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security/test_parsers.py
 
-slow: $(VENV)/installed-dev  ## what others notice of 2,000 slow clients
+slow: $(VENV)/installed-dev  ## response times beside 2,000 slow clients
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security/test_slow_crowd.py tests/security/test_slow_readers.py
 
-audit: $(VENV)-audit/installed  ## known vulnerabilities of what is installed to run it (asks PyPI), and bandit over the sources
+audit: $(VENV)-audit/installed  ## known vulnerabilities of the dependencies (asks PyPI), and bandit over the sources
 	$(AUDIT)/python bench/audit.py
 
-fix: $(VENV)/installed-dev  ## put format and simple lint in order
-	$(BIN)/ruff format .
-	$(BIN)/ruff check --fix .
+# Environments.
 
 # pip checks every file it installs against the hashes in the lock.
 $(VENV)/bin/python:
@@ -119,28 +144,8 @@ $(VENV)-bench/installed: requirements/bench.txt pyproject.toml
 	$(BENCH)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-docs: $(VENV)-docs/installed  ## the pages and the Python reference as a site in build/site; a broken link is an error
-	$(DOCS)/python -m sphinx --fail-on-warning --keep-going --quiet --builder html docs build/site
-	@! grep -rlE '<(script|img|iframe)[^>]+src="(https?:)?//|<link[^>]+href="(https?:)?//' build/site --include='*.html' \
-	  || { echo "these pages need another host to be read" >&2; exit 1; }
-	@echo "build/site/index.html"
-
 $(VENV)-docs/installed: requirements/docs.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)-docs
 	$(DOCS)/python -m pip install --quiet --require-hashes -r requirements/docs.txt
 	$(DOCS)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
-
-dist: $(VENV)/installed-dev  ## wheel and sdist in dist/, built, installed and tried out
-	$(BIN)/python -m pytest -q tests/packages
-	$(BIN)/python -m hatchling build
-
-lock:  ## resolve the dependencies anew, for every platform, with hashes
-	$(PYTHON) -m pip install --quiet uv
-	for set in "run --group build" "dev --group dev" "bench --group bench" "docs --group docs" "audit --group audit"; do set -- $$set; \
-	  $(PYTHON) -m uv pip compile --quiet --universal --upgrade --python-version 3.11 \
-	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
-	    pyproject.toml $$2 $$3 --output-file requirements/$$1.txt; done
-
-clean:  ## remove what was made here
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-audit $(VENV)-docs docs/reference/python build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
