@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.rotation import KeyRotation
+from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_adapters.sql.engines.choice import Database, database_at
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance import migrate
