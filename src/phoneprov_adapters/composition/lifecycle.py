@@ -11,9 +11,9 @@ from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.security.keys import SecretKeys, key_file, load_or_create_keys
-from phoneprov_adapters.sql.maintenance.key_rotation import MissingKeys
 from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase
 from phoneprov_adapters.sql.engines.choice import is_embedded, presence_at
+from phoneprov_adapters.sql.maintenance.key_rotation import MissingKeys
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date, newest
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.deploy import LEASE_SECONDS

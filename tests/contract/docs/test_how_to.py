@@ -69,7 +69,9 @@ def test_backup_astray_page_runs_as_written(tmp_path: Path) -> None:
     assert "," not in keys
     assert "session(s) were ended." in said
     assert "(older, for PINs only): nothing needs it" in said
-    assert said.endswith(f"{SecretKeys.parse(keys).current.id} (the first): 1 extensions.password\n")
+    assert said.endswith(
+        f"{SecretKeys.parse(keys).current.id} (the first): 1 extensions.password\n"
+    )
 
 
 def test_import_people_and_phones(tmp_path: Path) -> None:

@@ -48,7 +48,8 @@ def test_the_first_key_is_the_current_one_and_all_are_known_by_id() -> None:
     assert [key.id for key in keys] == [keys.current.id, old.id]
     found = keys.get(old.id)
     assert found is not None
-    assert found.signing == old.signing
+    assert found.pins == old.pins
+    assert list(keys)[1].signing == old.signing
     assert keys.get("0" * 16) is None
     assert keys.get("") is None
 
@@ -116,7 +117,10 @@ def test_key_marked_for_pins_verifies_no_token_and_opens_no_secret() -> None:
     with pytest.raises(WrongKey):
         SecretBox(rotated).open(sealed, "a|b|c")
     kid = JwtTokens(rotated).issue(TokenKind.ACCESS, claims).partition(".")[0]
-    assert kid == JwtTokens(SecretKeys.parse(NEW_KEY)).issue(TokenKind.ACCESS, claims).partition(".")[0]
+    assert (
+        kid
+        == JwtTokens(SecretKeys.parse(NEW_KEY)).issue(TokenKind.ACCESS, claims).partition(".")[0]
+    )
 
 
 @given(texts=st.lists(KEY_TEXT, min_size=1, max_size=4))
