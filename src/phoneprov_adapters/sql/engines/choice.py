@@ -37,14 +37,15 @@ def embedded_file(url: str) -> Path | None:
     return Path(url.removeprefix(_SQLITE)) if is_embedded(url) else None
 
 
-def database_at(url: str, box: SecretBox, data_dir: Path) -> Database:
+def database_at(url: str, box: SecretBox, data_dir: Path | None = None) -> Database:
     """The database at this address, not yet open. A shared one is remembered in ``data_dir``
     (see ``Timelines``). Raises ``ValueError``."""
     check_address(url)
     file = embedded_file(url)
     if file is not None:
         return SqliteDatabase(file, box)
-    return PostgresDatabase(url, box, timelines=Timelines(data_dir / "timelines.json"))
+    timelines = Timelines(data_dir and data_dir / "timelines.json")
+    return PostgresDatabase(url, box, timelines=timelines)
 
 
 def presence_at(url: str) -> AbstractAsyncContextManager[Presence | None]:
