@@ -11,9 +11,9 @@ from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.security.keys import SecretKeys, key_file, load_or_create_keys
-from phoneprov_adapters.security.rotation import MissingKeys
 from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase
 from phoneprov_adapters.sql.engines.choice import is_embedded, presence_at
+from phoneprov_adapters.sql.maintenance.key_rotation import MissingKeys
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date, newest
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.deploy import LEASE_SECONDS
@@ -91,11 +91,16 @@ def _what_to_do(container: Container, missing: tuple[str, ...]) -> str:
             " put the file back, or name its keys in PHONEPROV_SECRET_KEYS."
         )
     where = "PHONEPROV_SECRET_KEYS" if settings.secret_keys is not None else f"The key file {file}"
+    if pins_only := {key.id for key in container.keys().pins_only}.intersection(missing):
+        return (
+            f"{where} marks the key {', '.join(sorted(pins_only))} with pin:, but secrets in the"
+            " database are encrypted with it: remove pin: and run phoneprov keys rotate."
+        )
     unused = " (the key file in the data folder is not read when it is set)"
     return (
         f"{where} lacks {which}, which secrets in the database need"
         f"{unused if settings.secret_keys is not None and file.exists() else ''}:"
-        " add what is missing behind the others, separated by a comma, and run"
+        " add what is missing after the others, separated by a comma, and run"
         " phoneprov keys rotate."
     )
 

@@ -62,6 +62,18 @@ def test_rotate_the_secret_keys(tmp_path: Path) -> None:
     assert said.endswith(f"{new} (the first): 1 extensions.password\n")
 
 
+def test_backup_astray_page_runs_as_written(tmp_path: Path) -> None:
+    said = carried_out("backup-astray.md", tmp_path, BEFORE_ROTATION)
+
+    keys = (tmp_path / "phoneprov-data/secret.key").read_text().strip()
+    assert "," not in keys
+    assert "session(s) were ended." in said
+    assert "(older, for PINs only): nothing needs it" in said
+    assert said.endswith(
+        f"{SecretKeys.parse(keys).current.id} (the first): 1 extensions.password\n"
+    )
+
+
 def test_import_people_and_phones(tmp_path: Path) -> None:
     said = carried_out("import-and-export.md", tmp_path)
 
