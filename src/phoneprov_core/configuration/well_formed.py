@@ -76,7 +76,7 @@ def fault_in(content: bytes) -> Fault | None:
         if depth > DEEPEST:
             raise objection("too_deep", f"is nested deeper than {DEEPEST} elements")
         if len(name) > LONGEST_NAME or (attributes and max(map(len, attributes)) > LONGEST_NAME):
-            raise objection("long_name", f"has a name longer than {LONGEST_NAME} characters")
+            raise objection("long_name", f"contains a name longer than {LONGEST_NAME} characters")
 
     def end(_name: str) -> None:
         nonlocal depth

@@ -132,7 +132,7 @@ def test_names_up_to_256_characters_are_accepted(template: str) -> None:
 
     refused = objection(template.replace("{}", "\u00e9" * (LONGEST_NAME + 1)))
     assert refused is not None
-    assert refused.startswith("has a name longer than 256 characters (line 1, column ")
+    assert refused.startswith("contains a name longer than 256 characters (line 1, column ")
 
 
 @pytest.mark.parametrize("character", ["\x7f", "\x80", "\x85", "\x9b", "\x9f"])
