@@ -10,7 +10,7 @@ from msgspec import Struct
 from phoneprov_core.configuration.comparison import Compare, Comparison
 from phoneprov_core.configuration.lint import Finding
 from phoneprov_core.deployments.deploy import Deploy, Order, require_fitting
-from phoneprov_core.deployments.model import Deployment
+from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.deployments.ports import DeploymentsTransaction, Reach, Reachability
 from phoneprov_core.deployments.switch import order_of
 from phoneprov_core.deployments.use_cases import may_see
@@ -20,7 +20,7 @@ from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.profiles.model import RevisionNumber, Sha256, SwitchRequest
+from phoneprov_core.profiles.model import Revision, RevisionNumber, Sha256, SwitchRequest
 from phoneprov_core.profiles.use_cases import profile_of
 
 
@@ -61,6 +61,12 @@ class Preview(Struct, frozen=True):
     server: Reach
     phone: Reach
     findings: tuple[Finding, ...]
+
+
+_UNKNOWN = (
+    "The outcome of deployment {number} of this phone is unknown: its file is the one of that "
+    "deployment or the one before."
+)
 
 
 class _Before(NamedTuple):
@@ -113,7 +119,7 @@ class PreviewSwitch:
             compatible=objection is None,
             objection=objection,
             on_phone=on_phone,
-            changed=None if on_phone is None else on_phone.sha256 != revision.sha256,
+            changed=_is_changed(on_phone, revision),
             diff=compared.diff,
             diff_note=before.note,
             server=server,
@@ -129,6 +135,8 @@ class PreviewSwitch:
             if not may_see(actor, current):
                 return _Before(note="What is on the phone belongs to somebody else.")
             current = current.as_of(shown(self._clock()))
+            if current.outcome is Outcome.UNKNOWN:
+                return _Before(current, note=_UNKNOWN.format(number=current.number))
             try:
                 profile = await profile_of(tx, actor, current.profile_uuid)
             except NotFound:
@@ -165,3 +173,9 @@ def _label(where: str, name: str, revision: int) -> str:
 
 def _one_line(name: str) -> str:
     return " ".join(name.split())
+
+
+def _is_changed(on_phone: Deployment | None, revision: Revision) -> bool | None:
+    if on_phone is None or on_phone.outcome is Outcome.UNKNOWN:
+        return None
+    return on_phone.sha256 != revision.sha256

@@ -56,7 +56,8 @@ def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
     \b
     Exits with 0 when all went well, 1 when the file could not be put in place (the old one is
     there, whole), 2 when the command or a setting is wrong, 3 when the file is in place but
-    the phone was not restarted or not seen to come back.
+    the phone was not restarted or not seen to come back, 4 when it is not known whether the
+    old file or the new one is there.
 
     \b
       phoneprov switch "Ada at the front desk" 001bd4123456
