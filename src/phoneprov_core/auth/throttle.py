@@ -18,6 +18,10 @@ WINDOW = 15 * 60 * 1000
 FIRST_WAIT = 30 * 1000
 LONGEST_WAIT = 15 * 60 * 1000
 
+LARGEST_SKEW = 60 * 1000
+"""A last guess further in the future than this shows that the clock was set back. Clocks of
+hosts differ by less."""
+
 LONGEST_LOOK = 5 * 1000
 """How long looking at a guess may take. One that is undecided for longer was cut off."""
 
@@ -33,7 +37,10 @@ class Attempts(Struct, frozen=True):
     undecided: int = 0
 
     def wait(self, now: int) -> int:
-        """Whole seconds until the next guess is allowed; 0 when it is allowed now."""
+        """Whole seconds until the next guess is allowed; 0 when it is allowed now, and when
+        the clock was set back since."""
+        if now < self.last_at - LARGEST_SKEW:
+            return 0
         return -((now - self.locked_until) // 1000) if now < self.locked_until else 0
 
     def counted(self, now: int) -> Attempts:
@@ -56,7 +63,8 @@ class Attempts(Struct, frozen=True):
 
     def is_undecided(self, now: int) -> bool:
         """Whether a guess is still being looked at, and may yet turn out to be right."""
-        return self.undecided > 0 and now < self.last_at + LONGEST_LOOK
+        age = now - self.last_at
+        return self.undecided > 0 and -LARGEST_SKEW <= age < LONGEST_LOOK
 
     def decided(self) -> Attempts:
         """The count when one more guess is known to be wrong."""

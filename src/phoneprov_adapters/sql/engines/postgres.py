@@ -17,7 +17,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.engines.connection import Connection, Row, version_at
 from phoneprov_adapters.sql.engines.deadlines import Deadlines
-from phoneprov_adapters.sql.engines.hosts import Hosts, Opened
+from phoneprov_adapters.sql.engines.hosts import Hosts, Opened, log_host_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_pool import PostgresPool
 from phoneprov_adapters.sql.engines.postgres_reading import ReadConnection, compiled_for
@@ -154,7 +154,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
 
     def _lose(self, opened: Opened, error: Exception) -> None:
         """A connection failed: close the idle ones, and try the other hosts first."""
-        self._hosts.log_failure(opened.host, error)
+        log_host_failure(opened.host, error)
         if self._pool is not None:
             self._pool.forget_idle()
         if isinstance(error, asyncpg.ReadOnlySQLTransactionError | OSError):
