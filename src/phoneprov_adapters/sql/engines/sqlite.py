@@ -232,7 +232,7 @@ class _ReadConnection(Connection):
         rows = await self._asked(self._database.quick_rows, statement, values)
         return rows[0] if rows else None
 
-    async def one_at_a_time(self, what: str) -> None:
+    async def one_at_a_time(self) -> None:
         """Nothing to do: reading holds nothing."""
 
     async def _asked(self, ask: Ask, statement: Statement, values: dict[str, Any]) -> Sequence[Row]:

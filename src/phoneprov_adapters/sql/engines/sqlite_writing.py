@@ -82,7 +82,7 @@ class WriteConnection(Connection):
         compiled = compiled_for(statement)
         self._put_off.append((compiled.sql, compiled.parameters(values)))
 
-    async def one_at_a_time(self, what: str) -> None:
+    async def one_at_a_time(self) -> None:
         """Nothing to do: there is one writing transaction at a time."""
 
     async def commit(self) -> None:
