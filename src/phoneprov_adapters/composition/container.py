@@ -102,7 +102,14 @@ class Container(containers.DeclarativeContainer):
         Authenticate, database, tokens, settings.provided.level_rule, clock
     )
     login = providers.Singleton(
-        Login, database, hasher, tokens, settings.provided.lifetimes, clock, new_id
+        Login,
+        database,
+        hasher,
+        tokens,
+        settings.provided.lifetimes,
+        clock,
+        new_id,
+        guesses=settings.provided.guesses_per_address,
     )
     logout = providers.Singleton(Logout, database, tokens, clock)
     refresh = providers.Singleton(

@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from phoneprov_core.auth.model import Credentials, Lifetimes, TokenKind
-from phoneprov_core.auth.throttle import Attempts, account_key
+from phoneprov_core.users.model import account_key
+from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated, Unavailable

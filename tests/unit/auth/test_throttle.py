@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phoneprov_core.users.model import account_key
 from phoneprov_core.auth.throttle import (
     FIRST_WAIT,
     GUESSES,
@@ -13,7 +14,6 @@ from phoneprov_core.auth.throttle import (
     LONGEST_WAIT,
     WINDOW,
     Attempts,
-    account_key,
 )
 
 START = 1_700_000_000_000
