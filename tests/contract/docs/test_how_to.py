@@ -43,7 +43,11 @@ def carried_out(page: str, folder: Path, before: str = "") -> str:
     return done.stdout
 
 
-BEFORE_ROTATION = """
+INSTALLATION = """
+echo 'correct horse battery' | phoneprov create-admin --username root --email root@example.com \\
+  --password-stdin
+"""
+BEFORE_ROTATION = f"""{INSTALLATION}
 printf 'type,extension,name,password\\nchan_sccp,1001,Desk,a long password\\n' > extensions.csv
 phoneprov import extensions extensions.csv
 """
@@ -75,7 +79,7 @@ def test_backup_astray_page_runs_as_written(tmp_path: Path) -> None:
 
 
 def test_import_people_and_phones(tmp_path: Path) -> None:
-    said = carried_out("import-and-export.md", tmp_path)
+    said = carried_out("import-and-export.md", tmp_path, INSTALLATION)
 
     assert said.count("Imported: 2 new, 0 changed, 0 as they were, 0 bad.") == 3
     assert "Imported: 0 new, 1 changed, 1 as they were, 0 bad." in said

@@ -12,7 +12,7 @@ from phoneprov_adapters.composition.lifecycle import migrate_embedded, opened, p
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyStatus, Rotated
 from phoneprov_adapters.sql.stores.sealed import PINS
 from phoneprov_http.main.commands.local_access import counting
-from phoneprov_http.main.commands.settings import settings_of_environment
+from phoneprov_http.main.commands.settings import settings_of_installation
 
 _MOST_NAMES = 20
 _MOST_PLACES = 5
@@ -110,7 +110,7 @@ async def _rotate(*, end_sessions: bool) -> tuple[Rotated, PinOwners, int | None
 
 
 async def _container() -> Container:
-    settings = settings_of_environment()
+    settings = settings_of_installation()
     container = prepare(settings)
     await migrate_embedded(settings)
     return container
