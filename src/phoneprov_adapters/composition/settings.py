@@ -22,6 +22,7 @@ from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.auth.model import Lifetimes
 from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.configuration.well_formed import LARGEST
+from phoneprov_core.deployments.limits import PHONES_PER_CALLER, SWITCHES_PER_PHONE
 from phoneprov_core.devices.commands import DEFAULT_FILENAME_TEMPLATE, check_filename_template
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.levels import LevelRule

@@ -46,7 +46,8 @@ _LONGEST_NORMALISED = 2048
 
 class Argon2Hasher(PasswordHasher, PinHasher):
     """argon2id on ``workers`` threads (None: one a processor), with at most ``queue`` calls
-    waiting in each of its two queues. It needs ``workers`` times the memory of one hash, 19 MiB, and no more.
+    waiting in each of its two queues. It needs ``workers`` times the memory of one hash, 19 MiB,
+    and no more.
 
     A hash of a password is argon2's own text. That of a PIN, ``<key id>$argon2id$...``, is
     made of a keyed digest of the PIN (HMAC-SHA256): without the key, the few possible PINs

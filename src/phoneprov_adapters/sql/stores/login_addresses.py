@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from sqlalchemy import and_, bindparam, delete, exists, select
 
@@ -20,11 +21,12 @@ _of_account = and_(
     login_addresses.c.user_uuid == users.c.uuid,
     users.c.username_key == bindparam("username_key"),
 )
-_FAMILIARITY = select(
+_ANSWERS: list[Any] = [
     exists().where(_recent, _of_account),
     exists().where(_recent, _from_address),
     exists().where(_recent, _of_account, _from_address),
-)
+]
+_FAMILIARITY = select(*_ANSWERS)
 _FORGET = delete(login_addresses).where(
     login_addresses.c.user_uuid == bindparam("user_uuid"),
     login_addresses.c.last_at <= bindparam("before"),
