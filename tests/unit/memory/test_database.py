@@ -100,10 +100,8 @@ async def test_counted_guesses_that_nobody_needs_are_forgotten() -> None:
     database = MemoryDatabase()
     for number in range(50):
         async with database.write() as tx:
-            await tx.attempts.keep(
-                f"key-{number}",
-                Attempts(1, number * (KEPT_UNKNOWN // 24), number * (KEPT_UNKNOWN // 24)),
-            )
+            now = number * (KEPT_UNKNOWN // 24)
+            await tx.attempts.keep(f"key-{number}", Attempts(1, now, now))
 
     assert sorted(database._committed[COUNTED].by_key) == [f"key-{n}" for n in range(25, 50)]
 
