@@ -50,7 +50,7 @@ docs: $(VENV)-docs/installed  ## the documentation as a site in build/site; a br
 	@echo "build/site/index.html"
 
 dist: $(VENV)/installed-dev  ## wheel and sdist in dist/, built, installed and tried
-	$(BIN)/python -m pytest -q tests/packages
+	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q tests/packages
 	$(BIN)/python -m hatchling build
 
 lock:  ## resolve the dependencies again, for every platform, with hashes
