@@ -244,20 +244,20 @@ async def test_second_queue_full_leaves_the_first_open_and_served_first(
     threads: WorkThreads, work: Work
 ) -> None:
     order: list[str] = []
+
+    def note(who: str) -> str:
+        order.append(who)
+        return who
+
     strangers = [asyncio.create_task(threads.run(work, first=False)) for _ in range(2)]
     await work.has_started()
     await work.has_started()
-    strangers.append(
-        asyncio.create_task(threads.run(lambda: order.append("stranger"), first=False))
-    )
+    strangers.append(asyncio.create_task(threads.run(lambda: note("stranger"), first=False)))
     await asyncio.sleep(0)
     with pytest.raises(Unavailable):
         await threads.run(work, first=False)
 
-    known = [
-        asyncio.create_task(threads.run(lambda: order.append("known"), first=True))
-        for _ in range(3)
-    ]
+    known = [asyncio.create_task(threads.run(lambda: note("known"), first=True)) for _ in range(3)]
     await asyncio.sleep(0)
     with pytest.raises(Unavailable):
         await threads.run(work, first=True)
@@ -281,5 +281,5 @@ async def test_cancelled_work_gives_its_place_back_in_either_queue(
         busy.append(asyncio.create_task(threads.run(work, first=first)))
         await asyncio.sleep(0)
         work.go.set()
-        assert await asyncio.gather(busy[0], busy[1], busy[3]) == ["done"] * 3
+        assert list(await asyncio.gather(busy[0], busy[1], busy[3])) == ["done"] * 3
         work.go.clear()
