@@ -10,7 +10,6 @@ from sqlalchemy import update
 from phoneprov_adapters.sql.engines.statements import now_ms
 from phoneprov_adapters.sql.tables import leases
 from phoneprov_adapters.testing.records import a_mac
-from phoneprov_core.auth.throttle import Attempts
 
 _HOUR = 3_600_000
 
@@ -29,11 +28,3 @@ async def test_lease_end_far_ahead_is_over(database: Any, ahead: int) -> None:
         held = ahead < _HOUR
         assert await tx.leases.holder(mac) == ("me" if held else None)
         assert (await tx.leases.take(mac, "you", 60) is None) is held
-
-
-def test_login_lock_after_clock_set_back_by_an_hour_is_void() -> None:
-    attempts = Attempts(failures=5, first_at=_HOUR, last_at=_HOUR, locked_until=_HOUR + 30_000)
-    assert attempts.wait(_HOUR) == 30
-    assert attempts.wait(_HOUR - 5_000) == 35  # of hosts whose clocks differ
-    assert attempts.wait(0) == 0
-    assert attempts.counted(0).wait(0) == 60
