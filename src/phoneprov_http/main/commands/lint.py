@@ -1,4 +1,4 @@
-"""``phoneprov lint``: what is wrong in configurations, as compilers tell it."""
+"""``phoneprov lint``: findings in configurations, in the format of compilers."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
 @click.option(
     "--mac",
     callback=mac_of,
-    help="The phone they are for; otherwise a file named SEP and a MAC is for that phone.",
+    help="Phone of the configurations; by default the MAC in the file name SEP<MAC>.",
 )
 @click.option(
     "--family",
     type=click.Choice(["SCCP", "SIP", "SIPE"], case_sensitive=False),
-    help="The firmware family they are for.",
+    help="Firmware family of the phones.",
 )
-@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
+@click.option("--strict", is_flag=True, help="Exit with 1 also for warnings.")
 @as_json
 def lint(
     files: tuple[Path, ...],
@@ -47,12 +47,11 @@ def lint(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Look for mistakes in device configurations; - is standard input.
+    """Find mistakes in device configurations; - is standard input.
 
-    Prints FILE:LINE:COLUMN: SEVERITY: MESSAGE [CODE], one finding a line. Errors are what a
-    phone will not take or be set wrongly by, warnings what may not do what was meant, notes
-    what is worth knowing. Needs no database and no settings. Exits with 1 when there is an
-    error.
+    Prints FILE:LINE:COLUMN: SEVERITY: MESSAGE [CODE], one finding per line. An error makes a
+    phone reject the file or apply wrong values; a warning is probably a mistake; a note is
+    information. Needs no database and no settings. Exits with 1 when there is an error.
 
     \b
       phoneprov lint SEP001BD4123456.cnf.xml
@@ -67,14 +66,16 @@ def lint(
             for finding in findings:
                 click.echo(line_of(name, finding))
         if counted:
-            told = ", ".join(f"{counted[one]} {one.value}(s)" for one in Severity if counted[one])
-            click.echo(f"{told} in {len(files)} file(s)", err=True)
+            summary = ", ".join(
+                f"{counted[one]} {one.value}(s)" for one in Severity if counted[one]
+            )
+            click.echo(f"{summary} in {len(files)} file(s)", err=True)
     if counted[Severity.ERROR] or (strict and counted[Severity.WARNING]):
         sys.exit(1)
 
 
 def line_of(name: str, finding: Finding) -> str:
-    """A finding as editors and people read it."""
+    """A finding in the format that editors understand."""
     place = f"{name}:{finding.line}:{finding.column}"
     return f"{place}: {finding.severity.value}: {finding.message} [{finding.code}]"
 
@@ -84,5 +85,5 @@ def _found(file: Path, mac: str | None, family: str | None) -> tuple[Finding, ..
     if mac is None and named:
         mac = values.known_mac(named[1]) or None
     with click.open_file(str(file), "rb") as stream:
-        # Enough to see that it is too large.
+        # One byte more than the limit shows that the file is too large.
         return findings_in(stream.read(LARGEST + 1), mac=mac, family=family)
