@@ -29,7 +29,7 @@ def database_of(settings: Settings, box: SecretBox) -> Database:
     """The database, not yet open. Raises ``SettingsError``."""
     scheme = settings.database_scheme
     if scheme in DATABASES.built_in:
-        return database_at(settings.database_url, box)
+        return database_at(settings.database_url, box, settings.data_dir)
     database: Database = DATABASES.make(scheme, settings, box)
     return database
 

@@ -1,4 +1,4 @@
-"""``phoneprov lint``: findings in configurations, in the format of compilers."""
+"""``phoneprov lint``: mistakes in configurations, in the format of a compiler."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phoneprov_core.configuration.lint import Finding, Severity
 from phoneprov_core.configuration.lint import lint as findings_in
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.kernel import values
-from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_http.main.commands.options import as_json, mac_of, print_json, printable
 
 _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
 
@@ -30,14 +30,14 @@ _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
 @click.option(
     "--mac",
     callback=mac_of,
-    help="Phone of the configurations; by default the MAC in the file name SEP<MAC>.",
+    help="MAC of the phone; by default taken from a file name such as SEP001BD4123456.cnf.xml.",
 )
 @click.option(
     "--family",
     type=click.Choice(["SCCP", "SIP", "SIPE"], case_sensitive=False),
-    help="Firmware family of the phones.",
+    help="Firmware family of the phone.",
 )
-@click.option("--strict", is_flag=True, help="Exit with 1 also for warnings.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
 @as_json
 def lint(
     files: tuple[Path, ...],
@@ -47,11 +47,11 @@ def lint(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Find mistakes in device configurations; - is standard input.
+    """Look for mistakes in device configurations; - is standard input.
 
-    Prints FILE:LINE:COLUMN: SEVERITY: MESSAGE [CODE], one finding per line. An error makes a
-    phone reject the file or apply wrong values; a warning is probably a mistake; a note is
-    information. Needs no database and no settings. Exits with 1 when there is an error.
+    Prints FILE:LINE:COLUMN: SEVERITY: MESSAGE [CODE], one finding a line. With an error the
+    phone rejects the file or applies a wrong setting; with a warning it may behave otherwise
+    than intended. Needs no database and no settings. Exits with 1 if there is an error.
 
     \b
       phoneprov lint SEP001BD4123456.cnf.xml
@@ -66,18 +66,16 @@ def lint(
             for finding in findings:
                 click.echo(line_of(name, finding))
         if counted:
-            summary = ", ".join(
-                f"{counted[one]} {one.value}(s)" for one in Severity if counted[one]
-            )
-            click.echo(f"{summary} in {len(files)} file(s)", err=True)
+            counts = ", ".join(f"{counted[one]} {one.value}(s)" for one in Severity if counted[one])
+            click.echo(f"{counts} in {len(files)} file(s)", err=True)
     if counted[Severity.ERROR] or (strict and counted[Severity.WARNING]):
         sys.exit(1)
 
 
 def line_of(name: str, finding: Finding) -> str:
-    """A finding in the format that editors understand."""
+    """A finding in one line, as editors parse it."""
     place = f"{name}:{finding.line}:{finding.column}"
-    return f"{place}: {finding.severity.value}: {finding.message} [{finding.code}]"
+    return printable(f"{place}: {finding.severity.value}: {finding.message} [{finding.code}]")
 
 
 def _found(file: Path, mac: str | None, family: str | None) -> tuple[Finding, ...]:
@@ -85,5 +83,5 @@ def _found(file: Path, mac: str | None, family: str | None) -> tuple[Finding, ..
     if mac is None and named:
         mac = values.known_mac(named[1]) or None
     with click.open_file(str(file), "rb") as stream:
-        # One byte more than the limit shows that the file is too large.
+        # One byte more shows that the file is too large.
         return findings_in(stream.read(LARGEST + 1), mac=mac, family=family)

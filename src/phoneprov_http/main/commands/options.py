@@ -1,7 +1,8 @@
-"""Options and output of several commands; every command imports this module, so it is small."""
+"""Options and output that several commands share. Every command loads it, so it imports little."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -52,5 +53,18 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def print_json(thing: object) -> None:
-    """Print indented JSON."""
-    click.echo(msgspec.json.format(msgspec.json.encode(thing), indent=2).decode())
+    """Print indented JSON. Characters that a terminal acts on are escaped."""
+    text = msgspec.json.format(msgspec.json.encode(thing), indent=2).decode()
+    # JSON itself escapes the other control characters.
+    click.echo(_ACTED_ON.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+_ACTED_ON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_NOT_SHOWN = re.compile(f"[\x00-\x08\x0a-\x1f]|{_ACTED_ON.pattern}")
+
+
+def printable(text: str) -> str:
+    """One line of text for a terminal: control and direction characters except tab are escaped."""
+    return _NOT_SHOWN.sub(
+        lambda found: ascii(found[0])[1:-1], text.encode("utf-8", "replace").decode()
+    )
