@@ -26,7 +26,7 @@ from phoneprov_adapters.testing.records import (
 from phoneprov_core.profiles.model import whole
 from support import postgres
 
-BEFORE = "0003"
+BEFORE = "0004"
 OWNER, PROFILE = identifier(900), identifier(1)
 TEXTS = ["<device><pin>1234</pin></device>", "<device><pin>4321</pin></device>"]
 KEYS = SecretKeys.parse("k" * 32)

@@ -103,7 +103,7 @@ class SqlRevisions(RevisionStore):
         *plain, key_id, data = row
         fields = dict(zip(_PLAIN, plain, strict=True))
         sha256 = self._hashes.opened(key_id, data, fields["uuid"])
-        if sha256 is None:  # a revision from before schema 0004
+        if sha256 is None:  # a revision from before schema 0005
             content = await self.cnf_xml(fields["uuid"]) or ""
             sha256 = hashlib.sha256(content.encode()).hexdigest()
         return Revision(**fields, sha256=sha256)

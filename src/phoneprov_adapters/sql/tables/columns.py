@@ -37,7 +37,7 @@ def moment(name: str, *, nullable: bool = False) -> Column[str]:
 
 def sealed_hash() -> tuple[Column[bytes], Column[str]]:
     """The encrypted SHA-256 of a configuration. A plain one would let everyone who reads the
-    database try out short secrets. Null where it was not kept (before schema 0004)."""
+    database try out short secrets. Null where it was not kept (before schema 0005)."""
     return Column("sha256_sealed", LargeBinary), Column("sha256_key_id", string(16))
 
 

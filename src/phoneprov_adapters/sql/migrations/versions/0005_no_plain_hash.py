@@ -11,8 +11,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0004"
-down_revision = "0003"
+revision = "0005"
+down_revision = "0004"
 branch_labels = None
 depends_on = None
 
@@ -54,7 +54,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     # A configuration is sealed for its place in the revision and cannot be moved without a key.
     if op.get_bind().scalar(sa.text("SELECT count(*) FROM profiles")):
-        raise RuntimeError("There are profiles: the schema cannot go back before step 0004.")
+        raise RuntimeError("There are profiles: the schema cannot go back before step 0005.")
     for table in reversed(_TABLES):
         op.drop_index(op.f(f"ix_{table}_sha256_key_id_uuid"), table_name=table)
         op.drop_column(table, "sha256_key_id")
