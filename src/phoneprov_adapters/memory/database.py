@@ -48,7 +48,7 @@ from phoneprov_adapters.memory.links import LINKS, MemoryLinks
 from phoneprov_adapters.memory.phones import PHONES, MemoryPhones
 from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
 from phoneprov_adapters.memory.records import Kind, Records
-from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions
+from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions, MemoryWholeProfiles
 from phoneprov_adapters.memory.tables import Schema, Tables
 from phoneprov_adapters.memory.users import PASSWORDS, USERS, MemoryUsers
 from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES, MemoryVendorPhones
@@ -143,6 +143,10 @@ class MemoryTransaction:
     @cached_property
     def profiles(self) -> MemoryProfiles:
         return MemoryProfiles(self._tables)
+
+    @cached_property
+    def whole_profiles(self) -> MemoryWholeProfiles:
+        return MemoryWholeProfiles(self._tables)
 
     @cached_property
     def revisions(self) -> MemoryRevisions:
