@@ -6,12 +6,13 @@ from typing import Protocol
 
 from phoneprov_core.access.model import Permission
 from phoneprov_core.access.ports import AssignmentStore
-from phoneprov_core.auth.ports import LoginAttemptStore, SessionStore
+from phoneprov_core.auth.ports import LoginAddressStore, LoginAttemptStore, SessionStore
 from phoneprov_core.batches.ports import BatchStore
 from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore, ServiceSessionStore
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kems.ports import KemStore
+from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.links.ports import LinkStore
 from phoneprov_core.me.ports import EnrichedPhoneStore
@@ -37,6 +38,10 @@ class Stores(Protocol):
     def sessions(self) -> SessionStore: ...
     @property
     def attempts(self) -> LoginAttemptStore: ...
+    @property
+    def login_addresses(self) -> LoginAddressStore: ...
+    @property
+    def rates(self) -> RateStore: ...
     @property
     def phones(self) -> Store[Phone]: ...
     @property

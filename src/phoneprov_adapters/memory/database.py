@@ -17,8 +17,12 @@ from phoneprov_adapters.memory.access import (
 )
 from phoneprov_adapters.memory.auth import (
     COUNTED,
+    LOGIN_ADDRESSES,
+    RATES,
     SESSIONS,
+    MemoryLoginAddresses,
     MemoryLoginAttempts,
+    MemoryRates,
     MemorySessions,
 )
 from phoneprov_adapters.memory.batches import BATCH_PHONES, BATCHES, MemoryBatches
@@ -60,6 +64,8 @@ SCHEMA = Schema(
     ASSIGNMENTS,
     SESSIONS,
     COUNTED,
+    LOGIN_ADDRESSES,
+    RATES,
     PHONES,
     KEMS,
     VENDOR_PHONES,
@@ -105,6 +111,14 @@ class MemoryTransaction:
     @cached_property
     def attempts(self) -> MemoryLoginAttempts:
         return MemoryLoginAttempts(self._tables)
+
+    @cached_property
+    def login_addresses(self) -> MemoryLoginAddresses:
+        return MemoryLoginAddresses(self._tables)
+
+    @cached_property
+    def rates(self) -> MemoryRates:
+        return MemoryRates(self._tables)
 
     @cached_property
     def phones(self) -> MemoryPhones:

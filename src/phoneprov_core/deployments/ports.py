@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.ports import ProfilesTransaction
@@ -131,6 +132,8 @@ class DeploymentsTransaction(ProfilesTransaction, Protocol):
     def leases(self) -> LeaseStore: ...
     @property
     def service_sessions(self) -> ServiceSessionStore: ...
+    @property
+    def rates(self) -> RateStore: ...
 
 
 class DeviceInformation(Struct, frozen=True):

@@ -16,8 +16,10 @@ from phoneprov_adapters.sql.stores.enriched_phones import SqlEnrichedPhones
 from phoneprov_adapters.sql.stores.extensions import SqlExtensions
 from phoneprov_adapters.sql.stores.kems import SqlKems
 from phoneprov_adapters.sql.stores.links import SqlLinks
+from phoneprov_adapters.sql.stores.login_addresses import SqlLoginAddresses
 from phoneprov_adapters.sql.stores.phones import SqlPhones
 from phoneprov_adapters.sql.stores.profiles import SqlProfiles
+from phoneprov_adapters.sql.stores.rates import SqlRates
 from phoneprov_adapters.sql.stores.revisions import SqlRevisions
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
 from phoneprov_adapters.sql.stores.users import SqlUsers
@@ -52,6 +54,14 @@ class SqlTransaction:
     @cached_property
     def attempts(self) -> SqlLoginAttempts:
         return SqlLoginAttempts(self._connection)
+
+    @cached_property
+    def login_addresses(self) -> SqlLoginAddresses:
+        return SqlLoginAddresses(self._connection)
+
+    @cached_property
+    def rates(self) -> SqlRates:
+        return SqlRates(self._connection)
 
     @cached_property
     def phones(self) -> SqlPhones:

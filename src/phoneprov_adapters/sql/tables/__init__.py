@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from phoneprov_adapters.sql.tables.accounts import (
     assignments,
+    login_addresses,
     login_attempts,
     passwords,
     permissions,
+    rates,
     sessions,
     users,
 )
@@ -45,6 +47,7 @@ __all__ = [
     "extensions",
     "kems",
     "leases",
+    "login_addresses",
     "login_attempts",
     "metadata",
     "passwords",
@@ -53,6 +56,7 @@ __all__ = [
     "phones",
     "profile_revisions",
     "profiles",
+    "rates",
     "service_sessions",
     "sessions",
     "user_extensions",
