@@ -10,6 +10,12 @@ from msgspec import Struct
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.times import Timestamp
 
+MOST_DISCOVERED = 1000
+"""Maximum number of discovered phones that are kept."""
+
+MOST_NAMES = 20
+"""Maximum number of different names that are kept of a discovered phone."""
+
 
 class Transport(Enum):
     """Protocol of a request."""
@@ -62,6 +68,12 @@ class DiscoveredPhone(Struct, frozen=True):
     first_seen_at: Timestamp
     last_seen_at: Timestamp
     names: Annotated[tuple[str, ...], schema(description="Requested names, the latest last")]
+
+
+def with_name(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """The names with one more as the latest, at most ``MOST_NAMES`` different ones."""
+    others = [each for each in names if each != name]
+    return (*others, name)[-MOST_NAMES:]
 
 
 class ServedFile(Struct, frozen=True):
