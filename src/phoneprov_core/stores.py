@@ -17,8 +17,8 @@ from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.links.ports import LinkStore
 from phoneprov_core.me.ports import EnrichedPhoneStore
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import Profile
-from phoneprov_core.profiles.ports import RevisionStore
+from phoneprov_core.profiles.model import ProfileRecord
+from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_phones.ports import VendorPhoneStore
@@ -54,7 +54,9 @@ class Stores(Protocol):
     @property
     def vendor_services(self) -> Store[VendorService]: ...
     @property
-    def profiles(self) -> Store[Profile]: ...
+    def profiles(self) -> Store[ProfileRecord]: ...
+    @property
+    def whole_profiles(self) -> WholeProfileStore: ...
     @property
     def revisions(self) -> RevisionStore: ...
     @property

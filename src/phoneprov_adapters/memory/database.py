@@ -56,7 +56,7 @@ from phoneprov_adapters.memory.provisioning import (
     MemoryServedFiles,
 )
 from phoneprov_adapters.memory.records import Kind, Records
-from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions
+from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions, MemoryWholeProfiles
 from phoneprov_adapters.memory.tables import Schema, Tables
 from phoneprov_adapters.memory.users import PASSWORDS, USERS, MemoryUsers
 from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES, MemoryVendorPhones
@@ -154,6 +154,10 @@ class MemoryTransaction:
     @cached_property
     def profiles(self) -> MemoryProfiles:
         return MemoryProfiles(self._tables)
+
+    @cached_property
+    def whole_profiles(self) -> MemoryWholeProfiles:
+        return MemoryWholeProfiles(self._tables)
 
     @cached_property
     def revisions(self) -> MemoryRevisions:

@@ -18,7 +18,7 @@ from phoneprov_adapters.sql.stores.kems import SqlKems
 from phoneprov_adapters.sql.stores.links import SqlLinks
 from phoneprov_adapters.sql.stores.login_addresses import SqlLoginAddresses
 from phoneprov_adapters.sql.stores.phones import SqlPhones
-from phoneprov_adapters.sql.stores.profiles import SqlProfiles
+from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlWholeProfiles
 from phoneprov_adapters.sql.stores.provisioning import (
     SqlDiscoveredPhones,
     SqlFetches,
@@ -90,7 +90,11 @@ class SqlTransaction:
 
     @cached_property
     def profiles(self) -> SqlProfiles:
-        return SqlProfiles(self._connection, self._box)
+        return SqlProfiles(self._connection)
+
+    @cached_property
+    def whole_profiles(self) -> SqlWholeProfiles:
+        return SqlWholeProfiles(self._connection, self._box)
 
     @cached_property
     def revisions(self) -> SqlRevisions:
@@ -98,7 +102,7 @@ class SqlTransaction:
 
     @cached_property
     def deployments(self) -> SqlDeployments:
-        return SqlDeployments(self._connection)
+        return SqlDeployments(self._connection, self._box)
 
     @cached_property
     def leases(self) -> SqlLeases:

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, exists, func, or_, select
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.stores.hashes import HashColumns
 from phoneprov_adapters.sql.tables import deployments
 from phoneprov_core.deployments.model import (
     Action,
@@ -29,7 +30,9 @@ ENUMS: dict[str, type[Enum]] = {
     "failed_step": StepName,
     "confirmation": Confirmation,
 }
-COLUMNS = [deployments.c[name] for name in Deployment.__struct_fields__]
+PLAIN = [name for name in Deployment.__struct_fields__ if name != "sha256"]
+NAMES = (*PLAIN, "sha256_key_id", "sha256_sealed")
+COLUMNS = [deployments.c[name] for name in NAMES]
 _POSITION = (deployments.c.created_at, deployments.c.uuid)
 _later = deployments.alias("later")
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
@@ -71,8 +74,9 @@ def _count(names: frozenset[str]) -> Statement:
 class SqlDeploymentRows(DeploymentRows):
     """Those that agree with what is wanted."""
 
-    def __init__(self, connection: Connection, wanted: Wanted) -> None:
+    def __init__(self, connection: Connection, hashes: HashColumns, wanted: Wanted) -> None:
         self._connection = connection
+        self._hashes = hashes
         self._wanted = {
             name: value
             for name in wanted.__struct_fields__
@@ -96,16 +100,19 @@ class SqlDeploymentRows(DeploymentRows):
         if after is not None:
             values |= {"after_created_at": after.created_at, "after_uuid": after.uuid}
         statement = _rows(names, after=after is not None)
-        return [deployment_in(row) for row in await self._connection.rows(statement, **values)]
+        found = await self._connection.rows(statement, **values)
+        return [deployment_in(row, self._hashes) for row in found]
 
     def _narrowed(self, owner: str | None) -> tuple[frozenset[str], dict[str, Any]]:
         wanted = self._wanted if owner is None else {**self._wanted, "owner": owner}
         return frozenset(wanted), {n: v for n, v in wanted.items() if n != "current"}
 
 
-def deployment_in(row: Row) -> Deployment:
-    """The deployment in a row of all columns, in the order of its fields."""
-    fields = dict(zip(Deployment.__struct_fields__, row, strict=True))
+def deployment_in(row: Row, hashes: HashColumns) -> Deployment:
+    """The deployment in a row of ``COLUMNS``."""
+    *plain, key_id, data = row
+    fields = dict(zip(PLAIN, plain, strict=True))
+    fields["sha256"] = hashes.opened(key_id, data, fields["uuid"])
     for name, kind in ENUMS.items():
         fields[name] = None if fields[name] is None else kind(fields[name])
     fields["steps"] = msgspec.json.decode(fields["steps"], type=tuple[Step, ...])
