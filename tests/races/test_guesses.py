@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from phoneprov_core.auth.throttle import GUESSES, account_key
+from phoneprov_core.auth.throttle import GUESSES
+from phoneprov_core.users.model import account_key
 from races.behind import PASSWORD, Behind
 from races.harness import WORKERS, Service, running
 from races.wire import Line, Reply, kept_open, replies

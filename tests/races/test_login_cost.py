@@ -14,12 +14,14 @@ from races.behind import PASSWORD, Behind
 from races.harness import WORKERS, Service
 from races.wire import Line, kept_open, replies
 from races.workers import MIB, forget_most_memory, most_memory
-from support.scale import LONG, note, rounds
+from support.scale import LONG, long_only, note, rounds
 
 CORES = os.cpu_count() or 1
 HASH = PARAMETERS.memory_cost * 1024
 WRONG = "incorrect horse battery"
 MOST_APART = 0.05
+
+pytestmark = long_only
 
 
 async def usernames(behind: Behind, count: int) -> list[str]:

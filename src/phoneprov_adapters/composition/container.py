@@ -45,6 +45,7 @@ from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.limits import SwitchLimits
 from phoneprov_core.deployments.ports import Reachability
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
@@ -103,7 +104,14 @@ class Container(containers.DeclarativeContainer):
         Authenticate, database, tokens, settings.provided.level_rule, clock
     )
     login = providers.Singleton(
-        Login, database, hasher, tokens, settings.provided.lifetimes, clock, new_id
+        Login,
+        database,
+        hasher,
+        tokens,
+        settings.provided.lifetimes,
+        clock,
+        new_id,
+        guesses=settings.provided.guesses_per_address,
     )
     logout = providers.Singleton(Logout, database, tokens, clock)
     refresh = providers.Singleton(
@@ -153,6 +161,11 @@ class Container(containers.DeclarativeContainer):
         clock,
         new_id,
         filename_template=settings.provided.filename_template,
+        limits=providers.Singleton(
+            SwitchLimits,
+            settings.provided.switches_per_phone,
+            settings.provided.phones_per_caller,
+        ),
     )
     switch_profile = providers.Singleton(SwitchProfile, database, deploy)
     rollback = providers.Singleton(Rollback, database, deploy)

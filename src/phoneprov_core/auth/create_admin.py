@@ -14,9 +14,9 @@ from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.users.model import Registration, User, folded
+from phoneprov_core.users.model import Registration, User, account_key, folded
 from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
-from phoneprov_core.users.ports import UserStore
+from phoneprov_core.users.ports import ClearAttempts, UserStore
 from phoneprov_core.users.use_cases import created_user
 
 PERMISSION_NAME = "superadmin"
@@ -31,6 +31,8 @@ class CreateAdminTransaction(Protocol):
     def permissions(self) -> Store[Permission]: ...
     @property
     def assignments(self) -> AssignmentStore: ...
+    @property
+    def attempts(self) -> ClearAttempts: ...
 
 
 class AdminCreated(Struct, frozen=True):
@@ -44,8 +46,8 @@ class CreateAdmin:
     """Make an account that holds the level-0 permission ``superadmin``; safe to repeat.
 
     An account of that name that exists keeps its password and everything else; it is given
-    the permission if it lacks it, and made active. There is no actor: this is for the person
-    at the machine.
+    the permission if it lacks it, made active, and its login is unlocked. There is no actor:
+    this is for the administrator of the host.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class CreateAdmin:
             elif not user.is_active:
                 user = msgspec.structs.replace(user, is_active=True, updated_at=now)
                 await tx.users.put(user)
+            await tx.attempts.clear(account_key(user.username))
             permission = await self._permission(tx, now)
             current = await tx.assignments.of_user(user.uuid)
             if current is None or current.perm_uuid != permission.uuid:

@@ -48,7 +48,7 @@ class Register:
         if not (self._public or superadmin):
             raise Forbidden("Registration is closed; ask an administrator for an account.")
         registration = checked(registration, rules=self._rules)
-        hash_ = await self._hasher.hash(registration.password)
+        hash_ = await self._hasher.hash(registration.password, first=superadmin)
         created_by = actor.user_uuid if actor is not None and superadmin else None
         user = created_user(registration, self._new_id(), shown(self._clock()), ip, created_by)
         async with self._open.write() as tx:

@@ -20,7 +20,7 @@ from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.profiles.model import Revision, RevisionNumber, Sha256, SwitchRequest
+from phoneprov_core.profiles.model import RevisionNumber, Sha256, SwitchRequest
 from phoneprov_core.profiles.use_cases import profile_of
 
 
@@ -119,7 +119,7 @@ class PreviewSwitch:
             compatible=objection is None,
             objection=objection,
             on_phone=on_phone,
-            changed=_is_changed(on_phone, revision),
+            changed=_changed(order, before),
             diff=compared.diff,
             diff_note=before.note,
             server=server,
@@ -155,6 +155,15 @@ def _objection(order: Order) -> str | None:
     return None
 
 
+def _changed(order: Order, before: _Before) -> bool | None:
+    if before.cnf_xml is not None:
+        return before.cnf_xml != order.cnf_xml
+    deployment = before.deployment
+    if deployment is None or deployment.outcome is Outcome.UNKNOWN or deployment.sha256 is None:
+        return None
+    return deployment.sha256 != order.revision.sha256
+
+
 def _comparison(order: Order, before: _Before) -> Comparison:
     now = before.deployment
     return Comparison(
@@ -173,9 +182,3 @@ def _label(where: str, name: str, revision: int) -> str:
 
 def _one_line(name: str) -> str:
     return " ".join(name.split())
-
-
-def _is_changed(on_phone: Deployment | None, revision: Revision) -> bool | None:
-    if on_phone is None or on_phone.outcome is Outcome.UNKNOWN:
-        return None
-    return on_phone.sha256 != revision.sha256

@@ -112,7 +112,7 @@ async def _before(tx: DeploymentsTransaction, phone: Phone) -> Deployment:
     earlier = None if current is None else await tx.deployments.previous(current)
     while earlier is not None and current is not None:
         if earlier.outcome is not Outcome.UNKNOWN and (
-            current.outcome is Outcome.UNKNOWN or earlier.sha256 != current.sha256
+            current.outcome is Outcome.UNKNOWN or earlier.brought_other_than(current)
         ):
             return earlier
         earlier = await tx.deployments.previous(earlier)

@@ -11,9 +11,13 @@ from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem
 from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.transfer.index import Index
 from phoneprov_core.transfer.model import Row, RowProblem
-from phoneprov_core.transfer.sheets import OWNER, Sheet
+from phoneprov_core.transfer.sheets import OWNER, Sheet, scientific
 from phoneprov_core.transfer.targets import TransferTransaction
 
+_ROUNDED = (
+    "is a number in scientific notation: the spreadsheet lost its digits; format the column as "
+    "text and enter it again"
+)
 PIECE = 500
 """How many records are read at a time."""
 
@@ -60,6 +64,11 @@ class Reader:
     async def _asked(self, row: Row) -> Asked:
         sheet, cells, index = self._sheet, row.cells, self._index
         assert index is not None
+        if rounded := scientific(cells):
+            raise Invalid(
+                "The row has numbers in scientific notation.",
+                problems=tuple(Problem(column, _ROUNDED) for column in rounded),
+            )
         owner = await self._owner(cells.get(OWNER, "")) if sheet.owned else ""
         self._require_uuid(cells)
         key = index.named(cells)

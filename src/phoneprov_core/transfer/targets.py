@@ -89,17 +89,17 @@ class HashesMade:
         self._hasher = hasher
         self.next_hash: str | None = None
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, *, first: bool = True) -> str:
         """The hash that is ready, or one that is made now."""
         ready, self.next_hash = self.next_hash, None
-        return ready if ready is not None else await self._hasher.hash(password)
+        return ready if ready is not None else await self._hasher.hash(password, first=first)
 
-    async def verify(self, password: str, hash_: str | None) -> bool:
-        """Nobody logs in while importing."""
-        return await self._hasher.verify(password, hash_)
+    async def verify(self, password: str, hash_: str | None, *, first: bool = True) -> bool:
+        """Not used by imports."""
+        return await self._hasher.verify(password, hash_, first=first)
 
     def is_outdated(self, hash_: str) -> bool:
-        """Nobody logs in while importing."""
+        """Not used by imports."""
         return self._hasher.is_outdated(hash_)
 
 

@@ -36,14 +36,15 @@ class PasswordHasher(Protocol):
     """Slow hashes of passwords. The whole password counts, in Unicode form NFC.
 
     All methods run beside the event loop, a bounded number at a time, and raise
-    ``Unavailable`` when too many wait already.
+    ``Unavailable`` when too many wait already. Calls with ``first`` wait in a queue of their
+    own, which is served before the other: strangers do not fill it.
     """
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, *, first: bool = True) -> str:
         """A salted hash that names its own parameters."""
         ...
 
-    async def verify(self, password: str, hash_: str | None) -> bool:
+    async def verify(self, password: str, hash_: str | None, *, first: bool = True) -> bool:
         """Whether the password made this hash. None stands for an account that does not
         exist: the answer is False and takes the same time."""
         ...

@@ -48,6 +48,14 @@ class EndSessions(Protocol):
         ...
 
 
+class ClearAttempts(Protocol):
+    """The one method of counted guesses that accounts use."""
+
+    async def clear(self, key: str) -> None:
+        """Forget the guesses counted under this ``account_key``."""
+        ...
+
+
 class UsersTransaction(Protocol):
     """What accounts are kept in."""
 
@@ -57,3 +65,5 @@ class UsersTransaction(Protocol):
     def assignments(self) -> AssignmentStore: ...
     @property
     def sessions(self) -> EndSessions: ...
+    @property
+    def attempts(self) -> ClearAttempts: ...

@@ -13,7 +13,13 @@ from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.users.model import NewUser, Registration, User, UserPatch
+from phoneprov_core.users.model import (
+    NewUser,
+    Registration,
+    User,
+    UserPatch,
+    account_key,
+)
 from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
 from phoneprov_core.users.ports import UsersTransaction
 
@@ -60,7 +66,8 @@ class Users:
     async def update(
         self, actor: Actor, uuid: str, patch: UserPatch | Unchecked[UserPatch]
     ) -> User:
-        """A new password ends the account's other sessions, a deactivation all of them.
+        """A new password ends the account's other sessions and unlocks its login, a
+        deactivation ends all sessions.
 
         Raises ``NotFound``; ``Conflict`` when the username or the e-mail address is in use,
         or when the last active account that holds level 0 would be deactivated.
@@ -87,6 +94,7 @@ class Users:
             if hash_ is not None:
                 await tx.users.set_password_hash(user.uuid, hash_)
                 await tx.sessions.end_all(user.uuid, besides=actor.session_uuid)
+                await tx.attempts.clear(account_key(user.username))
         return user
 
     async def delete(self, actor: Actor, uuid: str) -> None:
@@ -100,6 +108,7 @@ class Users:
             if user.is_active:
                 await self._keep_a_superadmin(tx, actor, user)
             await tx.users.remove(user.uuid)
+            await tx.attempts.clear(account_key(user.username))
 
     @staticmethod
     async def _keep_a_superadmin(tx: UsersTransaction, actor: Actor, user: User) -> None:

@@ -50,10 +50,14 @@ class SqlUsers(SqlStore[User], UserStore):
         return row
 
     async def by_username(self, username: str) -> User | None:
+        if "\0" in username:
+            return None  # PostgreSQL refuses it in any text, even in one to compare with
         row = await self._connection.row(_BY_USERNAME, username_key=folded(username))
         return None if row is None else self._entity_of(row)
 
     async def with_password(self, username: str) -> tuple[User, str] | None:
+        if "\0" in username:
+            return None
         row = await self._connection.row(_WITH_PASSWORD, username_key=folded(username))
         return None if row is None else (self._entity_of(row[:-1]), row[-1])
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from phoneprov_adapters.sql.tables.accounts import (
     assignments,
+    login_addresses,
     login_attempts,
     passwords,
     permissions,
+    rates,
     sessions,
     users,
 )
@@ -26,6 +28,7 @@ from phoneprov_adapters.sql.tables.inventory import (
     vendor_services,
     vendor_users,
 )
+from phoneprov_adapters.sql.tables.provisioning import discovered_phones, fetches, served_files
 from phoneprov_adapters.sql.tables.switching import (
     batch_phones,
     batches,
@@ -42,9 +45,12 @@ __all__ = [
     "batches",
     "company_contacts",
     "deployments",
+    "discovered_phones",
     "extensions",
+    "fetches",
     "kems",
     "leases",
+    "login_addresses",
     "login_attempts",
     "metadata",
     "passwords",
@@ -53,6 +59,8 @@ __all__ = [
     "phones",
     "profile_revisions",
     "profiles",
+    "rates",
+    "served_files",
     "service_sessions",
     "sessions",
     "user_extensions",
