@@ -217,7 +217,16 @@ class Container(containers.DeclarativeContainer):
     vendor_users = providers.Singleton(VendorUsers, database, hasher, clock, new_id)
 
     transfer = providers.Singleton(
-        Transfer, database, hasher, policy, settings.provided.shared_write, clock, new_id
+        Transfer,
+        database,
+        hasher,
+        policy,
+        settings.provided.shared_write,
+        clock,
+        new_id,
+        providers.Factory(
+            Profiles, clock=clock, new_id=new_id, largest_xml=settings.provided.largest_xml
+        ).provider,
     )
 
     use_cases = providers.Singleton(
