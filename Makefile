@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: audit bench bench-batch bench-lists check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-pgbouncer unit
+.PHONY: audit bench bench-batch bench-lists check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-pgbouncer test-nginx unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -86,6 +86,11 @@ test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; inst
 	@{ command -v pgbouncer || command -v /usr/sbin/pgbouncer; } >/dev/null \
 	  || { apt-get update && apt-get install --yes pgbouncer; }
 	PHONEPROV_TEST_PGBOUNCER=1 $(BIN)/python -m pytest -q tests/contract/sql tests/contract/stores -k pgbouncer
+
+test-nginx: $(VENV)/installed-dev  ## the documented nginx block over two hosts that restart; installs nginx if need be
+	@{ command -v nginx || command -v /usr/sbin/nginx; } >/dev/null \
+	  || { apt-get update && apt-get install --yes nginx-light; }
+	PHONEPROV_TEST_NGINX=1 $(BIN)/python -m pytest -q -p no:xdist tests/faults/test_nginx.py
 
 races: $(VENV)/installed-dev  ## races for accounts and sessions, for minutes, with measurements
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/races tests/contract/auth

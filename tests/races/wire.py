@@ -61,6 +61,15 @@ class Line:
         head.append(f"content-length: {len(content)}")
         self._writer.write("\r\n".join([*head, "", ""]).encode() + content)
 
+    def write(self, content: bytes) -> None:
+        """Send these bytes, a request or a part of one."""
+        self._writer.write(content)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the server has closed it."""
+        return self._reader.at_eof()
+
     async def reply(self) -> Reply:
         """The answer to the oldest request that has none yet."""
         async with asyncio.timeout(SECONDS):
