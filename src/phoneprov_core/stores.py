@@ -19,6 +19,7 @@ from phoneprov_core.me.ports import EnrichedPhoneStore
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
+from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_phones.ports import VendorPhoneStore
 from phoneprov_core.vendor_services.model import VendorService
@@ -66,6 +67,12 @@ class Stores(Protocol):
     def service_sessions(self) -> ServiceSessionStore: ...
     @property
     def batches(self) -> BatchStore: ...
+    @property
+    def served_files(self) -> ServedFileStore: ...
+    @property
+    def fetches(self) -> FetchStore: ...
+    @property
+    def discovered_phones(self) -> DiscoveredPhoneStore: ...
     @property
     def vendor_users(self) -> VendorUserStore: ...
     @property
