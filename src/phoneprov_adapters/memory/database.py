@@ -50,7 +50,7 @@ from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
 from phoneprov_adapters.memory.records import Kind, Records
 from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions
 from phoneprov_adapters.memory.tables import Schema, Tables
-from phoneprov_adapters.memory.users import PASSWORDS, USERS, MemoryUsers
+from phoneprov_adapters.memory.users import LOOKS, PASSWORDS, USERS, MemoryUsers
 from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES, MemoryVendorPhones
 from phoneprov_adapters.memory.vendor_services import VENDOR_SERVICES, MemoryVendorServices
 from phoneprov_adapters.memory.vendor_users import VENDOR_USERS, MemoryVendorUsers
@@ -60,6 +60,7 @@ from phoneprov_core.kernel.store import ReadAndWrite
 SCHEMA = Schema(
     USERS,
     PASSWORDS,
+    LOOKS,
     PERMISSIONS,
     ASSIGNMENTS,
     SESSIONS,
