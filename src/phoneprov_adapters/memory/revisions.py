@@ -6,12 +6,12 @@ from itertools import islice
 
 from msgspec import Struct
 
-from phoneprov_adapters.memory.profiles import PROFILES
+from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
 from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference, Unique
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.profiles.model import Revision
-from phoneprov_core.profiles.ports import RevisionStore
+from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision, whole
+from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 
 
 class KeptRevision(Struct, frozen=True):
@@ -53,8 +53,8 @@ class MemoryRevisions(RevisionStore):
         return next((kept.revision for kept in group), None)
 
     async def newest(self, profile_uuid: str) -> Revision | None:
-        kept = list(self._tables.of(REVISIONS).group(("profile_uuid", profile_uuid)))
-        return kept[-1].revision if kept else None
+        kept = newest_of(self._tables, profile_uuid)
+        return None if kept is None else kept.revision
 
     async def cnf_xml(self, uuid: str) -> str | None:
         kept = self._tables.of(REVISIONS).get(uuid)
@@ -74,6 +74,44 @@ class MemoryRevisions(RevisionStore):
         behind = None if after is None else (after.number, after.uuid)
         group = self._tables.of(REVISIONS).group(_group(owner), behind)
         return [kept.revision for kept in islice(group, offset, offset + limit)]
+
+
+def newest_of(tables: Tables, profile_uuid: str) -> KeptRevision | None:
+    """The newest revision of a profile."""
+    kept = list(tables.of(REVISIONS).group(("profile_uuid", profile_uuid)))
+    return kept[-1] if kept else None
+
+
+class MemoryWholeProfiles(WholeProfileStore):
+    """Profiles with their newest configuration."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._profiles = MemoryProfiles(tables)
+
+    async def find(self, key: str) -> Profile | None:
+        record = await self._profiles.find(key)
+        return None if record is None else self._whole(record)
+
+    async def count(self, owner: str | None = None) -> int:
+        return await self._profiles.count(owner)
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: Profile | None = None,
+        offset: int = 0,
+        owner: str | None = None,
+    ) -> list[Profile]:
+        position = None if after is None else (after.created_at, after.uuid)
+        group = EVERY if owner is None else ("user_uuid", owner)
+        records = islice(self._tables.of(PROFILES).group(group, position), offset, offset + limit)
+        return [found for record in records if (found := self._whole(record)) is not None]
+
+    def _whole(self, record: ProfileRecord) -> Profile | None:
+        kept = newest_of(self._tables, record.uuid)
+        return None if kept is None else whole(record, kept.cnf_xml)
 
 
 def _group(owner: str | None) -> tuple[str, str | None]:

@@ -28,7 +28,7 @@ from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis, shown
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import Profile, Revision
+from phoneprov_core.profiles.model import ProfileRecord, Revision
 
 RESTARTED = "ok"
 """What a record's ``restart`` says when the order was accepted."""
@@ -43,7 +43,7 @@ class Order(Struct, frozen=True):
     again; one is made where it is None."""
 
     action: Action
-    profile: Profile
+    profile: ProfileRecord
     revision: Revision
     cnf_xml: str
     phone: Phone
@@ -236,7 +236,7 @@ class Deploy:
                 )
 
 
-def require_fitting(profile: Profile, phone: Phone) -> None:
+def require_fitting(profile: ProfileRecord, phone: Phone) -> None:
     """Raises ``Conflict`` for a phone that is not active or that the profile is not for."""
     if not phone.is_active:
         raise Conflict("This phone is not active.", code="phone_inactive")

@@ -69,8 +69,9 @@ class DeploymentStore(Protocol):
         ...
 
     async def previous(self, current: Deployment) -> Deployment | None:
-        """What was on the phone before, as far as it was another configuration: of those with a
-        place and a smaller number the one with the largest number whose hash differs."""
+        """What was on the phone before ``current``, if it was another configuration: of those
+        with a place and a smaller number the one with the largest number that
+        ``brought_other_than`` the current one."""
         ...
 
     async def interrupt_abandoned(self, now: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
 from typing import Any
 
@@ -10,12 +11,14 @@ from sqlalchemy import Select, bindparam, func, insert, select, tuple_
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.stores.hashes import HashColumns
 from phoneprov_adapters.sql.stores.store import write
 from phoneprov_adapters.sql.tables import profile_revisions as table
 from phoneprov_core.profiles.model import Revision
 from phoneprov_core.profiles.ports import RevisionStore
 
-_COLUMNS = [table.c[name] for name in Revision.__struct_fields__]
+_PLAIN = [name for name in Revision.__struct_fields__ if name != "sha256"]
+_COLUMNS = [table.c[name] for name in (*_PLAIN, "sha256_key_id", "sha256_sealed")]
 _POSITION = (table.c.number, table.c.uuid)
 _ADD = insert(table)
 _OF_PROFILE = select(*_COLUMNS).where(table.c.profile_uuid == bindparam("profile_uuid"))
@@ -50,10 +53,12 @@ class SqlRevisions(RevisionStore):
     def __init__(self, connection: Connection, box: SecretBox) -> None:
         self._connection = connection
         self._box = box
+        self._hashes = HashColumns(table.name, box)
 
     async def add(self, revision: Revision, cnf_xml: str) -> None:
-        row = {name: getattr(revision, name) for name in revision.__struct_fields__}
-        sealed = self._box.seal(cnf_xml.encode(), _place(revision.uuid))
+        row = {name: getattr(revision, name) for name in _PLAIN}
+        row |= self._hashes.sealed(revision.sha256, revision.uuid)
+        sealed = self._box.seal(cnf_xml.encode(), place(revision.uuid))
         row["cnf_xml_sealed"] = sealed.data
         row["cnf_xml_key_id"] = sealed.key_id
         await write(self._connection, _ADD, row)
@@ -62,14 +67,15 @@ class SqlRevisions(RevisionStore):
         if not 0 < number < 2**31:
             return None
         row = await self._connection.row(_FIND, profile_uuid=profile_uuid, number=number)
-        return _revision(row)
+        return None if row is None else await self._revision(row)
 
     async def newest(self, profile_uuid: str) -> Revision | None:
-        return _revision(await self._connection.row(_NEWEST, profile_uuid=profile_uuid))
+        row = await self._connection.row(_NEWEST, profile_uuid=profile_uuid)
+        return None if row is None else await self._revision(row)
 
     async def cnf_xml(self, uuid: str) -> str | None:
         row = await self._connection.row(_CNF_XML, uuid=uuid)
-        return None if row is None else self._box.open(Sealed(*row), _place(uuid)).decode()
+        return None if row is None else self._box.open(Sealed(*row), place(uuid)).decode()
 
     async def count(self, owner: str | None = None) -> int:
         values = {} if owner is None else {"owner": owner}
@@ -90,12 +96,19 @@ class SqlRevisions(RevisionStore):
         if after is not None:
             values |= {"after_number": after.number, "after_uuid": after.uuid}
         statement = _rows(owned=owner is not None, after=after is not None)
-        return [Revision(*row) for row in await self._connection.rows(statement, **values)]
+        found = await self._connection.rows(statement, **values)
+        return [await self._revision(row) for row in found]
+
+    async def _revision(self, row: Row) -> Revision:
+        *plain, key_id, data = row
+        fields = dict(zip(_PLAIN, plain, strict=True))
+        sha256 = self._hashes.opened(key_id, data, fields["uuid"])
+        if sha256 is None:  # a revision from before schema 0005
+            content = await self.cnf_xml(fields["uuid"]) or ""
+            sha256 = hashlib.sha256(content.encode()).hexdigest()
+        return Revision(**fields, sha256=sha256)
 
 
-def _revision(row: Row | None) -> Revision | None:
-    return None if row is None else Revision(*row)
-
-
-def _place(uuid: str) -> str:
+def place(uuid: str) -> str:
+    """What the configuration of the revision with this uuid is bound to."""
     return f"profile_revisions|cnf_xml|{uuid}"

@@ -29,6 +29,7 @@ from phoneprov_adapters.sql.tables.inventory import (
     vendor_services,
     vendor_users,
 )
+from phoneprov_adapters.sql.tables.provisioning import discovered_phones, fetches, served_files
 from phoneprov_adapters.sql.tables.switching import (
     batch_phones,
     batches,
@@ -45,7 +46,9 @@ __all__ = [
     "batches",
     "company_contacts",
     "deployments",
+    "discovered_phones",
     "extensions",
+    "fetches",
     "kems",
     "leases",
     "login_addresses",
@@ -58,6 +61,7 @@ __all__ = [
     "profile_revisions",
     "profiles",
     "rates",
+    "served_files",
     "service_sessions",
     "sessions",
     "user_extensions",

@@ -21,6 +21,7 @@ from phoneprov_adapters.testing.stores.kems import KemsContract
 from phoneprov_adapters.testing.stores.leases import LeasesContract
 from phoneprov_adapters.testing.stores.links import LinksContract
 from phoneprov_adapters.testing.stores.login_addresses import LoginAddressesContract
+from phoneprov_adapters.testing.stores.provisioning import ProvisioningContract
 from phoneprov_adapters.testing.stores.rates import RatesContract
 from phoneprov_adapters.testing.stores.revisions import RevisionsContract
 from phoneprov_adapters.testing.stores.rows import RowsContract
@@ -116,6 +117,9 @@ class DatabaseContract:
 
     class TestLeases(LeasesContract):
         """See ``LeasesContract``."""
+
+    class TestProvisioning(ProvisioningContract):
+        """See ``ProvisioningContract``."""
 
     class TestServiceSessions(ServiceSessionsContract):
         """See ``ServiceSessionsContract``."""

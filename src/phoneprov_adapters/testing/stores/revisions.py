@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from phoneprov_adapters.testing.records import a_profile, a_revision, a_user, identifier
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.profiles.model import Revision
+from phoneprov_core.profiles.model import Revision, whole
 from phoneprov_core.stores import Database
 
 OWNER = identifier(900)
@@ -99,7 +99,7 @@ class RevisionsContract:
         await _add(database, _revision(1, 11), xml=XML)
 
         async with database.write() as tx:
-            await tx.profiles.put(a_profile(1, OWNER, cnf_xml="<other/>"))
+            await tx.profiles.put(a_profile(1, OWNER, name="Other"))
 
         async with database.read() as tx:
             assert await tx.revisions.cnf_xml(identifier(11)) == XML
@@ -121,3 +121,30 @@ class RevisionsContract:
             assert await tx.revisions.rows(9, after=first, offset=1, owner=ONE.uuid) == [third]
             assert await tx.revisions.rows(9, after=other) == [second, third]
             assert await tx.revisions.rows(2, offset=3) == [third]
+
+    async def test_whole_profiles_have_the_configuration_of_their_newest_revision(
+        self, database: Database
+    ) -> None:
+        await _add(database, _revision(1, 11), xml="<old/>")
+        await _add(database, _revision(2, 12), xml=XML)
+        await _add(database, _revision(1, 13, of=2))
+
+        async with database.read() as tx:
+            one, two = whole(ONE, XML), whole(TWO, "<a/>")
+            assert await tx.whole_profiles.find(ONE.uuid) == one
+            assert await tx.whole_profiles.rows(9) == [one, two]
+            assert await tx.whole_profiles.rows(1, owner=OWNER) == [one]
+            assert await tx.whole_profiles.rows(9, after=one) == [two]
+            assert await tx.whole_profiles.rows(9, offset=1, owner=OWNER) == [two]
+            assert await tx.whole_profiles.rows(9, owner=identifier(901)) == []
+            assert await tx.whole_profiles.count(OWNER) == 2
+            assert await tx.whole_profiles.count(identifier(901)) == 0
+
+    @pytest.mark.parametrize("key", ["", identifier(3), identifier(2)])
+    async def test_whole_profile_without_a_revision_is_none(
+        self, database: Database, key: str
+    ) -> None:
+        await _add(database, _revision(1, 11))
+
+        async with database.read() as tx:
+            assert await tx.whole_profiles.find(key) is None
