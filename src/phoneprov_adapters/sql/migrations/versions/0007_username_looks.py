@@ -8,8 +8,8 @@ from alembic import op
 
 from phoneprov_adapters.security.lookalikes import looks
 
-revision = "0006"
-down_revision = "0004"
+revision = "0007"
+down_revision = "0006"
 branch_labels = None
 depends_on = None
 
