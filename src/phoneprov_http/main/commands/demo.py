@@ -112,7 +112,9 @@ async def _the_job(client: httpx.AsyncClient, phone: SimulatedPhone) -> None:
         "/phone-profiles/switch",
         {"profile_uuid": profile["uuid"], "mac": phone.mac},
     )
-    _say(f"{switched['profile']!r} was deployed to {switched['mac']}; restart: {switched['restart']}.")
+    _say(
+        f"{switched['profile']!r} was deployed to {switched['mac']}; restart: {switched['restart']}."
+    )
     _show_what_arrived(phone, switched)
 
 
@@ -129,7 +131,7 @@ def _show_what_arrived(phone: SimulatedPhone, switched: Mapping[str, Any]) -> No
         raise DemoFailed("The file on the phone is not the profile's configuration.")
     orders = [key.uri for key in (*CLEAR_SERVICES, *restart_keys(phone.model))]
     if commands != orders or not isinstance(phone.events[0], FileArrived):
-        raise DemoFailed("The phone did not receive the commands to clear its session and to restart.")
+        raise DemoFailed("The phone did not receive the commands to clear and to restart.")
     if switched["restart"] != "ok" or not phone.restarted:
         raise DemoFailed("The phone was not restarted.")
     _say("Every step succeeded.")
