@@ -112,9 +112,8 @@ async def _the_job(client: httpx.AsyncClient, phone: SimulatedPhone) -> None:
         "/phone-profiles/switch",
         {"profile_uuid": profile["uuid"], "mac": phone.mac},
     )
-    _say(
-        f"{switched['profile']!r} was deployed to {switched['mac']}; restart: {switched['restart']}."
-    )
+    name, mac = switched["profile"], switched["mac"]
+    _say(f"{name!r} was deployed to {mac}; restart: {switched['restart']}.")
     _show_what_arrived(phone, switched)
 
 
