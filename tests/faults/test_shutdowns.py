@@ -18,13 +18,11 @@ from phoneprov_core.deployments.model import Outcome, Wanted
 from phoneprov_http.main.serving.protocol import SILENCE_SECONDS
 from phoneprov_http.main.serving.server import STOP_SECONDS
 from races.behind import password_hash
-from races.wire import Line
+from races.wire import HALF, REST, Line
 from support.scale import LONG, chances, note, rounds, spread
 
 XML = "<device><deviceProtocol>SCCP</deviceProtocol></device>"
 SIGNALS = itertools.cycle([signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
-HALF = b"GET /api/v1/nothing HTTP/1.1\r\nhost: loc"
-"""The beginning of a request; ``alhost`` and two line ends complete it."""
 
 Start = Callable[..., Served]
 
@@ -136,7 +134,7 @@ async def test_stop_finishes_accepted_requests_and_refuses_connections(
         served.tell(signal.SIGTERM)
         while await asyncio.to_thread(served.listens):  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.05)
-        line.write(b"alhost\r\n\r\n")
+        line.write(REST)
         reply = await line.reply()
         assert (reply.status, reply.headers["connection"]) == (404, "close")
     assert (await served.ended(60))[0] == 0

@@ -16,6 +16,11 @@ SECONDS = 60
 """How long a reply may take; nothing here is that slow."""
 
 
+HALF = b"GET /api/v1/nothing HTTP/1.1\r\nhost: loc"
+REST = b"alhost\r\n\r\n"
+"""A request in two parts."""
+
+
 class Reply(NamedTuple):
     """What was answered; names of headers are in small letters."""
 

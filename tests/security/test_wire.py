@@ -171,6 +171,36 @@ def test_what_an_application_hears_is_what_stands_before_the_body(
     assert set(recorder.headers[0]) == {b"host", b"connection", b"transfer-encoding"}
 
 
+UPGRADES = {
+    "websocket": b"Connection: Upgrade\r\nUpgrade: websocket\r\n",
+    "h2c": b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n",
+    "anything": b"connection: keep-alive\r\nConnection:upgrade\r\nUPGRADE: anything\r\n",
+    "two protocols": b"Upgrade: a\r\nUpgrade: b\r\nConnection: Upgrade\r\n",
+    "no protocol": b"Upgrade:\r\nConnection: Upgrade\r\n",
+}
+TRAILERS = {
+    "close": b"Connection: close\r\n",
+    "upgrade": b"Connection: Upgrade\r\nUpgrade: h2c\r\n",
+    "length": b"Content-Length: 5\r\n",
+    "encoding": b"Transfer-Encoding: chunked\r\n",
+    "host": HOST,
+}
+
+
+@pytest.mark.parametrize("trailer", TRAILERS.values(), ids=TRAILERS.keys())
+@pytest.mark.parametrize("upgrade", [b"", UPGRADES["h2c"]], ids=["plain", "upgrade"])
+def test_trailer_about_the_connection_leaves_no_request_unanswered(
+    server: Listening, recorder: Recorder, trailer: bytes, upgrade: bytes
+) -> None:
+    """The next request is answered, or the connection is closed."""
+    chunked = upgrade + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+    reply = server.ask(POST + chunked + trailer + b"\r\n" + CLOSE)
+
+    assert recorder.asked in (["/", "/last"], ["/"], [])
+    assert reply.count(b"HTTP/1.1 200 ") == len(recorder.asked)
+    assert b"connection: close" in reply
+
+
 @pytest.mark.parametrize("pieces", [1, 7])
 def test_a_head_may_be_large_but_not_larger(server: Listening, pieces: int) -> None:
     def request(size: int) -> list[bytes]:
@@ -262,13 +292,6 @@ def test_a_body_that_goes_wrong_half_way_is_400(server: Listening, recorder: Rec
     assert recorder.asked == []
 
 
-UPGRADES = {
-    "websocket": b"Connection: Upgrade\r\nUpgrade: websocket\r\n",
-    "h2c": b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n",
-    "anything": b"connection: keep-alive\r\nConnection:upgrade\r\nUPGRADE: anything\r\n",
-    "two protocols": b"Upgrade: a\r\nUpgrade: b\r\nConnection: Upgrade\r\n",
-    "no protocol": b"Upgrade:\r\nConnection: Upgrade\r\n",
-}
 HIDDEN = b"DELETE /hidden HTTP/1.1\r\nHost: phoneprov\r\n\r\n"
 FRAMINGS = {
     "length": (b"Content-Length: %d\r\n\r\n" % len(HIDDEN), HIDDEN),
@@ -366,7 +389,7 @@ def test_what_does_not_arrive_in_time_is_closed(
         client.sendall(begun)
         began = time.monotonic()
         assert read_to_end(client) == b""
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 15
         assert recorder.asked == []
 
 
@@ -382,5 +405,5 @@ def test_a_request_that_comes_byte_by_byte_gains_no_time(
                 time.sleep(0.05)
         except ConnectionError:
             pass
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 15
     assert recorder.asked == []

@@ -135,7 +135,13 @@ class Container(containers.DeclarativeContainer):
     links = providers.Singleton(Links, database, clock, new_id)
     phones = providers.Singleton(Phones, database, settings.provided.shared_write, clock)
     profiles = providers.Singleton(
-        Profiles, database, clock, new_id, largest_xml=settings.provided.largest_xml
+        Profiles,
+        database,
+        clock,
+        new_id,
+        largest_xml=settings.provided.largest_xml,
+        most_profiles=settings.provided.most_profiles,
+        most_revisions=settings.provided.most_revisions,
     )
     journal = providers.Object(log_deployment)
     watch = providers.Singleton(watch_of, settings, phone_commands)
@@ -217,7 +223,16 @@ class Container(containers.DeclarativeContainer):
     vendor_users = providers.Singleton(VendorUsers, database, hasher, clock, new_id)
 
     transfer = providers.Singleton(
-        Transfer, database, hasher, policy, settings.provided.shared_write, clock, new_id
+        Transfer,
+        database,
+        hasher,
+        policy,
+        settings.provided.shared_write,
+        clock,
+        new_id,
+        providers.Factory(
+            Profiles, clock=clock, new_id=new_id, largest_xml=settings.provided.largest_xml
+        ).provider,
     )
 
     use_cases = providers.Singleton(

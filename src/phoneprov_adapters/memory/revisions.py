@@ -6,12 +6,17 @@ from itertools import islice
 
 from msgspec import Struct
 
+from phoneprov_adapters.memory.batches import BATCHES
+from phoneprov_adapters.memory.deployments import DEPLOYMENTS
 from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
 from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference, Unique
 from phoneprov_adapters.memory.tables import Tables
+from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision, whole
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
+
+_OTHERS = 3  # see the port
 
 
 class KeptRevision(Struct, frozen=True):
@@ -59,6 +64,36 @@ class MemoryRevisions(RevisionStore):
     async def cnf_xml(self, uuid: str) -> str | None:
         kept = self._tables.of(REVISIONS).get(uuid)
         return None if kept is None else kept.cnf_xml
+
+    async def remove_oldest(self, profile_uuid: str, most: int) -> int:
+        kept = list(self._tables.of(REVISIONS).group(("profile_uuid", profile_uuid)))
+        unneeded = [one for one in kept[:-1] if not self._is_needed(one)]
+        removed = unneeded[: max(0, len(kept) - most)]
+        for one in removed:
+            self._tables.remove(REVISIONS, one.uuid)
+        return len(removed)
+
+    def _is_needed(self, kept: KeptRevision) -> bool:
+        key = (kept.profile_uuid, kept.number)
+        for one in self._tables.of(DEPLOYMENTS).group(EVERY):
+            if (one.profile_uuid, one.revision) == key and (
+                one.outcome is Outcome.RUNNING
+                or (one.place is not None and self._others_since(one) <= _OTHERS)
+            ):
+                return True
+        return any(
+            (one.batch.profile_uuid, one.batch.revision) == key and one.batch.ended_at is None
+            for one in self._tables.of(BATCHES).group(EVERY)
+        )
+
+    def _others_since(self, deployment: Deployment) -> int:
+        """How many other revisions were put onto the phone later."""
+        later = {
+            (one.profile_uuid, one.revision)
+            for one in self._tables.of(DEPLOYMENTS).group(("mac", deployment.mac))
+            if one.number > deployment.number and one.place is not None
+        }
+        return len(later - {(deployment.profile_uuid, deployment.revision)})
 
     async def count(self, owner: str | None = None) -> int:
         return self._tables.of(REVISIONS).count(_group(owner))

@@ -29,6 +29,16 @@ class RevisionStore(Protocol):
         """The exact configuration of the revision with this uuid, or None."""
         ...
 
+    async def remove_oldest(self, profile_uuid: str, most: int) -> int:
+        """Remove the oldest revisions of a profile until ``most`` are left; how many were
+        removed.
+
+        It keeps the newest, and those that are needed: what a running deployment or a batch
+        that has not ended brings, what is on a phone now, and what was on it before, back to
+        the third other revision (two of them may hold the same text).
+        """
+        ...
+
     async def count(self, owner: str | None = None) -> int:
         """How many there are, or how many belong to the profile ``owner``."""
         ...

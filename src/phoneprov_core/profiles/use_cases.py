@@ -11,7 +11,7 @@ from phoneprov_core.access.rules import may_act_for, require_owner
 from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked, applied, checked, peek_id
-from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.errors import Conflict, NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -30,6 +30,13 @@ from phoneprov_core.profiles.ports import ProfilesTransaction
 PIECE = 16
 
 
+MOST_PROFILES = 100
+"""Maximum number of profiles of a user; 0 for no limit."""
+
+MOST_REVISIONS = 100
+"""Maximum number of revisions of a profile, apart from those that are needed; 0 for no limit."""
+
+
 class Profiles:
     """Create, read, change and delete profiles. A save that changes the configuration makes a
     new revision; the older ones stay as they are."""
@@ -41,9 +48,13 @@ class Profiles:
         new_id: NewId,
         *,
         largest_xml: int = LARGEST,
+        most_profiles: int = MOST_PROFILES,
+        most_revisions: int = MOST_REVISIONS,
     ) -> None:
         self._open = open_
         self._rules = {"cnf_xml": device_xml_rule(largest_xml)}
+        self._most_profiles = most_profiles
+        self._most_revisions = most_revisions
         self._clock = clock
         self._new_id = new_id
 
@@ -69,7 +80,8 @@ class Profiles:
         return profile
 
     async def create(self, actor: Actor, new: NewProfile | Unchecked[NewProfile]) -> Profile:
-        """Raises ``Forbidden`` for another user's; ``NotFound`` for no such user."""
+        """Raises ``Forbidden`` for another user's; ``NotFound`` for no such user; ``Conflict``
+        (code ``too_many_profiles``) if the user has the maximum number of profiles."""
         owner = peek_id(new, "user_uuid")
         if owner:
             require_owner(actor, owner)
@@ -88,6 +100,7 @@ class Profiles:
             updated_at=now,
         )
         async with self._open.write() as tx:
+            await self._require_room(tx, profile.user_uuid)
             await tx.profiles.add(profile)
             await tx.revisions.add(self._revision(actor, profile, 1, new.cnf_xml), new.cnf_xml)
         return whole(profile, new.cnf_xml)
@@ -96,7 +109,7 @@ class Profiles:
         self, actor: Actor, uuid: str, patch: ProfilePatch | Unchecked[ProfilePatch]
     ) -> Profile:
         """Raises ``NotFound``; ``Forbidden`` when it would be given to another user by
-        somebody who does not hold level 0."""
+        a caller who does not hold level 0; ``Conflict`` if that user has too many."""
         async with self._open.read() as tx:
             await profile_of(tx, actor, uuid)
         heir = peek_id(patch, "user_uuid")
@@ -109,6 +122,8 @@ class Profiles:
         )
         async with self._open.write() as tx:
             before = await profile_of(tx, actor, uuid)
+            if changes.user_uuid is not UNSET and changes.user_uuid != before.user_uuid:
+                await self._require_room(tx, changes.user_uuid)
             newest = found(await tx.revisions.newest(before.uuid), "profile")
             cnf_xml = found(await tx.revisions.cnf_xml(newest.uuid), "profile")
             stored = msgspec.structs.replace(changes, cnf_xml=UNSET)
@@ -118,6 +133,8 @@ class Profiles:
                 cnf_xml = changes.cnf_xml
                 revision = self._revision(actor, profile, newest.number + 1, cnf_xml)
                 await tx.revisions.add(revision, cnf_xml)
+                if self._most_revisions:
+                    await tx.revisions.remove_oldest(profile.uuid, self._most_revisions)
         return whole(profile, cnf_xml)
 
     async def delete(self, actor: Actor, uuid: str) -> None:
@@ -132,6 +149,16 @@ class Profiles:
         async with self._open.read() as tx:
             profile = await profile_of(tx, actor, uuid)
         return await listing(self._open.read, lambda tx: tx.revisions, page, owner=profile.uuid)
+
+    async def _require_room(self, tx: ProfilesTransaction, owner: str) -> None:
+        if not self._most_profiles:
+            return
+        found(await tx.users.find(owner), "user")  # of two at once one waits here
+        if await tx.profiles.count(owner) >= self._most_profiles:
+            raise Conflict(
+                f"This user has {self._most_profiles} profiles, the maximum; delete one first.",
+                code="too_many_profiles",
+            )
 
     def _revision(
         self, actor: Actor, profile: ProfileRecord, number: int, cnf_xml: str

@@ -14,6 +14,7 @@ from phoneprov_core.kernel.times import Clock
 from phoneprov_core.transfer.asterisk import Section, Sections, speaks_sccp
 from phoneprov_core.transfer.importing import Import
 from phoneprov_core.transfer.model import Imported, Progress, RowProblem, Table, unwatched
+from phoneprov_core.transfer.profiles import ProfileImport, ProfilesOver
 from phoneprov_core.transfer.rows import PIECE
 from phoneprov_core.transfer.sheets import OWNER, SHEETS, Sheet
 from phoneprov_core.transfer.targets import Tools, TransferTransaction, target_of
@@ -33,8 +34,10 @@ class Transfer:
         shared_write: SharedWrite,
         clock: Clock,
         new_id: NewId,
+        profiles_over: ProfilesOver,
     ) -> None:
         self._open = open_
+        self._profiles = ProfileImport(open_, profiles_over)
         self._tools = Tools(hasher, policy, shared_write, clock, new_id)
 
     async def into(
@@ -64,6 +67,23 @@ class Transfer:
             return checked
         hashes = await run.hashes(checked) if sheet.one_way else {}
         return await run.write(checked, hashes, keep_going=keep_going)
+
+    async def profiles(
+        self,
+        actor: Actor,
+        table: Table,
+        *,
+        dry_run: bool = False,
+        keep_going: bool = False,
+        progress: Progress = unwatched,
+    ) -> Imported:
+        """Import profiles: rows with ``PROFILE_COLUMNS``, in one transaction.
+
+        A row changes the profile of its user that has its name, or creates one. When a row is
+        wrong, nothing is written, unless ``keep_going``; with ``dry_run`` nothing is written.
+        """
+        require_superadmin(actor)
+        return await self._profiles(actor, table, progress, dry_run=dry_run, keep_going=keep_going)
 
     async def out(
         self, actor: Actor, kind: str, *, with_secrets: bool = False

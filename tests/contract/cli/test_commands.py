@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -182,7 +184,8 @@ def test_a_simulated_phone_of_nowhere_says_so_in_one_line() -> None:
 
 
 def test_db_current_tells_scripts_whether_an_upgrade_is_due(tmp_path: Path) -> None:
-    (tmp_path / "phoneprov.db").touch()
+    with contextlib.closing(sqlite3.connect(tmp_path / "phoneprov.db")) as empty:
+        empty.execute("VACUUM")  # a database without a table, which is not a file of 0 bytes
 
     before = phoneprov("db", "current", folder=tmp_path)
     upgraded = phoneprov("db", "upgrade", folder=tmp_path)

@@ -111,7 +111,7 @@ def test_secrets_stay_in_unless_asked_and_then_for_the_owner_alone(tmp_path: Pat
     [
         (("import", "phones", "nowhere.csv"), "nowhere.csv"),
         (("import", "sessions", "a.csv"), "company-directory"),
-        (("import", "phones", "a.csv", "--user", "ada"), "personal-directory only"),
+        (("import", "phones", "a.csv", "--user", "ada"), "personal-directory and profiles only"),
         (("export", "phones", "nowhere/a.csv"), "cannot be written"),
         (("export", "phones", "a.csv", "--format", "vcard"), "directories only"),
         (("export", "users", "a.csv", "--with-secrets"), "extensions only"),

@@ -12,6 +12,7 @@ from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHashe
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kernel.actor import Actor, system_actor
 from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.stores import Database
 from phoneprov_core.transfer.index import Index
 from phoneprov_core.transfer.model import RowProblem
@@ -37,6 +38,7 @@ def transfer(database: Database) -> Transfer:
         SharedWrite.SUPERADMIN,
         FixedClock(),
         CountingIds(),
+        lambda open_: Profiles(open_, FixedClock(), CountingIds()),
     )
 
 

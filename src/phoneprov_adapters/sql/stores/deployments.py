@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, exists, select, update
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory, Row
-from phoneprov_adapters.sql.engines.statements import Statement, now_ms
+from phoneprov_adapters.sql.engines.statements import Statement, is_over, now_ms
 from phoneprov_adapters.sql.stores.deployment_rows import (
     COLUMNS,
     ENUMS,
@@ -36,7 +36,7 @@ _INTERRUPT = (
         ~exists().where(
             leases.c.mac == deployments.c.mac,
             leases.c.holder == deployments.c.uuid,
-            leases.c.expires_at > now_ms(),
+            ~is_over(leases.c.expires_at),
         ),
     )
     .values(outcome=Outcome.INTERRUPTED.value, ended_at=bindparam("now"))
@@ -115,7 +115,7 @@ def _take(insert: InsertFactory) -> Statement:
             "fence": leases.c.fence + 1,
             "expires_at": statement.excluded.expires_at,
         },
-        where=leases.c.expires_at <= now_ms(),
+        where=is_over(leases.c.expires_at),
     ).returning(leases.c.fence)
 
 
@@ -132,7 +132,7 @@ _RELEASE = (
 )
 
 _HOLDER = select(leases.c.holder).where(
-    leases.c.mac == bindparam("mac"), leases.c.expires_at > now_ms()
+    leases.c.mac == bindparam("mac"), ~is_over(leases.c.expires_at)
 )
 
 _RELEASE_ALL = update(leases).where(leases.c.expires_at != 0).values(expires_at=0)

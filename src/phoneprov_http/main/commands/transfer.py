@@ -14,10 +14,12 @@ from typing import TextIO
 
 import click
 
+from phoneprov_adapters.files.configurations import ConfigurationTable
 from phoneprov_adapters.files.csv import CsvTable, CsvWriter
 from phoneprov_adapters.files.pieces import OwnedBy
 from phoneprov_adapters.files.vcard import VcardTable, VcardWriter
 from phoneprov_core.transfer.model import Imported, RowProblem, Table
+from phoneprov_core.transfer.profiles import PROFILE_COLUMNS
 from phoneprov_core.transfer.sheets import OWNER, SHEETS, Sheet
 from phoneprov_core.transfer.use_cases import sheet_of
 from phoneprov_http.main.commands.local_access import acting, counting
@@ -27,29 +29,40 @@ _VCARD = ("company-directory", "personal-directory")
 _ASTERISK = {"sccp": "chan_sccp", "pjsip": "chan_pjsip"}
 
 
+_PROFILES = "profiles"
+
+
 @click.command("import")
-@_KIND
-@click.argument(
-    "file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
-)
+@click.argument("kind", metavar="KIND", type=click.Choice([*SHEETS, _PROFILES]))
+@click.argument("file", type=click.Path(exists=True, allow_dash=True, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Show what would change and what is wrong.")
 @click.option("--keep-going", is_flag=True, help="Skip wrong rows and import the others.")
-@click.option("--user", help="Owner of the contacts, for a file without a column username.")
+@click.option(
+    "--user", help="Owner of the contacts or profiles, unless a column username names it."
+)
 def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str | None) -> None:
     """Import the rows of a file: CSV, or vCard (.vcf) for directories; - is standard input.
 
-    KIND is users, extensions, phones, kems, company-directory or personal-directory. The first
-    line of a CSV file names the columns. A row that names an existing record changes it, any
-    other row creates a record; nothing is deleted. If a row is wrong, nothing is imported.
-    Exits with 1 if a row is wrong.
+    KIND is users, extensions, phones, kems, company-directory, personal-directory or profiles.
+    The first line of a CSV file names the columns. For profiles, FILE is a configuration, a
+    folder of SEP*.cnf.xml, or a CSV file with a column "file".
+
+    A row that names an existing record changes it, any other row creates a record; nothing is
+    deleted. If a row is wrong, nothing is imported, and the exit code is 1.
 
     \b
       phoneprov import phones phones.csv --dry-run
       phoneprov import personal-directory contacts.vcf --user ada
+      phoneprov import profiles /srv/tftp --user ada
     """
+    if kind == _PROFILES:
+        _import_profiles(file, user, dry_run=dry_run, keep_going=keep_going)
+        return
+    if file.is_dir():
+        raise click.UsageError(f"{file} is a folder; only profiles are imported from a folder.")
     sheet = sheet_of(kind)
     if user is not None and not sheet.owned:
-        raise click.UsageError("--user is for personal-directory only.")
+        raise click.UsageError("--user is for personal-directory and profiles only.")
     try:
         with _readable(file) as path:
             table: Table = CsvTable(path)
@@ -67,6 +80,39 @@ def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str
         click.echo(_line_of(file, problem), err=True)
     click.echo(_summary(imported, dry_run=dry_run))
     if problems:
+        sys.exit(1)
+
+
+def _import_profiles(file: Path, user: str | None, *, dry_run: bool, keep_going: bool) -> None:
+    table = ConfigurationTable(file, user)
+    is_csv = file.suffix.lower() in {".csv", ".tsv", ".txt"}
+    if user is None and not is_csv:
+        raise click.UsageError("--user is required: it names the owner of the profiles.")
+
+    async def work() -> Imported:
+        if wrong := await table.unknown_columns():
+            known = ", ".join(("file", *PROFILE_COLUMNS[:-1]))
+            raise click.UsageError(
+                f"{file.name}: {wrong[0]} is not a column of this table; the columns are {known}."
+            )
+        async with acting(watching=False) as at:
+            return await at.use_cases.transfer.profiles(
+                at.actor, table, dry_run=dry_run, keep_going=keep_going
+            )
+
+    try:
+        imported = asyncio.run(work())
+    except OSError as error:
+        raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
+    if imported.total == 0:
+        raise click.UsageError(f"{file} holds no SEP*.cnf.xml.")
+    if user is not None and any(one.field == OWNER for one in imported.problems):
+        raise click.UsageError(f"--user: there is no user with the name {user!r}.")
+    for problem in imported.problems:
+        field = f"{problem.field} " if problem.field else ""
+        click.echo(f"{table.place(problem.line)}: {field}{problem.message}.", err=True)
+    click.echo(_summary(imported, dry_run=dry_run))
+    if imported.problems:
         sys.exit(1)
 
 

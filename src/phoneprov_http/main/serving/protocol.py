@@ -194,6 +194,11 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._is_answering():
             self._bounds.work(self)
         super().on_message_complete()
+        # The parser took a trailer ``Connection: close`` for a field, and passes over what follows.
+        if self.cycle.keep_alive and not self.parser.should_keep_alive():
+            self.cycle.keep_alive = False
+            if self.cycle.response_complete:
+                self._close()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
