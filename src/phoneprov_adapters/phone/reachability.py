@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 
 from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.provisioning.uploader import ServedUploader
 from phoneprov_core.deployments.ports import PhoneInformation, Reach, Reachability
 from phoneprov_core.devices.ports import ConfigUploader
 from phoneprov_core.devices.restart import reachable_ip
@@ -16,8 +17,8 @@ SECONDS = 3.0
 
 
 class RealReachability(Reachability):
-    """Logs in by FTP and asks phones over their web servers. Of another uploader nobody can
-    say whether it would get through."""
+    """Logs in by FTP and asks phones over their web servers. The result for an uploader of
+    another package is not known."""
 
     def __init__(self, uploader: ConfigUploader, information: PhoneInformation) -> None:
         self._uploader = uploader
@@ -25,6 +26,8 @@ class RealReachability(Reachability):
 
     async def server(self, phone_ip: str | None) -> Reach:
         uploader = self._uploader
+        if isinstance(uploader, ServedUploader):
+            return Reach(True, "This service serves the configuration itself.", 0)
         if not isinstance(uploader, FtpUploader):
             return Reach(None, "This uploader cannot be asked beforehand.", 0)
 

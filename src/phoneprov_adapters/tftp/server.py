@@ -150,7 +150,10 @@ class TftpServer(asyncio.DatagramProtocol):
             if self._transport is not None:
                 self._transport.sendto(packets.error(opened.code, opened.message), client)
             return
-        await self._send(request, opened, client)
+        try:
+            await self._send(request, opened, client)
+        except Exception:
+            log.exception("TFTP transfer could not be recorded")
 
     async def _send(self, request: ReadRequest, file: OpenFile, client: Address) -> None:
         started = time.monotonic()
