@@ -52,7 +52,7 @@ from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.model import Registration
-from phoneprov_core.users.passwords import PasswordPolicy
+from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users, created_user
 
 PASSWORD = "correct horse battery"
@@ -91,7 +91,7 @@ class Office:
         self.reachability = MemoryReachability()
         self.background = MemoryBackground()
         self.journal: list[Deployment] = []
-        policy = PasswordPolicy(lambda password: password == COMMON)
+        policy = AccountPolicy(lambda password: password == COMMON)
 
         self.login = self.another_login()
         self.refresh = Refresh(database, tokens, chosen.lifetimes, clock, new_id)

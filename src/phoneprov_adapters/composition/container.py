@@ -32,6 +32,7 @@ from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.common import is_common
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.security.lookalikes import looks
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
@@ -63,7 +64,7 @@ from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches, ProvideFile
 from phoneprov_core.stores import Database
 from phoneprov_core.transfer.use_cases import Transfer
-from phoneprov_core.users.passwords import PasswordPolicy
+from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
 from phoneprov_core.vendor_services.use_cases import VendorServices
@@ -87,8 +88,9 @@ class Container(containers.DeclarativeContainer):
     hasher = providers.Singleton(Argon2Hasher, keys, workers=settings.provided.hash_threads)
     tokens = providers.Singleton(JwtTokens, keys)
     policy = providers.Singleton(
-        PasswordPolicy,
+        AccountPolicy,
         is_common=providers.Object(is_common),
+        looks=providers.Object(looks),
         shortest=settings.provided.shortest_password,
         longest=settings.provided.longest_password,
     )

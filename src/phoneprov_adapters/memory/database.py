@@ -58,7 +58,7 @@ from phoneprov_adapters.memory.provisioning import (
 from phoneprov_adapters.memory.records import Kind, Records
 from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions, MemoryWholeProfiles
 from phoneprov_adapters.memory.tables import Schema, Tables
-from phoneprov_adapters.memory.users import PASSWORDS, USERS, MemoryUsers
+from phoneprov_adapters.memory.users import LOOKS, PASSWORDS, USERS, MemoryUsers
 from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES, MemoryVendorPhones
 from phoneprov_adapters.memory.vendor_services import VENDOR_SERVICES, MemoryVendorServices
 from phoneprov_adapters.memory.vendor_users import VENDOR_USERS, MemoryVendorUsers
@@ -68,6 +68,7 @@ from phoneprov_core.kernel.store import ReadAndWrite
 SCHEMA = Schema(
     USERS,
     PASSWORDS,
+    LOOKS,
     PERMISSIONS,
     ASSIGNMENTS,
     SESSIONS,

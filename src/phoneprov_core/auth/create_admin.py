@@ -15,7 +15,8 @@ from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.users.model import Registration, User, account_key, folded
-from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
+from phoneprov_core.users.names import check_new_username
+from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.ports import ClearAttempts, UserStore
 from phoneprov_core.users.use_cases import created_user
 
@@ -54,13 +55,14 @@ class CreateAdmin:
         self,
         open_: ReadAndWrite[CreateAdminTransaction],
         hasher: PasswordHasher,
-        policy: PasswordPolicy,
+        policy: AccountPolicy,
         clock: Clock,
         new_id: NewId,
     ) -> None:
         self._open = open_
         self._hasher = hasher
-        self._rules = {"password": policy.rule}
+        self._policy = policy
+        self._rules = {"password": policy.rule, "username": check_new_username}
         self._clock = clock
         self._new_id = new_id
 
@@ -73,7 +75,9 @@ class CreateAdmin:
         """Raises ``Conflict`` when the e-mail address belongs to an account of another name."""
         hash_ = None
         if not await self.exists(account.username):
-            hash_ = await self._hasher.hash(checked(account, rules=self._rules).password)
+            account = checked(account, rules=self._rules)
+            self._policy.require_own(account.password, account.username, account.email)
+            hash_ = await self._hasher.hash(account.password)
         now = shown(self._clock())
         async with self._open.write() as tx:
             user = await tx.users.by_username(account.username)
@@ -81,6 +85,7 @@ class CreateAdmin:
             if user is None:
                 user = created_user(account, self._new_id(), now, "127.0.0.1", None)
                 await tx.users.add(user)
+                await tx.users.claim_looks(user.uuid, self._policy.looks(user.username))
                 await tx.users.set_password_hash(user.uuid, hash_ or "")
             elif not user.is_active:
                 user = msgspec.structs.replace(user, is_active=True, updated_at=now)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from phoneprov_core.deployments.ports import PhoneWatch, Watching
-from phoneprov_core.devices.commands import restart_action
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.model import Phone, speaks_sip
 
 
 class Watch:
@@ -27,8 +26,7 @@ class Watch:
         """Watch from now on, in the first way that works; None when there is none."""
         if not self.seconds:
             return None
-        is_sccp = restart_action(software_type, phone.mac).name == "SCCPDeviceRestart"
-        ways = (self._events if is_sccp else None, self._web)
+        ways = (None if speaks_sip(software_type) else self._events, self._web)
         for way in ways:
             if way is None:
                 continue

@@ -18,7 +18,7 @@ from phoneprov_core.transfer.profiles import ProfileImport, ProfilesOver
 from phoneprov_core.transfer.rows import PIECE
 from phoneprov_core.transfer.sheets import OWNER, SHEETS, Sheet
 from phoneprov_core.transfer.targets import Tools, TransferTransaction, target_of
-from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
+from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 
 _MOST_BUTTONS = 1000
 
@@ -30,7 +30,7 @@ class Transfer:
         self,
         open_: ReadAndWrite[TransferTransaction],
         hasher: PasswordHasher,
-        policy: PasswordPolicy,
+        policy: AccountPolicy,
         shared_write: SharedWrite,
         clock: Clock,
         new_id: NewId,

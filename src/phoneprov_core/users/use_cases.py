@@ -20,7 +20,8 @@ from phoneprov_core.users.model import (
     UserPatch,
     account_key,
 )
-from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
+from phoneprov_core.users.names import check_new_username
+from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.ports import UsersTransaction
 
 
@@ -31,12 +32,13 @@ class Users:
         self,
         open_: ReadAndWrite[UsersTransaction],
         hasher: PasswordHasher,
-        policy: PasswordPolicy,
+        policy: AccountPolicy,
         clock: Clock,
         new_id: NewId,
     ) -> None:
         self._open = open_
         self._hasher = hasher
+        self._policy = policy
         self._rules = {"password": policy.rule}
         self._clock = clock
         self._new_id = new_id
@@ -53,13 +55,16 @@ class Users:
             return found(await tx.users.find(known_id(uuid)), "user")
 
     async def create(self, actor: Actor, new: NewUser | Unchecked[NewUser]) -> User:
-        """Raises ``Conflict`` when the username or the e-mail address is in use."""
+        """Raises ``Conflict`` when the username or the e-mail address is in use, or the username
+        looks like another."""
         require_superadmin(actor)
-        new = checked(new, rules=self._rules)
+        new = checked(new, rules={**self._rules, "username": check_new_username})
+        self._policy.require_own(new.password, new.username, new.email)
         hash_ = await self._hasher.hash(new.password)
         user = created_user(new, self._new_id(), shown(self._clock()), actor.ip, actor.user_uuid)
         async with self._open.write() as tx:
             await tx.users.add(user)
+            await tx.users.claim_looks(user.uuid, self._policy.looks(user.username))
             await tx.users.set_password_hash(user.uuid, hash_)
         return user
 
@@ -73,10 +78,22 @@ class Users:
         or when the last active account that holds level 0 would be deactivated.
         """
         user = await self.get(actor, uuid)
-        patch = checked(patch, read_only=User, same={"uuid": user.uuid}, rules=self._rules)
+        username = user.username
+
+        def check_username(name: str) -> str:
+            return name if name == username else check_new_username(name)
+
+        patch = checked(
+            patch,
+            read_only=User,
+            same={"uuid": user.uuid},
+            rules={**self._rules, "username": check_username},
+        )
         # The hash takes long: it is made before the transaction begins.
         hash_ = None
         if patch.password is not UNSET:
+            named = applied(user, msgspec.structs.replace(patch, password=UNSET))
+            self._policy.require_own(patch.password, named.username, named.email)
             hash_ = await self._hasher.hash(patch.password)
         async with self._open.write() as tx:
             before = found(await tx.users.find(user.uuid), "user")
@@ -91,6 +108,8 @@ class Users:
                 await self._keep_a_superadmin(tx, actor, before)
                 await tx.sessions.end_all(user.uuid)
             await tx.users.put(user)
+            if user.username != before.username:
+                await tx.users.claim_looks(user.uuid, self._policy.looks(user.username))
             if hash_ is not None:
                 await tx.users.set_password_hash(user.uuid, hash_)
                 await tx.sessions.end_all(user.uuid, besides=actor.session_uuid)

@@ -18,7 +18,7 @@ from phoneprov_core.transfer.index import Index
 from phoneprov_core.transfer.model import RowProblem
 from phoneprov_core.transfer.rows import Reader
 from phoneprov_core.transfer.use_cases import Transfer
-from phoneprov_core.users.passwords import PasswordPolicy
+from phoneprov_core.users.passwords import AccountPolicy
 from support.stores import DATABASES
 from support.table import ListTable
 
@@ -34,7 +34,7 @@ def transfer(database: Database) -> Transfer:
     return Transfer(
         database,
         PlainHasher(),
-        PasswordPolicy(is_common=lambda _: False),
+        AccountPolicy(is_common=lambda _: False),
         SharedWrite.SUPERADMIN,
         FixedClock(),
         CountingIds(),

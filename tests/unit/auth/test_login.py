@@ -15,7 +15,7 @@ from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated, Unavailable
 from phoneprov_core.kernel.times import millis, shown
 from phoneprov_core.users.model import Registration, UserPatch, account_key
-from phoneprov_core.users.passwords import PasswordPolicy
+from phoneprov_core.users.passwords import AccountPolicy
 from support.office import PASSWORD, Office, Settings
 
 
@@ -469,7 +469,7 @@ async def test_login_locked_familiar_address_keeps_the_short_locks(
 
 async def test_create_admin_again_unlocks_the_account(office: Office, ada: Actor) -> None:
     await fail_in_a_row(office, "ada", 100)
-    policy = PasswordPolicy(lambda _: False)
+    policy = AccountPolicy(lambda _: False)
     create = CreateAdmin(office.database, office.hasher, policy, office.clock, office.new_id)
     await create(
         Registration(

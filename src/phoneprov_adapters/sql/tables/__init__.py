@@ -15,6 +15,7 @@ from phoneprov_adapters.sql.tables.accounts import (
     permissions,
     rates,
     sessions,
+    username_looks,
     users,
 )
 from phoneprov_adapters.sql.tables.columns import metadata
@@ -64,6 +65,7 @@ __all__ = [
     "service_sessions",
     "sessions",
     "user_extensions",
+    "username_looks",
     "users",
     "vendor_phones",
     "vendor_services",

@@ -51,6 +51,14 @@ passwords = Table(
     Column("hash", Text, nullable=False),
 )
 
+username_looks = Table(
+    "username_looks",
+    metadata,
+    Column("look", text, primary_key=True),
+    user(),
+    Index(None, "user_uuid"),
+)
+
 permissions = Table(
     "permissions",
     metadata,

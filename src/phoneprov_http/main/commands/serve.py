@@ -58,9 +58,9 @@ def serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared:
     A stop answers the requests that were accepted and finishes a running switch. With a socket
     of systemd (LISTEN_FDS) or --fd, new connections wait for the next start.
     """
+    listeners = _inherited(fd)
     for number in stop_signals():
         signal(number, _leave)
-    listeners = _inherited(fd)
     settings = settings_of_environment()
     asyncio.run(_make_ready(settings, migrate_shared=migrate_shared))
     listeners = listeners or [bound(host, port)]
@@ -84,6 +84,8 @@ def _inherited(fd: int | None) -> list[socket.socket]:
     listeners = activated(os.environ) if fd is None else [inherited(fd)]
     source = click.get_current_context().get_parameter_source
     if listeners and ParameterSource.COMMANDLINE in (source("host"), source("port")):
+        for listener in listeners:
+            listener.close()
         given = "socket activation (LISTEN_FDS)" if fd is None else "--fd"
         raise click.UsageError(f"--host and --port are not allowed with {given}.")
     return listeners
