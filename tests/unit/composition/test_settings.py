@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.asterisk.events import LOGIN_SECONDS
+from phoneprov_adapters.asterisk.connection import LOGIN_SECONDS
 from phoneprov_adapters.composition.settings import SettingsError, read_settings
 from phoneprov_adapters.phone.watch import FIRST_QUESTION
 from phoneprov_core.devices.commands import CLEAR_SERVICES

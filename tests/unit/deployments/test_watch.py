@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phoneprov_adapters.asterisk.events import ManagerEvents
+from phoneprov_adapters.composition.factories import connection_of
 from phoneprov_adapters.composition.phone_watch import watch_of
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.memory.phone import MemoryPhone
@@ -72,7 +73,8 @@ async def test_nobody_is_watched_for_no_time() -> None:
 def test_events_are_listened_to_where_asterisk_restarts_phones(
     settings: dict[str, str], by_events: bool
 ) -> None:
-    watch = watch_of(read_settings({**settings, "PHONEPROV_CONFIRM_TIMEOUT": "7"}), MemoryPhone())
+    read = read_settings({**settings, "PHONEPROV_CONFIRM_TIMEOUT": "7"})
+    watch = watch_of(read, MemoryPhone(), connection_of(read))
 
     assert isinstance(watch._events, ManagerEvents) == by_events
     assert watch.seconds == 7
