@@ -39,6 +39,12 @@ _names = LazyNames(
             "TokenPair",
         ),
         "phoneprov_core.auth.ports": ("Tokens",),
+        "phoneprov_core.configuration.comparison": (
+            "Compare",
+            "Compared",
+            "Comparison",
+            "compare",
+        ),
         "phoneprov_core.configuration.diff": ("unified_diff",),
         "phoneprov_core.configuration.lint": ("Finding", "Severity", "has_errors", "lint"),
         "phoneprov_core.configuration.masking": ("NumberedStars", "masked"),
@@ -53,7 +59,6 @@ _names = LazyNames(
             "Wanted",
         ),
         "phoneprov_core.deployments.ports": (
-            "Aside",
             "Background",
             "DeviceInformation",
             "Journal",

@@ -18,6 +18,10 @@ from phoneprov_core.auth.model import Session as Session
 from phoneprov_core.auth.model import TokenKind as TokenKind
 from phoneprov_core.auth.model import TokenPair as TokenPair
 from phoneprov_core.auth.ports import Tokens as Tokens
+from phoneprov_core.configuration.comparison import Compare as Compare
+from phoneprov_core.configuration.comparison import Compared as Compared
+from phoneprov_core.configuration.comparison import Comparison as Comparison
+from phoneprov_core.configuration.comparison import compare as compare
 from phoneprov_core.configuration.diff import unified_diff as unified_diff
 from phoneprov_core.configuration.lint import Finding as Finding
 from phoneprov_core.configuration.lint import Severity as Severity
@@ -32,7 +36,6 @@ from phoneprov_core.deployments.model import Outcome as Outcome
 from phoneprov_core.deployments.model import Step as Step
 from phoneprov_core.deployments.model import StepName as StepName
 from phoneprov_core.deployments.model import Wanted as Wanted
-from phoneprov_core.deployments.ports import Aside as Aside
 from phoneprov_core.deployments.ports import Background as Background
 from phoneprov_core.deployments.ports import DeviceInformation as DeviceInformation
 from phoneprov_core.deployments.ports import Journal as Journal

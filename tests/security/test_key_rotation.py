@@ -9,7 +9,7 @@ from sqlalchemy import LargeBinary, bindparam, update
 
 from phoneprov_adapters.security.box import Sealed, WrongKey
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.rotation import PIECE, MissingKeys
+from phoneprov_adapters.sql.maintenance.key_rotation import PIECE, MissingKeys
 from phoneprov_adapters.sql.stores.sealed import PINS, SEALED_COLUMNS
 from phoneprov_adapters.sql.tables import extensions, metadata
 from phoneprov_adapters.testing.records import identifier

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from phoneprov_adapters.security.keys import SecretKeys, key_file
+from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_http.main.cli import main
 from support.keys import BOTH_KEYS, NEW_KEY, NEW_KEYS, OLD_KEY, OLD_KEYS
 from support.sealing import Vault, empty_database, set_pin
@@ -104,6 +105,45 @@ def test_pins_keep_their_key_and_status_says_whose(deployment: Deployment) -> No
     assert status.stdout.splitlines()[1:] == [line]
     assert status.exit_code == 1
     assert OLD in refused(deployment.run(*CREATE_ADMIN, keys=NEW_KEY))
+
+
+def test_key_marked_for_pins_serves_pins_and_nothing_else(deployment: Deployment) -> None:
+    async def pin_and_session() -> None:
+        async with deployment.vault.opened(OLD_KEYS) as sealer:
+            await set_pin(sealer, 1, "ada")
+
+    asyncio.run(pin_and_session())
+    deployment.fill(count=1)
+
+    line = refused(deployment.run(*CREATE_ADMIN, keys=f"{NEW_KEY},pin:{OLD_KEY}"))
+    assert f"marks the key {OLD} with pin:" in line
+    status = deployment.run("keys", "status", keys=f"{NEW_KEY},pin:{OLD_KEY}")
+    assert status.stdout.splitlines()[1].startswith(f"{OLD} (MISSING, for PINs only): 1 ext")
+
+    deployment.run("keys", "rotate", keys=f"{NEW_KEY},{OLD_KEY}")
+    assert deployment.run(*CREATE_ADMIN, keys=f"{NEW_KEY},pin:{OLD_KEY}").exit_code == 0
+    status = deployment.run("keys", "status", keys=f"{NEW_KEY},pin:{OLD_KEY}")
+    assert status.stdout.splitlines()[1:] == [
+        f"{OLD} (older, for PINs only): 1 pins; PINs can only be set again, by ada"
+    ]
+
+
+def test_rotate_end_sessions_ends_all_and_says_how_many(deployment: Deployment) -> None:
+    async def open_sessions() -> None:
+        async with deployment.vault.opened(NEW_KEYS) as sealer, sealer.database.write() as tx:
+            for number in (1, 2):
+                await tx.users.add(a_user(number, username=f"user{number}"))
+                await tx.sessions.start(a_session(10 + number, identifier(number)))
+
+    asyncio.run(open_sessions())
+
+    kept = deployment.run("keys", "rotate", keys=NEW_KEY)
+    ended = deployment.run("keys", "rotate", "--end-sessions", keys=NEW_KEY)
+    again = deployment.run("keys", "rotate", "--end-sessions", keys=NEW_KEY)
+
+    assert "session" not in kept.stdout
+    assert ended.stdout.splitlines()[1] == "2 session(s) were ended."
+    assert again.stdout.splitlines()[1] == "0 session(s) were ended."
 
 
 @pytest.mark.parametrize("command", [CREATE_ADMIN, ("keys", "rotate"), ("serve", "--port", "0")])

@@ -17,7 +17,7 @@ from phoneprov_adapters.memory.system import (
     PlainHasher,
     PlainTokens,
     await_directly,
-    compute_directly,
+    compare_directly,
 )
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
@@ -119,7 +119,7 @@ class Office:
         self.switch = SwitchProfile(database, self.deploy)
         self.rollback = Rollback(database, self.deploy)
         self.preview = PreviewSwitch(
-            database, self.deploy, self.reachability, compute_directly, clock
+            database, self.deploy, self.reachability, compare_directly, clock
         )
         self.deployments = Deployments(database, clock)
         self.calls = MemoryCalls()

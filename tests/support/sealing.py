@@ -12,10 +12,10 @@ from typing import NamedTuple, TypeVar
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.rotation import KeyRotation
 from phoneprov_adapters.sql.engines.choice import Database, database_at
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance import migrate
+from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_adapters.testing.records import (
     a_pin,
     a_profile,

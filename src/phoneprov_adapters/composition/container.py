@@ -25,9 +25,10 @@ from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.runtime.batch_worker import BatchWorker
+from phoneprov_adapters.runtime.comparison import Comparing
 from phoneprov_adapters.runtime.journal import log_batch, log_deployment
 from phoneprov_adapters.runtime.system import random_id, system_clock
-from phoneprov_adapters.runtime.tasks import OwnedTasks, aside
+from phoneprov_adapters.runtime.tasks import OwnedTasks
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.common import is_common
@@ -163,7 +164,7 @@ class Container(containers.DeclarativeContainer):
         database,
         deploy,
         reachability,
-        providers.Object(aside),
+        providers.Singleton(Comparing),
         clock,
     )
     deployments = providers.Singleton(Deployments, database, clock)

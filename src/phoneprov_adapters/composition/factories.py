@@ -12,10 +12,10 @@ from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.rotation import KeyRotation
 from phoneprov_adapters.sql.engines.choice import database_at
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
+from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_core.devices.ports import (
     ConfigUploader,
     ManagerInterface,
@@ -30,7 +30,7 @@ def database_of(settings: Settings, box: SecretBox) -> Database:
     """The database, not yet open. Raises ``SettingsError``."""
     scheme = settings.database_scheme
     if scheme in DATABASES.built_in:
-        return database_at(settings.database_url, box)
+        return database_at(settings.database_url, box, settings.data_dir)
     database: Database = DATABASES.make(scheme, settings, box)
     return database
 

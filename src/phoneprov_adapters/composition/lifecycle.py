@@ -11,9 +11,10 @@ from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.security.keys import SecretKeys, key_file, load_or_create_keys
-from phoneprov_adapters.security.rotation import MissingKeys
 from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase
-from phoneprov_adapters.sql.engines.choice import is_embedded, presence_at
+from phoneprov_adapters.sql.engines.choice import embedded_file, is_embedded, presence_at
+from phoneprov_adapters.sql.engines.hosts import NotPostgres
+from phoneprov_adapters.sql.maintenance.key_rotation import MissingKeys
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date, newest
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.deploy import LEASE_SECONDS
@@ -42,20 +43,51 @@ def make_folder(settings: Settings) -> None:
         ) from None
 
 
+def require_database(settings: Settings) -> None:
+    """Make sure that the file of the embedded database exists, where the settings name one.
+
+    For commands that must not make a new installation in a wrong folder. Raises
+    ``SettingsError`` with the absolute path.
+    """
+    file = embedded_file(settings.database_url)
+    if file is not None and not file.exists():
+        raise _no_installation(f"There is no database at {file.absolute()}")
+
+
+def require_installation(settings: Settings) -> None:
+    """Like ``require_database``; beside a shared database without ``PHONEPROV_SECRET_KEYS`` the
+    data folder must exist, which holds the key. Raises ``SettingsError``."""
+    require_database(settings)
+    if settings.secret_keys is None and not settings.data_dir.exists():
+        raise _no_installation(
+            "PHONEPROV_SECRET_KEYS is not set, and there is no folder "
+            f"{settings.data_dir.absolute()}"
+        )
+
+
+def _no_installation(missing: str) -> SettingsError:
+    return SettingsError(
+        f"{missing}. Run the command in the folder of the installation, or set "
+        "PHONEPROV_DATA_DIR. phoneprov create-admin or phoneprov serve makes a new installation."
+    )
+
+
 def prepare(settings: Settings) -> Container:
     """The container for these settings, with nothing opened yet.
 
-    Makes the data folder, and in it a secret key where none is set. Raises
+    Makes the data folder and the secret key in it where no key is set. Raises
     ``SettingsError``.
     """
-    make_folder(settings)
     try:
         if settings.secret_keys is not None:
             keys = SecretKeys.parse(settings.secret_keys)
         else:
+            make_folder(settings)
             keys = load_or_create_keys(settings.data_dir)
     except ValueError as error:
         raise SettingsError(f"PHONEPROV_SECRET_KEYS: {error}") from None
+    if is_embedded(settings.database_url):
+        make_folder(settings)
     return Container(settings=settings, keys=keys)
 
 
@@ -91,11 +123,16 @@ def _what_to_do(container: Container, missing: tuple[str, ...]) -> str:
             " put the file back, or name its keys in PHONEPROV_SECRET_KEYS."
         )
     where = "PHONEPROV_SECRET_KEYS" if settings.secret_keys is not None else f"The key file {file}"
+    if pins_only := {key.id for key in container.keys().pins_only}.intersection(missing):
+        return (
+            f"{where} marks the key {', '.join(sorted(pins_only))} with pin:, but secrets in the"
+            " database are encrypted with it: remove pin: and run phoneprov keys rotate."
+        )
     unused = " (the key file in the data folder is not read when it is set)"
     return (
         f"{where} lacks {which}, which secrets in the database need"
         f"{unused if settings.secret_keys is not None and file.exists() else ''}:"
-        " add what is missing behind the others, separated by a comma, and run"
+        " add what is missing after the others, separated by a comma, and run"
         " phoneprov keys rotate."
     )
 
@@ -132,7 +169,7 @@ async def running(
                 await require_keys(container)
                 await _mark_interrupted(database, first=presence is not None and presence.first)
             except Unavailable as error:
-                if not patient or is_embedded(url):
+                if not patient or is_embedded(url) or isinstance(error, NotPostgres):
                     raise
                 log.warning("The database is away. %s", error.message)
             if presence is not None:

@@ -82,12 +82,17 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """The settings that these variables make. An empty variable counts as unset.
+    """The settings of these environment variables. An empty variable counts as unset.
 
     A secret may come from a file instead: ``PHONEPROV_X_FILE`` names it. Raises
     ``SettingsError``.
     """
-    read = Variables(environment)
+    return settings_from(Variables(environment))
+
+
+def settings_from(read: Variables) -> Settings:
+    """Like ``read_settings``; ``read.readings()`` are the values in force. Raises
+    ``SettingsError``."""
     data_dir = Path(read.text("PHONEPROV_DATA_DIR", "./phoneprov-data"))
     embedded = f"sqlite+aiosqlite:///{data_dir / 'phoneprov.db'}"
     settings = Settings(
@@ -129,14 +134,53 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         phone_driver=read.one("PHONEPROV_PHONE_DRIVER", "cisco", PHONE_DRIVERS.known),
         variables=read,
     )
+    _check_together(settings, read)
+    _check_names(settings, read)
+    return settings
+
+
+def _check_together(settings: Settings, read: Variables) -> None:
+    """Refuse values that are valid alone and contradict each other."""
     if settings.restart is RestartBy.AMI and settings.manager is None:
         raise SettingsError("PHONEPROV_RESTART is ami, but PHONEPROV_AMI_HOST is not set.")
-    if settings.ftp.host and "{mac}" not in settings.filename_template.lower():
+    if settings.shortest_password > settings.longest_password:
         raise SettingsError(
-            "PHONEPROV_FTP_FILENAME must contain {MAC} or {mac}, for all phones share one server "
-            "(PHONEPROV_FTP_HOST)."
+            f"PHONEPROV_PASSWORD_MIN ({settings.shortest_password}) is more than "
+            f"PHONEPROV_PASSWORD_MAX ({settings.longest_password})."
         )
-    return settings
+    if read.is_set("PHONEPROV_CNF_XML_MAX") and settings.largest_xml > settings.largest_body:
+        raise SettingsError(
+            f"PHONEPROV_CNF_XML_MAX ({settings.largest_xml}) is more than PHONEPROV_BODY_MAX "
+            f"({settings.largest_body}): no request could carry such a configuration."
+        )
+    lifetimes = settings.lifetimes
+    for name, seconds in (
+        ("PHONEPROV_ACCESS_TTL", lifetimes.access),
+        ("PHONEPROV_REFRESH_TTL", lifetimes.refresh_idle),
+        ("PHONEPROV_REFRESH_GRACE", lifetimes.reuse_grace),
+    ):
+        # A default that is longer than the session simply ends with it.
+        if read.is_set(name) and seconds > lifetimes.session:
+            raise SettingsError(
+                f"{name} ({seconds}) is more than PHONEPROV_SESSION_TTL ({lifetimes.session})."
+            )
+
+
+def _check_names(settings: Settings, read: Variables) -> None:
+    """Refuse misspelled names. An adapter of another package may read names of its own later:
+    beside one, only names that are similar to ours are refused."""
+    ours = (
+        settings.uploader in UPLOADERS.built_in
+        and settings.phone_driver in PHONE_DRIVERS.built_in
+        and settings.database_scheme in DATABASES.built_in
+    )
+    for name, near in read.unknown().items():
+        if near is not None:
+            raise SettingsError(f"{name} is not a setting. Did you mean {near}?")
+        if ours:
+            raise SettingsError(
+                f"{name} is not a setting; unset it. phoneprov settings lists all settings."
+            )
 
 
 def _ftp(read: Variables) -> FtpSettings:
@@ -181,6 +225,9 @@ def _database_url(text: str) -> str:
 
 def _filename_template(text: str) -> str:
     check_filename_template(text)
+    if "{mac}" not in text.lower():
+        # All phones may share one server, and each asks for a file of its own name.
+        raise ValueError("it must contain {MAC} or {mac}")
     return text
 
 

@@ -103,6 +103,12 @@ class MemorySessions(SessionStore):
             if kept.uuid != besides:
                 self._tables.remove(SESSIONS, kept.uuid)
 
+    async def end_every(self) -> int:
+        every = list(self._tables.of(SESSIONS).group())
+        for kept in every:
+            self._tables.remove(SESSIONS, kept.uuid)
+        return len(every)
+
     def _of_user(self, user_uuid: str) -> list[KeptSession]:
         return list(self._tables.of(SESSIONS).group(("user_uuid", user_uuid)))
 

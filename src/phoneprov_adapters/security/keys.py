@@ -13,48 +13,68 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 _SHORTEST = 32
 _FILE = "secret.key"
+_PINS_ONLY = "pin:"
 _LARGEST_FILE = 64 * 1024
 
 
-class SecretKey:
-    """One secret, and what is derived from it for each purpose.
+class PinKey:
+    """One secret that only verifies PINs: no subkey to sign or to encrypt with is derived.
 
-    A purpose has its own subkey, so that what one part reveals is of no use to another.
-    ``id`` is public: 16 hexadecimal digits that lead nowhere back.
+    ``id`` is public: 16 hexadecimal digits from which the secret cannot be derived.
     """
 
-    __slots__ = ("encryption", "id", "pins", "signing")
+    __slots__ = ("id", "pins")
 
     def __init__(self, secret: bytes) -> None:
         self.id = _derived(secret, "id", 8).hex()
-        self.signing = _derived(secret, "signing", 32)
-        self.encryption = _derived(secret, "encryption", 32)
         self.pins = _derived(secret, "pins", 32)
 
     def __repr__(self) -> str:
-        return f"SecretKey({self.id})"
+        return f"{type(self).__name__}({self.id})"
+
+
+class SecretKey(PinKey):
+    """One secret, and a subkey for each purpose: one subkey reveals nothing about another."""
+
+    __slots__ = ("encryption", "signing")
+
+    def __init__(self, secret: bytes) -> None:
+        super().__init__(secret)
+        self.signing = _derived(secret, "signing", 32)
+        self.encryption = _derived(secret, "encryption", 32)
 
 
 class SecretKeys:
-    """At least one key. The first signs and encrypts; all of them verify and decrypt.
+    """At least one key that signs and encrypts, the first of them for everything new.
 
-    ``made`` is the file that was made for them just now, None for keys that were there.
+    Iterates over the keys that verify and decrypt. Those marked with ``pin:`` are not among
+    them: they are in ``pins_only``, and only ``get`` finds them. ``made`` is the file that was
+    created for these keys, None for keys that existed.
     """
 
-    __slots__ = ("_by_id", "current", "made")
+    __slots__ = ("_by_id", "_keys", "current", "made", "pins_only")
 
-    def __init__(self, keys: tuple[SecretKey, ...], made: Path | None = None) -> None:
+    def __init__(
+        self,
+        keys: tuple[SecretKey, ...],
+        made: Path | None = None,
+        pins_only: tuple[PinKey, ...] = (),
+    ) -> None:
         self.current = keys[0]
         self.made = made
-        self._by_id = {key.id: key for key in keys}
+        self.pins_only = pins_only
+        self._keys = keys
+        self._by_id = {key.id: key for key in (*keys, *pins_only)}
 
     @classmethod
     def parse(cls, text: str, source: str = "PHONEPROV_SECRET_KEYS") -> SecretKeys:
-        """From comma-separated keys, each of at least 32 printable ASCII characters.
+        """Parse comma-separated keys, each of at least 32 printable ASCII characters, with
+        ``pin:`` in front of those for PINs only.
 
         Raises ValueError, with a sentence that names ``source`` and never quotes a key.
         """
-        parts = [part.strip() for part in text.split(",")]
+        marked = [part.strip() for part in text.split(",")]
+        parts = [part.removeprefix(_PINS_ONLY).strip() for part in marked]
         for place, part in enumerate(parts, start=1):
             if len(part) < _SHORTEST:
                 raise ValueError(
@@ -66,14 +86,24 @@ class SecretKeys:
                 )
             if part in parts[: place - 1]:
                 raise ValueError(f"Key {place} in {source} is there twice.")
-        return cls(tuple(SecretKey(part.encode("ascii")) for part in parts))
+        whole = [part.encode("ascii") for part in marked if not part.startswith(_PINS_ONLY)]
+        if not whole:
+            raise ValueError(
+                f"All keys in {source} are for PINs only; add one without {_PINS_ONLY}."
+            )
+        pins_only = [
+            part.encode("ascii")
+            for part, mark in zip(parts, marked, strict=True)
+            if mark.startswith(_PINS_ONLY)
+        ]
+        return cls(tuple(map(SecretKey, whole)), pins_only=tuple(map(PinKey, pins_only)))
 
-    def get(self, key_id: str) -> SecretKey | None:
-        """The key of this id, or None."""
+    def get(self, key_id: str) -> PinKey | None:
+        """The key of this id for verifying PINs, or None."""
         return self._by_id.get(key_id)
 
     def __iter__(self) -> Iterator[SecretKey]:
-        return iter(self._by_id.values())
+        return iter(self._keys)
 
     def __repr__(self) -> str:
         return f"SecretKeys({', '.join(self._by_id)})"

@@ -49,6 +49,10 @@ class SessionStore(EndSessions, Protocol):
         """Whether there was such a session."""
         ...
 
+    async def end_every(self) -> int:
+        """End every session of every user; the number of sessions."""
+        ...
+
 
 class LoginAttemptStore(Protocol):
     """Counted guesses, by account key."""

@@ -214,8 +214,5 @@ error goes to whoever still waits. A shutdown waits for what runs."""
 Background = Callable[[Awaitable[None]], None]
 """Port: run apart from whoever asks for it. A shutdown ends it at once."""
 
-Aside = Callable[[Callable[[], T]], Awaitable[T]]
-"""Port: compute something that takes long without keeping everybody else waiting."""
-
 Journal = Callable[[Deployment], None]
 """Port: told of each deployment when it has ended, and again when its confirmation is known."""

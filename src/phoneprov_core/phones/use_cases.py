@@ -5,7 +5,8 @@ from __future__ import annotations
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked, applied, checked
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import Forbidden, found
+from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.values import known_mac
@@ -33,9 +34,11 @@ class Phones:
             return found(await tx.phones.find(known_mac(mac)), "phone")
 
     async def create(self, actor: Actor, new: NewPhone | Unchecked[NewPhone]) -> Phone:
-        """Raises ``Conflict`` when the MAC is in the inventory."""
+        """Raises ``Conflict`` if the MAC is already in the inventory; ``Forbidden`` if
+        ``phone_ip`` is set and the caller does not hold level 0."""
         require_shared_write(actor, self._shared_write)
         new = checked(new)
+        _require_address_unchanged(actor, None, new.phone_ip)
         now = shown(self._clock())
         phone = Phone(
             mac=new.mac,
@@ -60,12 +63,14 @@ class Phones:
     async def update(
         self, actor: Actor, mac: str, patch: PhonePatch | Unchecked[PhonePatch]
     ) -> Phone:
-        """Raises ``NotFound``."""
+        """Raises ``NotFound``; ``Forbidden`` if ``phone_ip`` changes and the caller does not
+        hold level 0."""
         require_shared_write(actor, self._shared_write)
         async with self._open.write() as tx:
-            phone = found(await tx.phones.find(known_mac(mac)), "phone")
-            changes = checked(patch, read_only=Phone, same={"mac": phone.mac})
-            phone = applied(phone, changes, updated_at=shown(self._clock()))
+            before = found(await tx.phones.find(known_mac(mac)), "phone")
+            changes = checked(patch, read_only=Phone, same={"mac": before.mac})
+            phone = applied(before, changes, updated_at=shown(self._clock()))
+            _require_address_unchanged(actor, before.phone_ip, phone.phone_ip)
             await tx.phones.put(phone)
         return phone
 
@@ -78,3 +83,13 @@ class Phones:
             found(await tx.phones.remove(mac), "phone")
             await tx.vendor_phones.remove(mac)
             await tx.kems.disconnect(mac)
+
+
+def _require_address_unchanged(actor: Actor, before: str | None, after: str | None) -> None:
+    """Raises ``Forbidden`` unless the address stays the same or the caller holds level 0.
+
+    The service logs in to ``phone_ip`` with the FTP and phone passwords of the installation:
+    an account that chooses the address would receive them.
+    """
+    if before != after and not actor.holds(SUPERADMIN):
+        raise Forbidden("Changing phone_ip needs permission level 0.")

@@ -31,6 +31,7 @@ _COMMANDS = {
     "create-admin": ("admin", "create_admin"),
     "db": ("admin", "db"),
     "keys": ("keys", "keys"),
+    "settings": ("settings", "show_settings"),
     "switch": ("switching", "switch"),
     "preview": ("preview", "preview"),
     "history": ("history", "history"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -10,9 +11,19 @@ from pathlib import Path
 
 import pytest
 
+from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare
+from phoneprov_adapters.composition.settings import read_settings
 from support.scale import note, rounds
 
 MANY = rounds(2_000, 10_000)
+
+
+@pytest.fixture(autouse=True)
+def installation(tmp_path: Path) -> None:
+    """An empty database in the data folder."""
+    settings = read_settings({"PHONEPROV_DATA_DIR": str(tmp_path / "data")})
+    prepare(settings)
+    asyncio.run(migrate_embedded(settings))
 
 
 def phoneprov(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -43,7 +43,11 @@ def carried_out(page: str, folder: Path, before: str = "") -> str:
     return done.stdout
 
 
-BEFORE_ROTATION = """
+INSTALLATION = """
+echo 'correct horse battery' | phoneprov create-admin --username root --email root@example.com \\
+  --password-stdin
+"""
+BEFORE_ROTATION = f"""{INSTALLATION}
 printf 'type,extension,name,password\\nchan_sccp,1001,Desk,a long password\\n' > extensions.csv
 phoneprov import extensions extensions.csv
 """
@@ -62,8 +66,20 @@ def test_rotate_the_secret_keys(tmp_path: Path) -> None:
     assert said.endswith(f"{new} (the first): 1 extensions.password\n")
 
 
+def test_backup_astray_page_runs_as_written(tmp_path: Path) -> None:
+    said = carried_out("backup-astray.md", tmp_path, BEFORE_ROTATION)
+
+    keys = (tmp_path / "phoneprov-data/secret.key").read_text().strip()
+    assert "," not in keys
+    assert "session(s) were ended." in said
+    assert "(older, for PINs only): nothing needs it" in said
+    assert said.endswith(
+        f"{SecretKeys.parse(keys).current.id} (the first): 1 extensions.password\n"
+    )
+
+
 def test_import_people_and_phones(tmp_path: Path) -> None:
-    said = carried_out("import-and-export.md", tmp_path)
+    said = carried_out("import-and-export.md", tmp_path, INSTALLATION)
 
     assert said.count("Imported: 2 new, 0 changed, 0 as they were, 0 bad.") == 3
     assert "Imported: 0 new, 1 changed, 1 as they were, 0 bad." in said
@@ -146,3 +162,5 @@ def test_put_it_in_front_of_asterisk(tmp_path: Path) -> None:
     # Every action that we send needs one of these (manager.conf: write).
     [account] = blocks("asterisk.md", "ini")
     assert "write = system,reporting" in account
+    # `permit` without `deny` admits every address.
+    assert account.index("deny = 0.0.0.0/0.0.0.0") < account.index("permit = ")

@@ -132,6 +132,7 @@ questions = st.one_of(
         grace=st.sampled_from([0, 3000]),
     ),
     asked("sessions.end", ids),
+    asked("sessions.end_every"),
     asked("sessions.end_all", ids, besides=st.none() | ids),
     asked("attempts.begin", texts, attempts),
     asked("attempts.of", texts),

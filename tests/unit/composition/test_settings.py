@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from phoneprov_adapters.asterisk.connection import LOGIN_SECONDS
-from phoneprov_adapters.composition.settings import SettingsError, read_settings
+from phoneprov_adapters.asterisk.settings import ManagerSettings
+from phoneprov_adapters.composition.settings import SettingsError, read_settings, settings_from
+from phoneprov_adapters.composition.variables import Variables
 from phoneprov_adapters.phone.watch import FIRST_QUESTION
-from phoneprov_core.devices.commands import CLEAR_SERVICES
+from phoneprov_core.devices.commands import CLEAR_SERVICES, RestartType, sccp_restart, sip_restart
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.levels import LevelRule
 
@@ -79,7 +81,13 @@ def test_no_secret_shows_in_a_representation() -> None:
         {"PHONEPROV_SHARED_WRITE": "all"},
         {"PHONEPROV_RESTART": "often"},
         {"PHONEPROV_AMI_TLS": "1"},
-        {"PHONEPROV_FTP_FILENAME": "phone.xml", "PHONEPROV_FTP_HOST": "tftp.example.com"},
+        {"PHONEPROV_FTP_FILENAME": "phone.xml"},
+        {"PHONEPROV_FTP_PASSWORD": "line\nend"},
+        {"PHONEPROV_AMI_SECRET": "line\r\nend", "PHONEPROV_AMI_HOST": "pbx"},
+        {"PHONEPROV_PASSWORD_MIN": "100", "PHONEPROV_PASSWORD_MAX": "64"},
+        {"PHONEPROV_CNF_XML_MAX": "1048577"},
+        {"PHONEPROV_ACCESS_TTL": "61", "PHONEPROV_SESSION_TTL": "60"},
+        {"PHONEPROV_REFRESH_TTL": "61", "PHONEPROV_SESSION_TTL": "60"},
         {"PHONEPROV_FTP_FILENAME": "a/{MAC}.xml"},
     ],
     ids=lambda environment: "+".join(f"{k}={v}" for k, v in environment.items()),
@@ -92,11 +100,77 @@ def test_a_mistake_names_its_variable(environment: dict[str, str]) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("PHONEPROV_FTP_HOTS", "PHONEPROV_FTP_HOST"),
+        ("PHONEPROV_FTP_PASWORD_FILE", "PHONEPROV_FTP_PASSWORD_FILE"),
+        ("PHONPROV_AMI_HOST", "PHONEPROV_AMI_HOST"),
+        ("phoneprov_ami_host", "PHONEPROV_AMI_HOST"),
+    ],
+)
+def test_misspelled_name_is_refused_with_a_suggestion(name: str, meant: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{name} is not a setting. Did you mean {meant}\\?$"):
+        read_settings({name: "x"})
+
+
+def test_unknown_name_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"^PHONEPROV_COFFEE is not a setting"):
+        read_settings({"PHONEPROV_COFFEE": "black"})
+
+
+def test_line_end_in_a_secret_file_names_the_file_setting(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_text("two\nlines\n", encoding="utf-8")
+
+    with pytest.raises(SettingsError, match=r"^PHONEPROV_FTP_PASSWORD_FILE must not contain"):
+        read_settings({"PHONEPROV_FTP_PASSWORD_FILE": str(file)})
+
+
+def test_session_shorter_than_default_lifetimes_is_accepted() -> None:
+    assert read_settings({"PHONEPROV_SESSION_TTL": "60"}).lifetimes.session == 60
+
+
+def test_readings_name_value_and_source(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_text("hunter2\n", encoding="utf-8")
+    read = Variables({"PHONEPROV_FTP_HOST": "tftp", "PHONEPROV_FTP_PASSWORD_FILE": str(file)})
+
+    settings_from(read)
+
+    found = {one.name: (one.value, one.source, one.secret) for one in read.readings()}
+    assert found["PHONEPROV_FTP_HOST"] == ("tftp", "environment", False)
+    assert found["PHONEPROV_FTP_PASSWORD"] == ("hunter2", str(file), True)
+    assert found["PHONEPROV_FTP_PORT"] == ("21", "default", False)
+    assert "hunter2" not in repr(read.readings())
+
+
 def test_a_secret_given_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="both set"):
         read_settings(
             {"PHONEPROV_AMI_SECRET": "x", "PHONEPROV_AMI_SECRET_FILE": str(tmp_path / "y")}
         )
+
+
+def test_ami_port_depends_on_tls_unless_it_is_set() -> None:
+    def manager(**variables: str) -> ManagerSettings:
+        read = read_settings({"PHONEPROV_AMI_HOST": "pbx", **variables})
+        assert read.manager is not None
+        return read.manager
+
+    assert manager().port == 5038
+    tls = manager(PHONEPROV_AMI_TLS="true", PHONEPROV_AMI_TLS_CA="/etc/ca.pem")
+    assert (tls.port, tls.tls_ca) == (5039, "/etc/ca.pem")
+    assert manager(PHONEPROV_AMI_TLS="true", PHONEPROV_AMI_PORT="5555").port == 5555
+
+
+def test_restart_type_is_restart_unless_it_is_set() -> None:
+    assert read_settings({}).restart_type is RestartType.RESTART
+    reset = read_settings({"PHONEPROV_RESTART_TYPE": "reset"}).restart_type
+
+    assert reset is RestartType.RESET
+    assert ("Type", "reset") in sccp_restart("00:1B:D4:12:34:56", reset).fields
+    assert ("Variable", "Content=action=reset") in sip_restart("00:1B:D4:12:34:56", reset).fields
 
 
 def test_a_switch_with_a_mute_phone_ends_within_30_seconds() -> None:

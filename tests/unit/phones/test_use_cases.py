@@ -151,3 +151,23 @@ async def test_writing_can_be_opened_to_every_account() -> None:
     await office.phones.create(bob, NewPhone(mac=MAC))
     await office.phones.update(bob, MAC, PhonePatch(brand="Cisco"))
     await office.phones.delete(bob, MAC)
+
+
+async def test_phone_ip_is_written_by_level_0_alone_when_writing_is_shared() -> None:
+    office = Office(Settings(shared_write=SharedWrite.BEARER))
+    root, bob = await office.add_user("root", level=0), await office.add_user("bob")
+    with pytest.raises(Forbidden):
+        await office.phones.create(bob, NewPhone(mac=MAC, phone_ip="10.6.6.6"))
+    await office.phones.create(root, NewPhone(mac=MAC, phone_ip="10.0.0.1"))
+
+    for address in ("10.6.6.6", None):
+        with pytest.raises(Forbidden):
+            await office.phones.update(bob, MAC, PhonePatch(phone_ip=address))
+    changed = await office.phones.update(bob, MAC, PhonePatch(name="desk", phone_ip="10.0.0.1"))
+
+    assert (changed.name, changed.phone_ip) == ("desk", "10.0.0.1")
+    await office.phones.delete(bob, MAC)
+    again = await office.phones.create(bob, NewPhone(mac=MAC))
+    assert again.phone_ip is None
+    with pytest.raises(Forbidden):
+        await office.phones.update(bob, MAC, PhonePatch(phone_ip="10.6.6.6"))

@@ -14,7 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phoneprov_adapters.security import keys as module
+from phoneprov_adapters.security.box import SecretBox, WrongKey
 from phoneprov_adapters.security.keys import SecretKeys, load_or_create_keys
+from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_core.auth.model import Claims, TokenKind
+from phoneprov_core.kernel.errors import Unauthenticated
 from support.keys import NEW_KEY, OLD_KEY
 
 KEY_TEXT = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=80)
@@ -44,7 +48,8 @@ def test_the_first_key_is_the_current_one_and_all_are_known_by_id() -> None:
     assert [key.id for key in keys] == [keys.current.id, old.id]
     found = keys.get(old.id)
     assert found is not None
-    assert found.signing == old.signing
+    assert found.pins == old.pins
+    assert list(keys)[1].signing == old.signing
     assert keys.get("0" * 16) is None
     assert keys.get("") is None
 
@@ -61,6 +66,15 @@ def test_the_first_key_is_the_current_one_and_all_are_known_by_id() -> None:
         ("\udc80" * 32, "Key 1 in THE_SETTING must consist of printable ASCII characters."),
         ("x" * 32 + "\0x", "Key 1 in THE_SETTING must consist of printable ASCII characters."),
         (f"{OLD_KEY},{NEW_KEY}, {OLD_KEY}", "Key 3 in THE_SETTING is there twice."),
+        (f"{NEW_KEY},pin:{NEW_KEY}", "Key 2 in THE_SETTING is there twice."),
+        (f"{NEW_KEY},pin:{OLD_KEY},pin: {OLD_KEY}", "Key 3 in THE_SETTING is there twice."),
+        (f"{NEW_KEY},pin:", "Key 2 in THE_SETTING must be at least 32 characters long."),
+        (f"{NEW_KEY}, pin: ,", "Key 2 in THE_SETTING must be at least 32 characters long."),
+        (f"{NEW_KEY},pin:{'x' * 31}", "Key 2 in THE_SETTING must be at least 32 characters long."),
+        (
+            f"pin:{NEW_KEY},pin:{OLD_KEY}",
+            "All keys in THE_SETTING are for PINs only; add one without pin:.",
+        ),
     ],
 )
 def test_text_that_holds_no_good_keys_is_refused(text: str, message: str) -> None:
@@ -70,10 +84,51 @@ def test_text_that_holds_no_good_keys_is_refused(text: str, message: str) -> Non
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{NEW_KEY},pin:{OLD_KEY}",
+        f"pin:{OLD_KEY},{NEW_KEY}",
+        f" pin: {OLD_KEY} ,\n{NEW_KEY}\n",
+    ],
+)
+def test_key_marked_for_pins_is_found_by_id_alone(text: str) -> None:
+    keys = SecretKeys.parse(text)
+
+    new, old = SecretKeys.parse(NEW_KEY).current, SecretKeys.parse(OLD_KEY).current
+    assert (keys.current.id, [key.id for key in keys]) == (new.id, [new.id])
+    assert [key.id for key in keys.pins_only] == [old.id]
+    found = keys.get(old.id)
+    assert found is not None
+    assert found.pins == old.pins
+    assert not hasattr(found, "signing")
+    assert not hasattr(found, "encryption")
+    assert OLD_KEY not in repr(found)
+
+
+def test_key_marked_for_pins_verifies_no_token_and_opens_no_secret() -> None:
+    old, rotated = SecretKeys.parse(OLD_KEY), SecretKeys.parse(f"{NEW_KEY},pin:{OLD_KEY}")
+    claims = Claims("user", "session", "token", 1_000_000, 2_000_000)
+    token = JwtTokens(old).issue(TokenKind.ACCESS, claims)
+    sealed = SecretBox(old).seal(b"secret", "a|b|c")
+
+    with pytest.raises(Unauthenticated):
+        JwtTokens(rotated).read(TokenKind.ACCESS, token, 1_500_000)
+    with pytest.raises(WrongKey):
+        SecretBox(rotated).open(sealed, "a|b|c")
+    kid = JwtTokens(rotated).issue(TokenKind.ACCESS, claims).partition(".")[0]
+    assert (
+        kid
+        == JwtTokens(SecretKeys.parse(NEW_KEY)).issue(TokenKind.ACCESS, claims).partition(".")[0]
+    )
+
+
 @given(texts=st.lists(KEY_TEXT, min_size=1, max_size=4))
 def test_no_text_is_quoted_and_nothing_but_a_value_error_comes_out(texts: list[str]) -> None:
     text = ",".join(texts)
     parts = [part.strip() for part in text.split(",")]
+    if any(part.startswith("pin:") for part in parts):
+        return
     if min(map(len, parts)) >= 32 and len(set(parts)) == len(parts):
         assert len(list(SecretKeys.parse(text))) == len(parts)
         return

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import asyncpg
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
@@ -14,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from phoneprov_adapters.sql.engines.address import POSTGRES, PostgresAddress
 from phoneprov_adapters.sql.engines.deadlines import Deadlines
+from phoneprov_adapters.sql.engines.hosts import Hosts
 from phoneprov_adapters.sql.engines.postgres_errors import unavailable
 from phoneprov_core.kernel.errors import Unavailable
 
@@ -65,12 +67,16 @@ def _engine(url: str) -> AsyncEngine:
     address = PostgresAddress.parse(url)
     # The service's own way to connect, so that an address means the same to both. Statements
     # get no names: behind a pgbouncer others might have given them too.
-    unnamed = PostgresAddress(address.dsn, pgbouncer=True)
+    hosts = Hosts(PostgresAddress(address.dsn, address.hosts, pgbouncer=True))
+
+    async def connect() -> asyncpg.Connection:
+        return (await hosts.connect(Deadlines().connect, _STEP_SECONDS, {})).driver
+
     return create_async_engine(
         POSTGRES,
         poolclass=NullPool,
         connect_args={
-            "async_creator_fn": lambda: unnamed.connect(Deadlines().connect, _STEP_SECONDS, {}),
+            "async_creator_fn": connect,
             "prepared_statement_cache_size": 0,
             "prepared_statement_name_func": lambda: "",
         },

@@ -74,6 +74,8 @@ _END_ALL = delete(sessions).where(
     sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.uuid != bindparam("besides")
 )
 
+_END_EVERY = delete(sessions).returning(sessions.c.uuid)
+
 
 class SqlSessions(SessionStore):
     """Sessions, one row each; a session that ends is deleted."""
@@ -118,6 +120,9 @@ class SqlSessions(SessionStore):
 
     async def end_all(self, user_uuid: str, *, besides: str | None = None) -> None:
         await self._connection.soon(_END_ALL, user_uuid=user_uuid, besides=besides or "")
+
+    async def end_every(self) -> int:
+        return len(await self._connection.rows(_END_EVERY))
 
 
 _COUNTED = Attempts.__struct_fields__

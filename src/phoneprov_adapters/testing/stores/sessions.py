@@ -232,6 +232,14 @@ class SessionsContract:
         found = [await _principal(database, session) for session in (ONE, TWO, THREE)]
         assert found == [None, None, Principal(BOB, None)]
 
+    async def test_end_every_ends_all_sessions_and_counts_them(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.sessions.start(a_session(13, BOB))
+            assert await tx.sessions.end_every() == 2
+            assert await tx.sessions.end_every() == 0
+
+        assert [await _principal(database, session) for session in (ONE, THREE)] == [None, None]
+
     @pytest.mark.parametrize(("besides", "left"), [(ONE, [ONE]), (THREE, []), (NOBODY, [])])
     async def test_every_session_but_one_ends(
         self, database: Database, besides: str, left: list[str]

@@ -1,4 +1,4 @@
-"""``phoneprov create-admin`` and ``phoneprov db``: for the person at the machine."""
+"""``phoneprov create-admin`` and ``phoneprov db``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ import sys
 import click
 
 from phoneprov_adapters.composition.factories import require_own_database
-from phoneprov_adapters.composition.lifecycle import make_folder, migrate_embedded, prepare, running
+from phoneprov_adapters.composition.lifecycle import (
+    migrate_embedded,
+    prepare,
+    require_database,
+    running,
+)
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.schema import newest
@@ -26,17 +31,17 @@ from phoneprov_http.main.commands.settings import settings_of_environment
     help="Read the password from standard input instead of asking for it.",
 )
 def create_admin(username: str, email: str, *, password_stdin: bool) -> None:
-    """Make an account with the level-0 permission "superadmin".
+    """Create an account with the level-0 permission "superadmin".
 
-    Works before the first start, and can be repeated: an account that exists keeps its
-    password.
+    Works before the first start of the service, and can be repeated: an existing account
+    keeps its password. Makes the data folder when there is none.
     """
     settings = settings_of_environment()
     made = asyncio.run(_create_admin(settings, username, email, password_stdin=password_stdin))
     if made.is_new:
         click.echo(f"{made.user.username} was created and is a superadmin.")
     else:
-        click.echo(f"{made.user.username} existed already, keeps its password, is a superadmin.")
+        click.echo(f"{made.user.username} exists, keeps its password and is a superadmin.")
 
 
 async def _create_admin(
@@ -66,26 +71,26 @@ def _password(*, from_stdin: bool) -> str:
 
 @click.group()
 def db() -> None:
-    """Look after the database's schema."""
+    """Upgrade the database schema, or show its version."""
 
 
 @db.command()
 def upgrade() -> None:
-    """Bring the schema up to date."""
+    """Upgrade the schema to the newest version."""
     settings = settings_of_environment()
     require_own_database(settings)
-    make_folder(settings)
+    require_database(settings)
     asyncio.run(migrate.upgrade(settings.database_url))
-    click.echo(f"The schema stands at {newest()}, the newest step.")
+    click.echo(f"The schema has version {newest()}, the newest.")
 
 
 @db.command()
 def current() -> None:
-    """Say at which step the schema stands; exit with 1 when it is not the newest."""
+    """Show the version of the schema; exit with 1 when it is not the newest."""
     settings = settings_of_environment()
     require_own_database(settings)
-    make_folder(settings)
+    require_database(settings)
     step = asyncio.run(migrate.current(settings.database_url))
-    click.echo(f"The schema stands at {step or 'nothing yet'}; the newest step is {newest()}.")
+    click.echo(f"The schema has version {step or 'none'}; the newest is {newest()}.")
     if step != newest():
         sys.exit(1)

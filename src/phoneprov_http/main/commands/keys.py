@@ -1,4 +1,4 @@
-"""``phoneprov keys``: for the person who looks after the secret keys."""
+"""``phoneprov keys``: status and rotation of the secret keys."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import click
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import migrate_embedded, opened, prepare, require_keys
-from phoneprov_adapters.security.rotation import KeyStatus, Rotated
+from phoneprov_adapters.sql.maintenance.key_rotation import KeyStatus, Rotated
 from phoneprov_adapters.sql.stores.sealed import PINS
 from phoneprov_http.main.commands.local_access import counting
-from phoneprov_http.main.commands.settings import settings_of_environment
+from phoneprov_http.main.commands.settings import settings_of_installation
 
 _MOST_NAMES = 20
 _MOST_PLACES = 5
@@ -22,11 +22,12 @@ PinOwners = dict[str, list[str]]
 
 @click.group()
 def keys() -> None:
-    """Look after the keys that secrets are encrypted with (PHONEPROV_SECRET_KEYS).
+    """Show and rotate the keys that secrets are encrypted with (PHONEPROV_SECRET_KEYS).
 
-    The first key encrypts, the others still decrypt. To change keys: put the new one behind
-    the others and restart every phoneprov, then put it first and restart again, then rotate;
-    then, when status says that nothing needs the old one, leave that out.
+    The first key signs and encrypts, the others still verify and decrypt; a key with "pin:"
+    in front only verifies PINs. To change keys: add the new one after the others and restart
+    every phoneprov, then put it first and restart again, then rotate; then remove the old key
+    or, if status says that PINs need it, put "pin:" in front of it.
     """
 
 
@@ -41,14 +42,21 @@ def status() -> None:
 
 
 @keys.command()
-def rotate() -> None:
+@click.option(
+    "--end-sessions",
+    is_flag=True,
+    help="End all sessions afterwards: every user has to log in again.",
+)
+def rotate(*, end_sessions: bool) -> None:
     """Encrypt everything that older keys encrypted with the first key.
 
-    Others may serve from the same database meanwhile, if they were started with the same
-    keys. Can be broken off and repeated.
+    Others may serve from the same database at the same time, if they were started with the
+    same keys. Can be interrupted and repeated.
     """
-    rotated, owners = asyncio.run(_rotate())
+    rotated, owners, ended = asyncio.run(_rotate(end_sessions=end_sessions))
     click.echo(f"{rotated.count} secret(s) were encrypted with the key {rotated.status.current}.")
+    if ended is not None:
+        click.echo(f"{ended} session(s) were ended.")
     for line in told(rotated.status, owners):
         click.echo(line)
     if rotated.unreadable:
@@ -64,10 +72,12 @@ def rotate() -> None:
 def told(status: KeyStatus, owners: PinOwners) -> list[str]:
     """One line a key."""
     lines = []
-    for key_id in (*status.configured, *status.missing):
+    for key_id in dict.fromkeys((*status.configured, *status.pins_only, *status.missing)):
         rank = "the first" if key_id == status.current else "older"
         if key_id in status.missing:
             rank = "MISSING"
+        if key_id in status.pins_only:
+            rank = f"{rank}, for PINs only"
         uses = ", ".join(f"{use.count} {use.what}" for use in status.of(key_id))
         line = f"{key_id} ({rank}): {uses or 'nothing needs it'}"
         if key_id in owners:
@@ -86,7 +96,7 @@ async def _status() -> tuple[KeyStatus, PinOwners]:
         return status, await _pin_owners(container, status)
 
 
-async def _rotate() -> tuple[Rotated, PinOwners]:
+async def _rotate(*, end_sessions: bool) -> tuple[Rotated, PinOwners, int | None]:
     container = await _container()
     async with opened(container):
         await require_keys(container)
@@ -95,11 +105,12 @@ async def _rotate() -> tuple[Rotated, PinOwners]:
             rotated = await container.rotation().rotate(
                 lambda done, total: progress.update(task, completed=done, total=total)
             )
-        return rotated, await _pin_owners(container, rotated.status)
+        ended = await container.rotation().end_sessions() if end_sessions else None
+        return rotated, await _pin_owners(container, rotated.status), ended
 
 
 async def _container() -> Container:
-    settings = settings_of_environment()
+    settings = settings_of_installation()
     container = prepare(settings)
     await migrate_embedded(settings)
     return container

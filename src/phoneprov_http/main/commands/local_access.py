@@ -1,4 +1,4 @@
-"""What commands share that act on the service's database as the person at the machine."""
+"""Access to the use cases for commands, as the operator of the machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.ids import known_id
-from phoneprov_http.main.commands.settings import settings_of_environment
+from phoneprov_http.main.commands.settings import settings_of_installation
 
 NOT_SEEN = 3
 """The exit code when the file is in place, but the phone was not restarted, or was not seen to
@@ -35,14 +35,14 @@ class Acting(NamedTuple):
 
 @asynccontextmanager
 async def acting(*, watching: bool = True) -> AsyncIterator[Acting]:
-    """Work on the database that the settings name, side by side with whoever serves from it.
+    """Open the database that the settings name; a service may run on it at the same time.
 
-    Unless ``watching``, nobody looks whether phones come back. Raises ``SettingsError`` and
-    ``Unavailable``.
+    Unless ``watching``, restarted phones are not watched. Raises ``SettingsError``, also when
+    there is no installation, and ``Unavailable``.
     """
-    # What goes wrong is told in one line; a handler keeps Python from writing another.
+    # An error is one line of the command; a handler keeps Python from writing another.
     logging.getLogger("phoneprov").addHandler(logging.NullHandler())
-    settings = settings_of_environment()
+    settings = settings_of_installation()
     if not watching:
         settings = msgspec.structs.replace(settings, confirm_seconds=0)
     async with open_phoneprov(settings) as use_cases:
@@ -71,8 +71,8 @@ async def profile_called(acting: Acting, text: str) -> str:
 
 
 def counting() -> Progress:
-    """A bar on standard error, on a terminal alone, that is gone when all is done; each task
-    says what it is about in its description."""
+    """A progress bar on standard error, shown on terminals only and removed at the end. The
+    description of a task is its label."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -85,5 +85,5 @@ def counting() -> Progress:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Where tables go. What is in records is never taken for markup."""
+    """A console that does not interpret the content of records as markup."""
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False)

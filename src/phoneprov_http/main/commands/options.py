@@ -1,6 +1,8 @@
-"""Options and output that several commands share; light, for it is loaded with each of them."""
+"""Options and output that several commands share. Every command loads it, so it imports little."""
 
 from __future__ import annotations
+
+import re
 
 import click
 import msgspec
@@ -25,5 +27,18 @@ as_json = click.option(
 
 
 def print_json(thing: object) -> None:
-    """Print something as JSON that people can read, too."""
-    click.echo(msgspec.json.format(msgspec.json.encode(thing), indent=2).decode())
+    """Print indented JSON. Characters that a terminal acts on are escaped."""
+    text = msgspec.json.format(msgspec.json.encode(thing), indent=2).decode()
+    # JSON itself escapes the other control characters.
+    click.echo(_ACTED_ON.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+_ACTED_ON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_NOT_SHOWN = re.compile(f"[\x00-\x08\x0a-\x1f]|{_ACTED_ON.pattern}")
+
+
+def printable(text: str) -> str:
+    """One line of text for a terminal: control and direction characters except tab are escaped."""
+    return _NOT_SHOWN.sub(
+        lambda found: ascii(found[0])[1:-1], text.encode("utf-8", "replace").decode()
+    )

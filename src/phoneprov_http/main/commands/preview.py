@@ -15,8 +15,11 @@ from phoneprov_core.deployments.preview import Preview
 from phoneprov_core.profiles.model import SwitchRequest
 from phoneprov_http.main.commands.lint import line_of
 from phoneprov_http.main.commands.local_access import acting, console, profile_called
-from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_http.main.commands.options import as_json, mac_of, print_json, printable
 from phoneprov_http.main.commands.wording import how_it_went, moment, what
+
+MOST_COLOURED = 5000
+"""Maximum number of lines of a diff that is coloured: that costs about 0.2 ms a line."""
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -73,8 +76,16 @@ def _show(previewed: Preview) -> None:
         click.echo(line_of(previewed.filename, finding))
     if previewed.diff:
         click.echo()
-        for line in previewed.diff.splitlines():
-            console().print(Text(line, style=_COLOURS.get(line[:1], "")), soft_wrap=True)
+        _print_diff(previewed.diff.split("\n")[:-1])
+
+
+def _print_diff(lines: list[str]) -> None:
+    terminal = console()
+    if not terminal.is_terminal or len(lines) > MOST_COLOURED:
+        click.echo("\n".join(map(printable, lines)))
+        return
+    for line in lines:
+        terminal.print(Text(printable(line), style=_COLOURS.get(line[:1], "")), soft_wrap=True)
 
 
 def _reached(reach: Reach) -> str:

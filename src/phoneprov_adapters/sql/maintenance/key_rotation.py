@@ -1,4 +1,4 @@
-"""Keys come and go: which of them the stored secrets need, and sealing them anew."""
+"""Key rotation: which keys the stored secrets need, and encrypting secrets with a new key."""
 
 from __future__ import annotations
 
@@ -37,10 +37,12 @@ class MissingKeys(Exception):
 
 
 class KeyStatus(Struct, frozen=True):
-    """Which keys there are, the first of them the one that encrypts, and what needs which."""
+    """The ids of the keys, the first of them the one that encrypts, and what needs which.
+    Those of ``pins_only`` verify PINs and open nothing."""
 
     configured: tuple[str, ...]
     uses: tuple[KeyUse, ...]
+    pins_only: tuple[str, ...] = ()
 
     @property
     def current(self) -> str:
@@ -49,9 +51,9 @@ class KeyStatus(Struct, frozen=True):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Keys that are needed and not there."""
-        needed = sorted({use.key_id for use in self.uses})
-        return tuple(key_id for key_id in needed if key_id not in self.configured)
+        """Keys that are needed and not configured; also those that sealed values need and
+        that are configured for PINs only."""
+        return tuple(sorted({use.key_id for use in self.uses if not self._serves(use)}))
 
     @property
     def outdated(self) -> tuple[KeyUse, ...]:
@@ -61,6 +63,10 @@ class KeyStatus(Struct, frozen=True):
     def of(self, key_id: str) -> tuple[KeyUse, ...]:
         """What needs one key."""
         return tuple(use for use in self.uses if use.key_id == key_id)
+
+    def _serves(self, use: KeyUse) -> bool:
+        keys = (*self.configured, *self.pins_only) if use.what == PINS else self.configured
+        return use.key_id in keys
 
 
 class Rotated(Struct, frozen=True):
@@ -79,13 +85,20 @@ class KeyRotation:
         self, database: ReadAndWrite[SqlTransaction], keys: SecretKeys, box: SecretBox
     ) -> None:
         self._database = database
-        self._configured = (keys.current.id, *[key.id for key in keys if key is not keys.current])
+        self._configured = tuple(key.id for key in keys)
+        self._pins_only = tuple(key.id for key in keys.pins_only)
         self._box = box
 
     async def status(self) -> KeyStatus:
         """What needs which key. Raises ``Unavailable``."""
         async with self._database.read() as tx:
-            return KeyStatus(self._configured, tuple(await tx.secrets.uses()))
+            uses = tuple(await tx.secrets.uses())
+        return KeyStatus(self._configured, uses, self._pins_only)
+
+    async def end_sessions(self) -> int:
+        """End every session of every account; the number of sessions. Raises ``Unavailable``."""
+        async with self._database.write() as tx:
+            return await tx.sessions.end_every()
 
     async def require_all(self) -> KeyStatus:
         """The status, when every key that is needed is there; raises ``MissingKeys`` else."""

@@ -1,0 +1,1 @@
+"""A read-only TFTP server: packets, transfers, sockets."""

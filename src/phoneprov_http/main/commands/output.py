@@ -1,0 +1,62 @@
+"""Tables for people: one record a line in a pipe, no wider than the window on a terminal."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+
+import click
+from rich.cells import cell_len
+
+_GAP = "  "
+_INDENT = "    "
+_LEAST = 24
+"""The narrowest last column that can still be read. Below it the cell gets lines of its own."""
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows below their headings; without headings where all of ``columns`` are empty.
+
+    On a terminal the last column is wrapped to the width of the window. In a pipe no line is
+    wrapped or cut. Control characters are shown as a question mark.
+    """
+    cells = [[_printable(cell) for cell in row] for row in rows]
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in table_lines([list(columns)] * any(columns) + cells, width):
+        click.echo(line)
+
+
+def table_lines(rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
+    """The lines of a table in a window of this width; None is unlimited."""
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    left = sum(widths[:-1]) + len(_GAP) * (len(widths) - 1)
+    lines: list[str] = []
+    for row in rows:
+        start = _GAP.join(map(_padded, row[:-1], widths))
+        if width is None:
+            lines.append(f"{start}{_GAP}{row[-1]}".rstrip())
+        elif width - left >= min(_LEAST, widths[-1]):
+            last = _wrapped(row[-1], width - left)
+            pairs = zip_longest([start], last or [""], fillvalue=" " * (left - len(_GAP)))
+            lines += [f"{first}{_GAP}{cell}".rstrip() for first, cell in pairs]
+        else:
+            lines.append(start.rstrip())
+            lines += [_INDENT + line for line in _wrapped(row[-1], width - len(_INDENT))]
+    return lines
+
+
+def _padded(cell: str, width: int) -> str:
+    return cell + " " * (width - cell_len(cell))
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, max(width, 10), break_on_hyphens=False)
+
+
+def _printable(text: str) -> str:
+    return "".join(
+        c if c.isprintable() else " " if c.isspace() else "?" for c in text.replace("\r\n", "\n")
+    )

@@ -1,0 +1,85 @@
+"""``phoneprov settings``, and commands without an installation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from phoneprov_http.main.cli import main
+
+
+def phoneprov(*arguments: str, **environment: str) -> Result:
+    return CliRunner().invoke(main, arguments, env=environment)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("history",),
+        ("switch", "Ada", "001bd4123456"),
+        ("export", "users", "-"),
+        ("batch", "show"),
+        ("keys", "status"),
+        ("db", "upgrade"),
+        ("db", "current"),
+    ],
+    ids=" ".join,
+)
+def test_command_without_an_installation_names_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    done = phoneprov(*arguments, PHONEPROV_DATA_DIR="")
+
+    assert done.exit_code == 2
+    assert f"no database at {tmp_path}/phoneprov-data/phoneprov.db" in done.stderr
+    assert "PHONEPROV_DATA_DIR" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_shared_database_without_a_key_names_the_folder(tmp_path: Path) -> None:
+    done = phoneprov(
+        "history",
+        PHONEPROV_DATA_DIR=str(tmp_path / "data"),
+        PHONEPROV_DATABASE_URL="postgresql+asyncpg://u@h/d",
+    )
+
+    assert done.exit_code == 2
+    assert "PHONEPROV_SECRET_KEYS is not set, and there is no folder" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_settings_show_value_and_source_and_hide_secrets(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text("planted-secret")
+    done = phoneprov(
+        "settings",
+        "--json",
+        PHONEPROV_FTP_HOST="tftp.example.com",
+        PHONEPROV_FTP_PASSWORD="planted-secret",
+        PHONEPROV_AMI_SECRET_FILE=str(file),
+        PHONEPROV_DATABASE_URL="postgresql+asyncpg://ada:planted-secret@db/phones?x=planted-secret",
+    )
+
+    assert done.exit_code == 0, done.stderr
+    shown = {one["name"]: (one["value"], one["source"]) for one in json.loads(done.stdout)}
+    assert shown["PHONEPROV_FTP_HOST"] == ("tftp.example.com", "environment")
+    assert shown["PHONEPROV_FTP_PORT"] == ("21", "default")
+    assert shown["PHONEPROV_FTP_PASSWORD"] == ("(hidden)", "environment")
+    assert shown["PHONEPROV_AMI_SECRET"] == ("(hidden)", str(file))
+    assert shown["PHONEPROV_DATABASE_URL"] == ("postgresql+asyncpg://***@db/phones", "environment")
+    assert "planted-secret" not in done.stdout
+
+
+def test_settings_with_an_error_show_the_table_and_exit_with_2() -> None:
+    done = phoneprov("settings", PHONEPROV_FTP_HOTS="x")
+
+    assert done.exit_code == 2
+    assert "PHONEPROV_FTP_PORT" in done.stdout
+    assert done.stderr == (
+        "phoneprov: PHONEPROV_FTP_HOTS is not a setting. Did you mean PHONEPROV_FTP_HOST?\n"
+    )

@@ -1,0 +1,166 @@
+"""The TFTP server over loopback sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from phoneprov_adapters.tftp.files import PIECE, DiskFile, MemoryFile
+from phoneprov_adapters.tftp.packets import ErrorCode
+from phoneprov_adapters.tftp.server import Denied, Finished, Limits, OpenFile, TftpServer
+
+CONTENT = bytes(range(256)) * 20
+
+
+class Office:
+    """A server, what it recorded, and a client for it."""
+
+    def __init__(self, server: TftpServer, address: tuple[str, int], seen: list[Finished]) -> None:
+        self.server = server
+        self.address = address
+        self.recorded = seen
+
+    async def request(self, packet: bytes) -> socket.socket:
+        """A client socket that has sent a packet to the server."""
+        client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        client.setblocking(False)
+        client.bind(("127.0.0.1", 0))
+        await asyncio.get_running_loop().sock_sendto(client, packet, self.address)
+        return client
+
+
+async def receive(client: socket.socket) -> tuple[bytes, tuple[str, int]]:
+    async with asyncio.timeout(20):
+        packet, address = await asyncio.get_running_loop().sock_recvfrom(client, 65536)
+    return packet, address
+
+
+async def fetch(office: Office, name: bytes, *options: bytes) -> bytes:
+    client = await office.request(b"\0\x01" + b"\0".join([name, b"octet", *options]) + b"\0")
+    content = b""
+    size = int(options[options.index(b"blksize") + 1]) if b"blksize" in options else 512
+    with client:
+        while True:
+            packet, transfer = await receive(client)
+            if packet[1] == 5:
+                raise AssertionError(packet)
+            number = b"\0\0" if packet[1] == 6 else packet[2:4]
+            await asyncio.get_running_loop().sock_sendto(client, b"\0\x04" + number, transfer)
+            if packet[1] == 3:
+                content += packet[4:]
+                if len(packet) - 4 < size:
+                    return content
+
+
+async def recorded(office: Office, count: int) -> list[Finished]:
+    async with asyncio.timeout(20):
+        while len(office.recorded) < count or office.server.transfers:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    return office.recorded
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    (tmp_path / "firmware").write_bytes(b"f" * (PIECE * 2 + 77))
+    seen: list[Finished] = []
+
+    async def open_file(name: str, client_ip: str) -> OpenFile | Denied:
+        assert client_ip == "127.0.0.1"
+        if name == "SEP001BD4123456.cnf.xml":
+            return MemoryFile(CONTENT)
+        if name == "firmware":
+            return DiskFile(tmp_path / "firmware")
+        if name == "broken":
+            raise RuntimeError("the database is away")
+        return Denied(ErrorCode.NOT_FOUND, "There is no such file.")
+
+    async def record(finished: Finished) -> None:
+        seen.append(finished)
+
+    server = TftpServer(open_file, record, Limits(transfers=3, transfers_per_address=2))
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.create_datagram_endpoint(lambda: server, local_addr=("127.0.0.1", 0))
+    yield Office(server, transport.get_extra_info("sockname"), seen)
+    await server.close()
+
+
+async def test_file_in_memory_is_served_and_recorded(office: Office) -> None:
+    assert await fetch(office, b"SEP001BD4123456.cnf.xml") == CONTENT
+
+    [finished] = await recorded(office, 1)
+    assert finished.served
+    assert finished.bytes == len(CONTENT)
+    assert finished.name == "SEP001BD4123456.cnf.xml"
+
+
+async def test_file_on_disk_is_served_piece_by_piece(office: Office) -> None:
+    assert await fetch(office, b"firmware", b"blksize", b"1400") == b"f" * (PIECE * 2 + 77)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [(b"missing", ErrorCode.NOT_FOUND), (b"broken", ErrorCode.UNDEFINED)]
+)
+async def test_request_without_a_file_gets_an_error_packet(
+    office: Office, name: bytes, code: ErrorCode
+) -> None:
+    with await office.request(b"\0\x01" + name + b"\0octet\0") as client:
+        packet, _ = await receive(client)
+
+    assert packet[:4] == b"\0\x05\0" + bytes([code])
+    assert await recorded(office, 0) == []
+
+
+async def test_write_request_is_refused(office: Office) -> None:
+    with await office.request(b"\0\x02a\0octet\0") as client:
+        packet, _ = await receive(client)
+
+    assert packet[:4] == b"\0\x05\0\x02"
+
+
+async def test_garbage_gets_no_answer_and_costs_no_transfer(office: Office) -> None:
+    clients = [await office.request(bytes([n % 256]) * (n % 700)) for n in range(300)]
+
+    assert await fetch(office, b"SEP001BD4123456.cnf.xml") == CONTENT
+    for client in clients:
+        client.close()
+    assert len(await recorded(office, 1)) == 1
+
+
+async def test_transfers_of_one_address_are_limited(office: Office) -> None:
+    request = b"\0\x01SEP001BD4123456.cnf.xml\0octet\0"
+    first, second = await office.request(request), await office.request(request)
+    await receive(first)
+    await receive(second)
+    with await office.request(request) as third:
+        assert office.server.transfers == 2
+        with pytest.raises(BlockingIOError):
+            third.recv(100)
+    first.close()
+    second.close()
+
+
+async def test_packets_of_another_sender_do_not_reach_a_transfer(office: Office) -> None:
+    with (
+        await office.request(b"\0\x01SEP001BD4123456.cnf.xml\0octet\0") as client,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger,
+    ):
+        packet, transfer = await receive(client)
+        stranger.bind(("127.0.0.1", 0))
+        stranger.sendto(b"\0\x05\0\0stop\0", transfer)
+        await asyncio.get_running_loop().sock_sendto(client, b"\0\x04" + packet[2:4], transfer)
+        following, _ = await receive(client)
+
+    assert following[:4] == b"\0\x03\0\x02"
+
+
+async def test_close_ends_the_transfers_that_run(office: Office) -> None:
+    with await office.request(b"\0\x01SEP001BD4123456.cnf.xml\0octet\0") as client:
+        await receive(client)
+        await office.server.close()
+
+    [finished] = office.recorded
+    assert not finished.served

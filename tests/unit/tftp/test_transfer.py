@@ -1,0 +1,141 @@
+"""One TFTP transfer against clients that lose, repeat and reorder packets."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phoneprov_adapters.tftp.files import MemoryFile
+from phoneprov_adapters.tftp.packets import ReadRequest
+from phoneprov_adapters.tftp.transfer import RETRANSMISSIONS, State, Transfer
+
+
+def ack(block: int) -> bytes:
+    return b"\0\x04" + (block & 0xFFFF).to_bytes(2, "big")
+
+
+def block_of(packet: bytes) -> int:
+    return int.from_bytes(packet[2:4], "big")
+
+
+def transfer_of(content: bytes, **options: int) -> Transfer:
+    return Transfer(ReadRequest("a", "octet", **options), MemoryFile(content))  # type: ignore[arg-type]
+
+
+def run(transfer: Transfer) -> bytes:
+    """Receive the whole file as a client without losses."""
+    received = b""
+    packet = transfer.start()
+    while packet is not None:
+        if packet[1] == 6:
+            packet = transfer.receive(ack(0))
+            continue
+        received += packet[4:]
+        packet = transfer.receive(ack(block_of(packet)))
+    return received
+
+
+@given(st.binary(max_size=5000), st.sampled_from([None, 8, 512, 1024]))
+def test_client_receives_the_exact_content(content: bytes, block_size: int | None) -> None:
+    transfer = Transfer(ReadRequest("a", "octet", block_size), MemoryFile(content))
+
+    assert run(transfer) == content
+    assert transfer.state is State.SERVED
+    assert transfer.acknowledged_bytes == len(content)
+
+
+def test_content_of_whole_blocks_ends_with_an_empty_block() -> None:
+    transfer = transfer_of(b"x" * 1024)
+    transfer.start()
+    transfer.receive(ack(1))
+
+    assert transfer.receive(ack(2)) == b"\0\x03\0\x03"
+    assert transfer.receive(ack(3)) is None
+    assert transfer.state is State.SERVED
+
+
+def test_options_are_acknowledged_with_the_values_used() -> None:
+    transfer = transfer_of(b"x" * 1000, block_size=1024, timeout=2, wants_size=True)
+
+    assert transfer.start() == b"\0\x06blksize\x001024\x00timeout\x002\x00tsize\x001000\x00"
+    assert transfer.retry_seconds == 2.0
+
+
+def test_block_numbers_wrap_after_65535() -> None:
+    content = bytes(8 * 70_000)
+    transfer = transfer_of(content, block_size=8)
+
+    assert run(transfer) == content
+
+
+def test_duplicate_acknowledgement_causes_no_packet() -> None:
+    transfer = transfer_of(b"x" * 2000)
+    transfer.start()
+    transfer.receive(ack(1))
+
+    assert transfer.receive(ack(1)) is None
+    assert transfer.state is State.RUNNING
+
+
+def test_silent_client_gets_each_packet_five_times() -> None:
+    transfer = transfer_of(b"x")
+    first = transfer.start()
+
+    assert [transfer.time_out() for _ in range(RETRANSMISSIONS)] == [first] * RETRANSMISSIONS
+    assert transfer.time_out() is None
+    assert transfer.state is State.FAILED
+    assert transfer.acknowledged_bytes == 0
+
+
+def test_error_of_the_client_ends_the_transfer() -> None:
+    transfer = transfer_of(b"x" * 2000)
+    transfer.start()
+    transfer.receive(ack(1))
+
+    assert transfer.receive(b"\0\x05\0\x03full\0") is None
+    assert transfer.state is State.FAILED
+    assert transfer.acknowledged_bytes == 512
+
+
+@given(st.lists(st.binary(max_size=8), max_size=30))
+def test_garbage_from_the_client_changes_nothing(garbage: list[bytes]) -> None:
+    transfer = transfer_of(b"x" * 2000)
+    transfer.start()
+    for packet in garbage:
+        if packet[:2] not in {b"\0\x04", b"\0\x05"}:
+            assert transfer.receive(packet) is None
+
+    assert transfer.state is State.RUNNING
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lossy_reordering_network_delivers_the_exact_content(seed: int) -> None:
+    random = Random(seed)
+    content = random.randbytes(40_000)
+    transfer = transfer_of(content, block_size=512)
+    received: dict[int, bytes] = {}
+    to_client = [transfer.start()]
+    to_server: list[bytes] = []
+    while transfer.state is State.RUNNING:
+        if not to_client and not to_server:
+            to_client.append(transfer.time_out())
+            continue
+        if to_server and (not to_client or random.random() < 0.5):
+            packet = to_server.pop(random.randrange(len(to_server)))
+            if random.random() > 0.05:
+                to_client.append(transfer.receive(packet))
+            continue
+        sent = to_client.pop(random.randrange(len(to_client)))
+        if sent is None or random.random() < 0.05:
+            continue
+        if sent[1] == 6:
+            to_server.append(ack(0))
+            continue
+        received[block_of(sent)] = sent[4:]
+        to_server += [ack(block_of(sent))] * random.choice([1, 1, 2])
+
+    assert transfer.state is State.SERVED
+    assert b"".join(received[number] for number in sorted(received)) == content
