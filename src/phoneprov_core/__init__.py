@@ -139,7 +139,7 @@ _names = LazyNames(
         "phoneprov_core.transfer.sheets": ("Sheet",),
         "phoneprov_core.transfer.use_cases": ("sheet_of",),
         "phoneprov_core.users.model": ("NewUser", "Registration", "User", "UserPatch"),
-        "phoneprov_core.users.passwords": ("PasswordHasher", "PasswordPolicy"),
+        "phoneprov_core.users.passwords": ("PasswordHasher", "AccountPolicy"),
         "phoneprov_core.vendor_phones.model": (
             "VendorPhone",
             "VendorPhoneFlag",

@@ -128,8 +128,8 @@ from phoneprov_core.users.model import NewUser as NewUser
 from phoneprov_core.users.model import Registration as Registration
 from phoneprov_core.users.model import User as User
 from phoneprov_core.users.model import UserPatch as UserPatch
+from phoneprov_core.users.passwords import AccountPolicy as AccountPolicy
 from phoneprov_core.users.passwords import PasswordHasher as PasswordHasher
-from phoneprov_core.users.passwords import PasswordPolicy as PasswordPolicy
 from phoneprov_core.vendor_phones.model import VendorPhone as VendorPhone
 from phoneprov_core.vendor_phones.model import VendorPhoneFlag as VendorPhoneFlag
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord as VendorPhoneRecord

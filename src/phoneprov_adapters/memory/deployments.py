@@ -124,7 +124,7 @@ class MemoryDeployments(MemoryStore[Deployment], DeploymentStore):
             for one in self._tables.of(DEPLOYMENTS).group(("mac", current.mac))
             if one.place is not None
             and one.number < current.number
-            and one.sha256 != current.sha256
+            and one.brought_other_than(current)
         ]
         return max(earlier, key=lambda one: one.number, default=None)
 

@@ -63,10 +63,16 @@ class PlainHasher(PasswordHasher, PinHasher):
         self.parameters = parameters
         self._salts = itertools.count(1)
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, *, first: bool = True) -> str:  # noqa: ARG002
         return self._hash("plain", password)
 
-    async def verify(self, password: str, hash_: str | None) -> bool:
+    async def verify(
+        self,
+        password: str,
+        hash_: str | None,
+        *,
+        first: bool = True,  # noqa: ARG002
+    ) -> bool:
         return _made("plain", password, hash_)
 
     def is_outdated(self, hash_: str) -> bool:

@@ -66,8 +66,8 @@ class Confirm:
         async with self._open.write() as tx:
             kept = await tx.deployments.find(record.uuid)
             current = await tx.deployments.current(record.mac)
-            if kept is None:
-                return
+            if kept is None or kept.confirmation is Confirmation.CONFIRMED:
+                return  # a fetch of the file has confirmed it already
             if current is not None and current.number > record.number:
                 # It came back, but with the configuration of the later deployment.
                 confirmation = Confirmation.NOT_CONFIRMED

@@ -78,7 +78,7 @@ class Deployment(Struct, frozen=True):
     profile_uuid: Uuid
     profile_name: str
     revision: RevisionNumber
-    sha256: Sha256
+    sha256: Sha256 | None
     size: Annotated[int, schema(description="In bytes", minimum=0)]
     owner_uuid: Annotated[Uuid, schema(description="Whose profile it was")]
     user_uuid: Annotated[
@@ -103,6 +103,13 @@ class Deployment(Struct, frozen=True):
     confirmation_at: Annotated[Timestamp, schema(description="When it was decided")] | None
     created_at: Timestamp
     ended_at: Timestamp | None
+
+    def brought_other_than(self, other: Deployment) -> bool:
+        """Whether the two brought different configurations. Where a hash was not kept, different
+        revisions count as different."""
+        if self.sha256 is not None and other.sha256 is not None:
+            return self.sha256 != other.sha256
+        return (self.profile_uuid, self.revision) != (other.profile_uuid, other.revision)
 
     def as_of(self, now: str) -> Deployment:
         """What is true of it at a shown moment: a confirmation that is waited for longer than

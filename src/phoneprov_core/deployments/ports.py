@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.ports import ProfilesTransaction
@@ -68,8 +69,9 @@ class DeploymentStore(Protocol):
         ...
 
     async def previous(self, current: Deployment) -> Deployment | None:
-        """What was on the phone before, as far as it was another configuration: of those with a
-        place and a smaller number the one with the largest number whose hash differs."""
+        """What was on the phone before ``current``, if it was another configuration: of those
+        with a place and a smaller number the one with the largest number that
+        ``brought_other_than`` the current one."""
         ...
 
     async def interrupt_abandoned(self, now: str) -> int:
@@ -131,6 +133,8 @@ class DeploymentsTransaction(ProfilesTransaction, Protocol):
     def leases(self) -> LeaseStore: ...
     @property
     def service_sessions(self) -> ServiceSessionStore: ...
+    @property
+    def rates(self) -> RateStore: ...
 
 
 class DeviceInformation(Struct, frozen=True):

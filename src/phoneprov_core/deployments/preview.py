@@ -113,7 +113,7 @@ class PreviewSwitch:
             compatible=objection is None,
             objection=objection,
             on_phone=on_phone,
-            changed=None if on_phone is None else on_phone.sha256 != revision.sha256,
+            changed=_changed(order, before),
             diff=compared.diff,
             diff_note=before.note,
             server=server,
@@ -145,6 +145,14 @@ def _objection(order: Order) -> str | None:
     except Conflict as conflict:
         return conflict.message
     return None
+
+
+def _changed(order: Order, before: _Before) -> bool | None:
+    if before.cnf_xml is not None:
+        return before.cnf_xml != order.cnf_xml
+    if before.deployment is None or before.deployment.sha256 is None:
+        return None
+    return before.deployment.sha256 != order.revision.sha256
 
 
 def _comparison(order: Order, before: _Before) -> Comparison:

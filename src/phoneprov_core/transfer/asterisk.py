@@ -122,16 +122,14 @@ class Sections:
             )
         return Section(endpoint + auth + aor)
 
-    def phone_endpoint(self, phone: Phone, numbers: Iterable[str]) -> Section:
+    def phone_endpoint(self, phone: Phone, numbers: Iterable[str]) -> Section | None:
         """An endpoint of PJSIP named after a phone: restarts are sent to the contacts of its
         AORs, those of the extensions. A phone registers by its extension, so that this
         endpoint serves no registration; it has the auth of the first extension, since
-        Asterisk accepts calls from an endpoint without one. Left out without an extension."""
+        Asterisk accepts calls from an endpoint without one. None without an extension."""
         aors = [number for number in numbers if number.casefold() in self._names]
         if not aors:
-            return Section(
-                left_out=f"The phone {phone.mac} was left out: no exported extension is on it."
-            )
+            return None
         return Section(
             _section(
                 device_name(phone.mac),

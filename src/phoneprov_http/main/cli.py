@@ -37,6 +37,7 @@ _COMMANDS = {
     "history": ("history", "history"),
     "rollback": ("switching", "rollback"),
     "batch": ("batch", "batch"),
+    "profile": ("profile", "profile"),
     "lint": ("lint", "lint"),
     "import": ("transfer", "import_"),
     "export": ("transfer", "export"),

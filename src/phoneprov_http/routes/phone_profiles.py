@@ -125,7 +125,7 @@ def profile_routes(
             "Profile switched",
             body=SwitchRequest,
             reply=Switched,
-            errors=(404, 502, 504),
+            errors=(404, 429, 502, 504),
             conflicts=OF_A_SWITCH,
             metadata=False,
         ),

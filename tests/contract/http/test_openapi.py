@@ -333,7 +333,8 @@ def test_codes_are_told_where_they_occur() -> None:
                 told[f"{status} {name.replace('/api/v1', '')}"] = set(codes)
     assert told["401 POST /auth/login"] == {"wrong_credentials"}
     assert told["401 POST /auth/refresh"] == {"unauthenticated"}
-    assert told["429 POST /auth/login"] == {"too_many_attempts"}
+    assert told["429 POST /auth/login"] == {"too_many_attempts", "locked"}
+    assert told["429 POST /phone-profiles/switch"] == {"too_many_switches"}
     assert told["409 DELETE /permissions/{uuid}"] == {"in_use"}
     assert told["409 DELETE /users/{uuid}"] == {"last_superadmin"}
     assert told["409 PUT /users/{uuid}"] == {"already_exists", "last_superadmin"}

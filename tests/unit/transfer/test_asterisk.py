@@ -107,20 +107,19 @@ def test_phone_endpoint_shares_aors_and_auth_of_its_extensions() -> None:
     sections.endpoint(an_extension(extension="1001"))
     sections.endpoint(an_extension(extension="1002"))
 
-    [(name, options)] = read(
-        sections.phone_endpoint(a_phone(1, mac="00:1B:D4:12:34:56"), ["1001", "1002", "9"]).text
-    )
+    phone = a_phone(1, mac="00:1B:D4:12:34:56")
+    section = sections.phone_endpoint(phone, ["1001", "1002", "9"])
+
+    assert section is not None
+    [(name, options)] = read(section.text)
 
     assert name == "SEP001BD4123456"
     assert ("auth", "1001") in options
     assert ("aors", "1001,1002") in options
 
 
-def test_phone_endpoint_without_exported_extension_is_left_out() -> None:
-    section = Sections().phone_endpoint(a_phone(1), ["1001"])
-
-    assert section.text == ""
-    assert section.left_out is not None
+def test_phone_without_exported_extension_has_no_endpoint() -> None:
+    assert Sections().phone_endpoint(a_phone(1), ["1001"]) is None
 
 
 def test_no_two_sections_have_one_name_to_asterisk() -> None:

@@ -37,6 +37,11 @@ def embedded_file(url: str) -> Path | None:
     return Path(url.removeprefix(_SQLITE)) if is_embedded(url) else None
 
 
+def embedded_url(file: Path) -> str:
+    """The URL of a database of our own in this file."""
+    return f"{_SQLITE}{file}"
+
+
 def database_at(url: str, box: SecretBox, data_dir: Path | None = None) -> Database:
     """The database at this address, not yet open. A shared one is remembered in ``data_dir``
     (see ``Timelines``). Raises ``ValueError``."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
-import time
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import asyncpg
 
 from phoneprov_adapters.sql.engines.address import Host, PostgresAddress
+from phoneprov_adapters.sql.engines.failures import log_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, unavailable
 from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_core.kernel.errors import Unavailable
@@ -20,7 +19,6 @@ STAGGER_SECONDS = 0.5
 """After this time without an answer the next host is tried as well."""
 PROBE_SECONDS = 1.5
 """A host that does not answer a new connection within this time is taken to be down."""
-_LOG_SECONDS = 60.0
 
 # In ``version()`` of servers that speak the protocol only. CockroachDB's begins with its name.
 _OTHER_SERVERS = re.compile(
@@ -32,8 +30,6 @@ _TIMELINE = """
     WHERE NOT pg_is_in_recovery()"""
 
 _STANDBY = asyncpg.TargetServerAttributeNotMatched
-
-log = logging.getLogger("phoneprov.database")
 
 
 class NotPostgres(Unavailable):
@@ -71,7 +67,6 @@ class Hosts:
         self._order = list(address.hosts)
         self._timelines = timelines or Timelines()
         self._known_postgres: set[Host] = set()
-        self._logged_at: dict[Host, float] = {}
 
     @property
     def several(self) -> bool:
@@ -105,7 +100,7 @@ class Hosts:
                     del attempts[task]
                     if not isinstance(error, _REFUSALS):
                         raise error
-                    self.log_failure(host, error)
+                    log_host_failure(host, error)
                     errors.append(error)
         finally:
             await _give_up(attempts)
@@ -157,7 +152,7 @@ class Hosts:
         try:
             driver = await self._address.connect(host, PROBE_SECONDS, PROBE_SECONDS, {})
         except OSError as error:  # TimeoutError too
-            self.log_failure(host, error)
+            log_host_failure(host, error)
             return False
         except FAILURES:
             return True
@@ -173,13 +168,10 @@ class Hosts:
         self._order.remove(host)
         self._order.insert(0, host)
 
-    def log_failure(self, host: Host, error: Exception) -> None:
-        """Log why a host cannot be used, once a minute for each host."""
-        now = time.monotonic()
-        if now - self._logged_at.get(host, -_LOG_SECONDS) < _LOG_SECONDS:
-            return
-        self._logged_at[host] = now
-        log.warning("The database host %s cannot be used: %s", host, _cause(error))
+
+def log_host_failure(host: Host, error: Exception) -> None:
+    """Log why a host cannot be used."""
+    log_failure(f"host {host}", _cause(error))
 
 
 def _cause(error: Exception) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -17,7 +16,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.engines.connection import Connection, Row, version_at
 from phoneprov_adapters.sql.engines.deadlines import Deadlines
-from phoneprov_adapters.sql.engines.hosts import Hosts, Opened
+from phoneprov_adapters.sql.engines.hosts import Hosts, Opened, log_host_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_pool import PostgresPool
 from phoneprov_adapters.sql.engines.postgres_reading import ReadConnection, compiled_for
@@ -154,7 +153,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
 
     def _lose(self, opened: Opened, error: Exception) -> None:
         """A connection failed: close the idle ones, and try the other hosts first."""
-        self._hosts.log_failure(opened.host, error)
+        log_host_failure(opened.host, error)
         if self._pool is not None:
             self._pool.forget_idle()
         if isinstance(error, asyncpg.ReadOnlySQLTransactionError | OSError):
@@ -213,8 +212,8 @@ class _WriteConnection(Connection):
         compiled = compiled_for(statement)
         return await self._run(compiled.sql, compiled.parameters(values))
 
-    async def one_at_a_time(self, what: str) -> None:
-        await self._run("SELECT pg_advisory_xact_lock($1::bigint)", [lock_number(what)])
+    async def one_at_a_time(self) -> None:
+        await self._run("SELECT version_num FROM alembic_version FOR UPDATE", [])
 
     async def _run(self, sql: str, parameters: list[Any]) -> Sequence[Row]:
         try:
@@ -278,12 +277,6 @@ def _usable_and_lost(error: Exception) -> tuple[bool, bool]:
         # A standby that was the primary: a new connection finds the new one.
         return True, isinstance(error, asyncpg.ReadOnlySQLTransactionError)
     return False, True
-
-
-def lock_number(what: str) -> int:
-    """The advisory lock that stands for ``what``, the same in every process and version."""
-    digest = hashlib.blake2b(f"phoneprov {what}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, signed=True)
 
 
 def _timeline(opened: Opened) -> int:

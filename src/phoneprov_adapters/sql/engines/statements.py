@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import BigInteger, Boolean, ClauseElement
+from sqlalchemy import BigInteger, Boolean, ClauseElement, ColumnElement, or_
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import Delete, Insert, Select, Update
@@ -67,6 +67,16 @@ class now_ms(FunctionElement[int]):  # noqa: N801 - reads like the SQL function 
 
     type = BigInteger()
     inherit_cache = True
+
+
+LONGEST_MS = 180_000
+"""Three times the longest lease. One that ends later was taken before the clock was set back,
+and is over."""
+
+
+def is_over(moment: ColumnElement[int]) -> ColumnElement[bool]:
+    """Whether a lease that ends at this moment is over."""
+    return or_(moment <= now_ms(), moment > now_ms() + LONGEST_MS)
 
 
 @compiles(now_ms, "sqlite")

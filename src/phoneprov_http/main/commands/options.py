@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import click
 import msgspec
 
 from phoneprov_core.kernel import values
+from phoneprov_core.kernel.errors import Invalid
 
 PORT = click.IntRange(0, 65535)
-"""What may be listened on, 0 for a free one; the resolver would take 70000 for 4464."""
+"""A port to listen on, 0 for a free one; the resolver would take 70000 for 4464."""
 
 
 def mac_of(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
@@ -21,9 +24,32 @@ def mac_of(_: click.Context, __: click.Parameter, text: str | None) -> str | Non
         raise click.BadParameter(f"it {error}") from None
 
 
-as_json = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON for scripts instead of words for people."
-)
+def macs_of(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """The callback of an option that takes a MAC and may be repeated."""
+    try:
+        return tuple(values.mac(text) for text in texts)
+    except ValueError as error:
+        raise click.BadParameter(f"it {error}") from None
+
+
+@contextmanager
+def naming(options: Mapping[str, str]) -> Iterator[None]:
+    """Report an invalid field by the name of the option that set it: ``options`` are the
+    options by field."""
+    try:
+        yield
+    except Invalid as error:
+        named = [
+            f"{options[field]} {problem.message}"
+            for problem in error.problems
+            if (field := problem.field.partition("[")[0]) in options
+        ]
+        if not named:
+            raise
+        raise click.UsageError(f"{'; '.join(named)}.") from None
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def print_json(thing: object) -> None:
