@@ -24,8 +24,7 @@ from phoneprov_adapters.asterisk.wire import Message
 from phoneprov_core.batches.ports import Calls
 from phoneprov_core.devices.commands import device_name
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.transfer.asterisk import speaks_sccp
+from phoneprov_core.phones.model import Phone, speaks_sip
 
 FRESH_SECONDS = 2.0
 """One answer serves all phones that are asked about within this time."""
@@ -57,7 +56,7 @@ class ManagerCalls(Calls):
         name = device_name(phone.mac)
         if name in known.devices or name in known.endpoints:
             return True
-        if speaks_sccp(phone) or not known.endpoints:
+        if not speaks_sip(phone.software_type) or not known.endpoints:
             return False
         async with self._connection.used() as session:
             endpoint = await endpoint_called(session, name)

@@ -22,8 +22,7 @@ from phoneprov_adapters.asterisk.wire import Broken, Message
 from phoneprov_core.deployments.ports import PhoneWatch, Watching
 from phoneprov_core.devices.commands import device_name
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.transfer.asterisk import speaks_sccp
+from phoneprov_core.phones.model import Phone, speaks_sip
 
 _PRESENT = frozenset({"created", "reachable", "nonqualified", "unknown", "updated"})
 
@@ -39,7 +38,7 @@ class ManagerEvents(PhoneWatch):
         session = await self._connection.acquire()
         try:
             seen: _Seen = _SeenSccp(device)
-            if not speaks_sccp(phone):
+            if speaks_sip(phone.software_type):
                 async with asyncio.timeout(1.0):
                     seen = _SeenSip(device, await endpoint_called(session, device) or Endpoint())
         except BaseException as error:

@@ -22,7 +22,7 @@ from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.model import Phone, software_type_of
 
 _IN_A_CALL = "The phone is in a call."
 _BUSY = "Another switch of the phone is under way."
@@ -134,9 +134,7 @@ class PhoneWork:
             fence = await tx.leases.take(phone.mac, turn.attempt_uuid, LEASE_SECONDS)
             current = await tx.deployments.current(phone.mac)
             on_it = None if current is None else await tx.profiles.find(current.profile_uuid)
-        return fence, (phone.software_type or "").strip() or (
-            on_it.software_type if on_it else None
-        )
+        return fence, software_type_of(phone, on_it.software_type if on_it else None)
 
     async def _restart(self, batch: Batch, turn: Turn, phone: Phone) -> None:
         fence, family = await self._taken(turn, phone)

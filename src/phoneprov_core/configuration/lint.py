@@ -17,6 +17,7 @@ from phoneprov_core.configuration.elements import Element, walk
 from phoneprov_core.configuration.masking import has_secret_in_url, speaks_of_secret
 from phoneprov_core.configuration.well_formed import LARGEST, fault_in
 from phoneprov_core.kernel.fields import schema
+from phoneprov_core.phones.model import speaks_sip
 
 MOST_FINDINGS = 200
 """Maximum number of findings reported. Further ones are counted in a last finding."""
@@ -191,10 +192,11 @@ class _Linter:
     def _look_at_protocol(self, element: Element, value: str) -> None:
         if not value:
             return  # reported as missing
+        expected = "SIP" if speaks_sip(self._family) else "SCCP"
         if value not in {"SCCP", "SIP"}:
             message = "deviceProtocol is SCCP or SIP."
             self._find(Severity.WARNING, element, "unknown_protocol", message)
-        elif self._family and value != self._family.removesuffix("E"):
+        elif self._family and value != expected:
             message = f"deviceProtocol is {value}, but the profile is for {self._family} phones."
             self._find(Severity.WARNING, element, "other_protocol", message)
 

@@ -27,7 +27,7 @@ from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis, shown
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.model import Phone, software_type_of
 from phoneprov_core.profiles.model import ProfileRecord, Revision
 
 RESTARTED = "ok"
@@ -123,7 +123,7 @@ class Deploy:
             record = msgspec.structs.replace(
                 record, outcome=Outcome.DEPLOYED, place=uploaded.place, steps=tuple(course.steps)
             )
-            family = (phone.software_type or "").strip() or order.profile.software_type
+            family = software_type_of(phone, order.profile.software_type)
             # Side by side they take no longer than the slower of the two.
             await asyncio.gather(
                 course.settled(StepName.CLEAR_SESSION, self._clear_session(record, phone)),

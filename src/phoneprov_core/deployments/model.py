@@ -134,6 +134,16 @@ class Wanted(Struct, frozen=True, kw_only=True):
     current: Annotated[
         bool, schema(description="Only what is on each phone now, as far as is known")
     ] = False
+    before: (
+        Annotated[
+            Uuid,
+            schema(
+                description="Newest first, after this deployment, without a total; "
+                "ffffffff-ffff-ffff-ffff-ffffffffffff begins with the newest"
+            ),
+        ]
+        | None
+    ) = None
 
     def __post_init__(self) -> None:
         settle(self)

@@ -38,6 +38,14 @@ class DeploymentRows(Protocol):
         given."""
         ...
 
+    async def newest(
+        self, limit: int, *, before: Deployment | None = None, owner: str | None = None
+    ) -> list[Deployment]:
+        """At most ``limit`` deployments, newest first (by creation, then uuid), beginning after
+        ``before``; only those that belong to ``owner`` if given. The cost does not depend on
+        the number of deployments."""
+        ...
+
 
 class DeploymentStore(Protocol):
     """The record of deployments, by uuid.

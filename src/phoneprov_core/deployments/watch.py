@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from phoneprov_core.deployments.ports import PhoneWatch, Watching
-from phoneprov_core.devices.commands import restart_action
 from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.model import Phone, speaks_sip
 
 
 class Watch:
@@ -36,7 +35,7 @@ class Watch:
         if not self.seconds:
             return None
         phone = structs.replace(phone, software_type=software_type)
-        if restart_action(software_type, phone.mac).name == "SCCPDeviceRestart":
+        if not speaks_sip(software_type):
             return await _begun(self._events, phone) or await _begun(self._web, phone)
         begun = await asyncio.gather(_begun(self._events, phone), _begun(self._web, phone))
         watchings = [watching for watching in begun if watching is not None]

@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 from phoneprov_core.devices.ports import KeyPress, ManagerAction
 from phoneprov_core.kernel.errors import Invalid, Refused
-from phoneprov_core.phones.model import bare_model
+from phoneprov_core.phones.model import bare_model, speaks_sip
 
 DEFAULT_FILENAME_TEMPLATE = "SEP{MAC}.cnf.xml"
 
@@ -253,7 +253,7 @@ def restart_action(
     software_type: str | None, mac: str, kind: RestartType = RestartType.RESTART
 ) -> ManagerAction:
     """A NOTIFY for SIP and SIPE phones, chan_sccp's action for every other."""
-    if (software_type or "").strip().casefold() in {"sip", "sipe"}:
+    if speaks_sip(software_type):
         return sip_restart(mac, kind)
     return sccp_restart(mac, kind)
 

@@ -11,11 +11,10 @@ from phoneprov_core.kernel.commands import Check, settle
 from phoneprov_core.kernel.fields import Description, Line, MacAddress, Uuid, schema
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.times import Timestamp
-from phoneprov_core.phones.model import Phone, bare_model
+from phoneprov_core.phones.model import Family, Phone, bare_model, family_text
 
-Family = Literal["SCCP", "SIP", "SIPE"]
 FirmwareFamily = Annotated[
-    Literal["SCCP", "SIP", "SIPE", ""],
+    Literal[Family, ""],
     Check(lambda family: family or None),
     schema(description="The firmware family it is for; empty or null means all"),
 ]
@@ -56,8 +55,8 @@ class ProfileRecord(Struct, frozen=True):
             models = {bare_model(model) for model in self.compatible_models}
             if bare_model(phone.model) not in models:
                 return f"it is for {', '.join(self.compatible_models)}, not for {phone.model}"
-        if self.software_type and phone.software_type:
-            family = phone.software_type.strip().upper()
+        if self.software_type:
+            family = family_text(phone.software_type)
             if family and family != self.software_type:
                 return f"it is for {self.software_type} phones, not for {phone.software_type}"
         return None

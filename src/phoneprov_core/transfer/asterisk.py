@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from phoneprov_core.devices.commands import device_name
 from phoneprov_core.extensions.model import Extension
-from phoneprov_core.phones.model import Phone, bare_model
+from phoneprov_core.phones.model import Phone, bare_model, speaks_sip
 
 _TAKEN = frozenset({"general", "global", "globals", "system", "devices", "lines", "softkeyset"})
 _DEVICE = re.compile(r"sep[0-9a-f]{12}", re.IGNORECASE)
@@ -155,7 +155,7 @@ class Sections:
 
 def speaks_sccp(phone: Phone) -> bool:
     """Whether a phone belongs to chan_sccp: every one that is not known to speak SIP."""
-    return (phone.software_type or "").strip().casefold() not in {"sip", "sipe"}
+    return not speaks_sip(phone.software_type)
 
 
 def _left_out(extension: Extension, why: str) -> Section:

@@ -9,7 +9,8 @@ from typing import Any, get_args
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid, PhoneprovError, Problem, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.profiles.model import Family, NewProfile, ProfilePatch
+from phoneprov_core.phones.model import Family
+from phoneprov_core.profiles.model import NewProfile, ProfilePatch
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.transfer.model import Imported, Progress, Row, RowProblem, Table
 from phoneprov_core.transfer.rows import problems_of

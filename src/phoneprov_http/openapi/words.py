@@ -152,6 +152,10 @@ CODES = {
         "nobody would hold level 0 any more.",
         "This is the last active account that holds level 0; give level 0 to another first.",
     ),
+    "too_many_profiles": Code(
+        "the user has the maximum number of profiles.",
+        "This user has 100 profiles, the maximum; delete one first.",
+    ),
     "phone_inactive": Code("the phone is not active.", "This phone is not active."),
     "profile_does_not_fit": Code(
         "the profile is for other models or another firmware.",

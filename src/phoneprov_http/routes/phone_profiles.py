@@ -80,6 +80,7 @@ def profile_routes(
             reply=Profile,
             status=201,
             errors=(403, 404),
+            conflicts=("too_many_profiles",),
             metadata=False,
         ),
     )
@@ -98,6 +99,7 @@ def profile_routes(
             reply=Profile,
             identifiers=("uuid",),
             errors=(403, 404),
+            conflicts=("too_many_profiles",),
             metadata=False,
         ),
     )

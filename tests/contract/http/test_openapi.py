@@ -238,8 +238,8 @@ def test_every_body_can_be_refused_in_every_way() -> None:
 
 FILTERS = {
     "GET /api/v1/batches/{uuid}/phones": {"state"},
-    "GET /api/v1/deployments": {"mac", "profile_uuid", "outcome", "current"},
-    "GET /api/v1/phones/{mac}/deployments": {"profile_uuid", "outcome", "current"},
+    "GET /api/v1/deployments": {"mac", "profile_uuid", "outcome", "current", "before"},
+    "GET /api/v1/phones/{mac}/deployments": {"profile_uuid", "outcome", "current", "before"},
 }
 
 

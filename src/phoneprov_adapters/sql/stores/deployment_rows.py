@@ -18,11 +18,10 @@ from sqlalchemy import (
     or_,
     select,
     true,
-    tuple_,
 )
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.hashes import HashColumns
 from phoneprov_adapters.sql.tables import deployments
 from phoneprov_core.deployments.model import (
@@ -96,12 +95,9 @@ def _from(statement: Select[Any], names: frozenset[str]) -> Select[Any]:
 
 
 @cache
-def _rows(names: frozenset[str], *, after: bool) -> Statement:
+def _rows(names: frozenset[str], *, after: bool, newest_first: bool = False) -> Statement:
     rows = _from(select(*COLUMNS), names)
-    if after:
-        behind = tuple_(bindparam("after_created_at"), bindparam("after_uuid"))
-        rows = rows.where(tuple_(*_POSITION) > behind)
-    return rows.order_by(*_POSITION).limit(bindparam("limit")).offset(bindparam("offset"))
+    return page(rows, _POSITION, after=after, newest_first=newest_first)
 
 
 @cache
@@ -137,14 +133,29 @@ class SqlDeploymentRows(DeploymentRows):
         names, values = self._narrowed(owner)
         values |= {"limit": limit, "offset": offset}
         if after is not None:
-            values |= {"after_created_at": after.created_at, "after_uuid": after.uuid}
+            values |= _place(after)
         statement = _rows(names, after=after is not None)
+        found = await self._connection.rows(statement, **values)
+        return [deployment_in(row, self._hashes) for row in found]
+
+    async def newest(
+        self, limit: int, *, before: Deployment | None = None, owner: str | None = None
+    ) -> list[Deployment]:
+        names, values = self._narrowed(owner)
+        values |= {"limit": limit, "offset": 0}
+        if before is not None:
+            values |= _place(before)
+        statement = _rows(names, after=before is not None, newest_first=True)
         found = await self._connection.rows(statement, **values)
         return [deployment_in(row, self._hashes) for row in found]
 
     def _narrowed(self, owner: str | None) -> tuple[frozenset[str], dict[str, Any]]:
         wanted = self._wanted if owner is None else {**self._wanted, "owner": owner}
         return frozenset(wanted), {n: v for n, v in wanted.items() if n != "current"}
+
+
+def _place(deployment: Deployment) -> dict[str, Any]:
+    return {"after_time": deployment.created_at, "after_key": deployment.uuid}
 
 
 def deployment_in(row: Row, hashes: HashColumns) -> Deployment:

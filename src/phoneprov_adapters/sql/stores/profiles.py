@@ -6,11 +6,11 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Select, bindparam, func, select, tuple_
+from sqlalchemy import Select, bindparam, func, select
 
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.revisions import place
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
 from phoneprov_adapters.sql.tables import profile_revisions, profiles
@@ -40,13 +40,10 @@ _FIND = _WHOLE.where(profiles.c.uuid == bindparam("uuid"))
 
 @cache
 def _rows(*, owned: bool, after: bool) -> Statement:
-    rows: Select[Any] = _WHOLE.order_by(*_POSITION)
+    rows: Select[Any] = _WHOLE
     if owned:
         rows = rows.where(profiles.c.user_uuid == bindparam("owner"))
-    if after:
-        last = tuple_(bindparam("after_created_at"), bindparam("after_uuid"))
-        rows = rows.where(tuple_(*_POSITION) > last)
-    return rows.limit(bindparam("limit")).offset(bindparam("offset"))
+    return page(rows, _POSITION, after=after)
 
 
 class SqlProfiles(SqlStore[ProfileRecord]):
@@ -89,7 +86,7 @@ class SqlWholeProfiles(WholeProfileStore):
         if owner is not None:
             values["owner"] = owner
         if after is not None:
-            values |= {"after_created_at": after.created_at, "after_uuid": after.uuid}
+            values |= {"after_time": after.created_at, "after_key": after.uuid}
         statement = _rows(owned=owner is not None, after=after is not None)
         return [self._whole(row) for row in await self._connection.rows(statement, **values)]
 

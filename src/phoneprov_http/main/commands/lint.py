@@ -6,7 +6,6 @@ import re
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Literal
 
 import click
 
@@ -14,6 +13,7 @@ from phoneprov_core.configuration.lint import Finding, Severity
 from phoneprov_core.configuration.lint import lint as findings_in
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.kernel import values
+from phoneprov_core.phones.model import FAMILIES, Family
 from phoneprov_http.main.commands.options import as_json, mac_of, print_json, printable
 
 _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
@@ -34,7 +34,7 @@ _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
 )
 @click.option(
     "--family",
-    type=click.Choice(["SCCP", "SIP", "SIPE"], case_sensitive=False),
+    type=click.Choice(FAMILIES, case_sensitive=False),
     help="Firmware family of the phone.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
@@ -43,7 +43,7 @@ def lint(
     files: tuple[Path, ...],
     *,
     mac: str | None,
-    family: Literal["SCCP", "SIP", "SIPE"] | None,
+    family: Family | None,
     strict: bool,
     as_json: bool,
 ) -> None:
