@@ -38,6 +38,10 @@ class Uploaded(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+OUTCOME_UNKNOWN = "outcome_unknown"
+"""Code of an error after which the file under the final name may be the old one or the new one."""
+
+
 class ConfigUploader(Protocol):
     """Puts a configuration file where the phone reads it."""
 
@@ -45,15 +49,19 @@ class ConfigUploader(Protocol):
         """Put the file under its final name, whole, and verify it there.
 
         The content goes to a temporary name in the same folder, is verified, renamed onto
-        the final name and verified again. Temporary files that earlier attempts for the same
-        file name left behind are removed. Until the rename the old file is untouched; a
-        caller that is cancelled leaves either the old file or the new one, whole.
+        the final name and verified again, also when a file of the same size or content is
+        there. Temporary files that earlier attempts for the same file name left are removed.
+        Until the rename the old file is untouched. A cancellation is passed on within 20
+        seconds; after it nothing is written, and the final name is the old file or the new one,
+        whole. The event loop is not blocked.
 
         Raises ``Refused`` when the server cannot be reached, refuses a step or does not hold
         what was sent, ``TimedOut`` when it does not answer within the deadline of a step or
         of the whole, ``Conflict`` when the phone's address is missing or is not allowed to
-        be called. Messages name the step that failed (connecting, logging in, uploading,
-        verifying, renaming) and never the server's own words or a password.
+        be called. After an error the final name is the old file, whole; when the uploader could
+        not find out whether it is the old file or the new one, the error's code is
+        ``OUTCOME_UNKNOWN``. Messages name the step that failed (connecting, logging in,
+        uploading, verifying, renaming) and never the server's own words or a password.
         """
         ...
 
