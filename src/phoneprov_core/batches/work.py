@@ -12,8 +12,9 @@ from phoneprov_core.batches.rules import (
     waited_long_enough,
 )
 from phoneprov_core.deployments.deploy import LEASE_SECONDS, RESTARTED, Deploy, Order
-from phoneprov_core.deployments.model import Action, Deployment, Outcome
+from phoneprov_core.deployments.model import Action, Deployment, Outcome, StepName
 from phoneprov_core.deployments.ports import Unbroken
+from phoneprov_core.deployments.steps import unexpected
 from phoneprov_core.devices.ports import PhoneDriver
 from phoneprov_core.devices.restart import SWITCHED_OFF
 from phoneprov_core.kernel.actor import Actor
@@ -146,6 +147,8 @@ class PhoneWork:
             await self._driver.restart(phone, family)
         except PhoneprovError as error:
             state, message = PhoneState.FAILED, error.message
+        except OSError as error:
+            state, message = PhoneState.FAILED, unexpected(StepName.RESTART, error).message
         async with self._open.write() as tx:
             # Both at once: whoever finds the phone free finds it restarted.
             await tx.leases.release(phone.mac, turn.attempt_uuid, fence)

@@ -20,7 +20,13 @@ from phoneprov_core.deployments.model import (
 from phoneprov_core.deployments.ports import DeploymentsTransaction, Journal, Unbroken, Watching
 from phoneprov_core.deployments.steps import Course, Progress, no_progress
 from phoneprov_core.devices.commands import DEFAULT_FILENAME_TEMPLATE, config_filename
-from phoneprov_core.devices.ports import ConfigUploader, PhoneDriver, Upload, Uploaded
+from phoneprov_core.devices.ports import (
+    OUTCOME_UNKNOWN,
+    ConfigUploader,
+    PhoneDriver,
+    Upload,
+    Uploaded,
+)
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError
 from phoneprov_core.kernel.ids import NewId
@@ -103,7 +109,7 @@ class Deploy:
         being worked on right now (code ``phone_busy``), and when there is a record of this uuid
         already (code ``already_exists``); ``TooManyAttempts`` beyond ``limits``;
         ``Refused`` and ``TimedOut`` when the file could not be put in place, and then the old one
-        is there, whole.
+        is there, whole, or, with the code ``OUTCOME_UNKNOWN``, either of the two.
         """
         require_fitting(order.profile, order.phone)
         return await self._unbroken(self._carry_out(actor, order, progress))
@@ -132,9 +138,11 @@ class Deploy:
             restarted = await course.settled(StepName.RESTART, self._driver.restart(phone, family))
             record = msgspec.structs.replace(record, restart=restarted.message or RESTARTED)
         except PhoneprovError as error:
+            is_unknown = error.code == OUTCOME_UNKNOWN
             record = msgspec.structs.replace(
                 record,
-                outcome=Outcome.FAILED,
+                outcome=Outcome.UNKNOWN if is_unknown else Outcome.FAILED,
+                place=record.filename if is_unknown else None,
                 failed_step=course.steps[-1].name,
                 message=error.message,
             )

@@ -26,6 +26,9 @@ class Outcome(Enum):
     """The file is in place, read back and compared."""
     FAILED = "failed"
     """The file could not be put in place; the old one is there, whole."""
+    UNKNOWN = "unknown"
+    """The upload failed after the rename was sent, or in an adapter that did not say how: the
+    file is the old one or the new one. ``place`` is the file's name."""
     INTERRUPTED = "interrupted"
     """The process ended half-way. With a ``place`` the file is there; without one nobody
     knows whether it is the old one or the new one, but it is whole."""
@@ -86,7 +89,15 @@ class Deployment(Struct, frozen=True):
     ]
     filename: str
     place: (
-        Annotated[str, schema(description="Where the file is; null until it is known to be there")]
+        Annotated[
+            str,
+            schema(
+                description=(
+                    "Where the file is; null until it is there. With the outcome `unknown` only "
+                    "its name"
+                )
+            ),
+        ]
         | None
     )
     outcome: Outcome
@@ -130,7 +141,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
     mac: MacAddress | None = None
     profile_uuid: Uuid | None = None
-    outcome: Literal["running", "deployed", "failed", "interrupted"] | None = None
+    outcome: Literal["running", "deployed", "failed", "unknown", "interrupted"] | None = None
     current: Annotated[
         bool, schema(description="Only what is on each phone now, as far as is known")
     ] = False

@@ -10,7 +10,7 @@ from msgspec import Struct
 from phoneprov_core.configuration.comparison import Compare, Comparison
 from phoneprov_core.configuration.lint import Finding
 from phoneprov_core.deployments.deploy import Deploy, Order, require_fitting
-from phoneprov_core.deployments.model import Deployment
+from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.deployments.ports import DeploymentsTransaction, Reach, Reachability
 from phoneprov_core.deployments.switch import order_of
 from phoneprov_core.deployments.use_cases import may_see
@@ -61,6 +61,12 @@ class Preview(Struct, frozen=True):
     server: Reach
     phone: Reach
     findings: tuple[Finding, ...]
+
+
+_UNKNOWN = (
+    "The outcome of deployment {number} of this phone is unknown: its file is the one of that "
+    "deployment or the one before."
+)
 
 
 class _Before(NamedTuple):
@@ -129,6 +135,8 @@ class PreviewSwitch:
             if not may_see(actor, current):
                 return _Before(note="What is on the phone belongs to somebody else.")
             current = current.as_of(shown(self._clock()))
+            if current.outcome is Outcome.UNKNOWN:
+                return _Before(current, note=_UNKNOWN.format(number=current.number))
             try:
                 profile = await profile_of(tx, actor, current.profile_uuid)
             except NotFound:
@@ -150,9 +158,10 @@ def _objection(order: Order) -> str | None:
 def _changed(order: Order, before: _Before) -> bool | None:
     if before.cnf_xml is not None:
         return before.cnf_xml != order.cnf_xml
-    if before.deployment is None or before.deployment.sha256 is None:
+    deployment = before.deployment
+    if deployment is None or deployment.outcome is Outcome.UNKNOWN or deployment.sha256 is None:
         return None
-    return before.deployment.sha256 != order.revision.sha256
+    return deployment.sha256 != order.revision.sha256
 
 
 def _comparison(order: Order, before: _Before) -> Comparison:

@@ -55,9 +55,9 @@ _CODES = {
     415: ("unsupported_media_type",),
     422: ("invalid",),
     429: ("too_many_switches",),
-    502: ("refused",),
+    502: ("refused", "outcome_unknown"),
     503: ("unavailable", "disk_full", "wrong_key"),
-    504: ("timed_out",),
+    504: ("timed_out", "outcome_unknown"),
 }
 
 

@@ -77,7 +77,7 @@ STATUSES = {
     429: "Too many failed logins or switches; `Retry-After` says when to try again.",
     502: "The server of the phone's configuration refused; nothing was restarted.",
     503: "A part of the service, the database above all, is away; nothing was changed.",
-    504: ("The server of the phone's configuration did not answer in time; nothing was restarted."),
+    504: "The server of the phone's configuration did not answer in time; nothing was restarted.",
 }
 
 
@@ -138,6 +138,11 @@ CODES = {
         "the key that a stored secret needs is not set.",
         "A stored secret cannot be decrypted: the key it was encrypted with is missing from "
         "PHONEPROV_SECRET_KEYS, or the stored value was altered.",
+    ),
+    "outcome_unknown": Code(
+        "the connection failed after the rename was sent: the old file or the new one is there.",
+        "The FTP server 10.0.0.5:21 did not answer in time while renaming. It is not known "
+        "whether SEP001BD4123456.cnf.xml is the new file or the old one.",
     ),
     "timed_out": Code(
         "it took too long.", "Connecting to the FTP server took longer than 5 seconds."

@@ -50,9 +50,9 @@ def test_demo_does_the_whole_job_and_shows_it(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     said = done.stdout
     assert "ada logged in, level 0 (superadmin)." in said
-    assert "On the phone: SEP001BD4123456.cnf.xml, 245 bytes, SHA-256 " in said
+    assert "On the phone: SEP001BD4123456.cnf.xml, 274 bytes, SHA-256 " in said
     assert said.index("Init:Services") < said.index("Key:Settings")
-    assert said.rstrip().endswith("Every step happened.")
+    assert said.rstrip().endswith("Every step succeeded.")
 
 
 def test_demo_fails_when_a_step_does_not_happen(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_demo_fails_when_a_step_does_not_happen(tmp_path: Path) -> None:
     done = phoneprov("demo", folder=tmp_path, PYTHONPATH=str(tmp_path))
 
     assert done.returncode == 1
-    assert "Every step happened." not in done.stdout
-    assert done.stderr.strip().splitlines()[-1].startswith("Error: The phone was not told")
+    assert "Every step succeeded." not in done.stdout
+    assert done.stderr.strip().splitlines()[-1].startswith("Error: The phone did not receive")
 
 
 def test_create_admin_works_before_the_first_start_and_can_be_repeated(tmp_path: Path) -> None:

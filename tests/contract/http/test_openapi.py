@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import phoneprov_core
+from phoneprov_core.devices.ports import OUTCOME_UNKNOWN
 from phoneprov_core.kernel import fields, values
 from phoneprov_http.main.commands.openapi import describe
 from phoneprov_http.openapi.fields import FIELDS
@@ -314,6 +315,8 @@ def test_every_code_that_is_raised_is_told() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.keyword) and node.arg == "code":
                 raised |= {node.value.value} if isinstance(node.value, ast.Constant) else set()
+                is_named = isinstance(node.value, ast.Name) and node.value.id == "OUTCOME_UNKNOWN"
+                raised |= {OUTCOME_UNKNOWN} if is_named else set()
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 named = node.targets[0].id == "code" and isinstance(node.value, ast.Constant)
                 raised |= {node.value.value} if named else set()  # type: ignore[attr-defined]

@@ -17,7 +17,7 @@ from phoneprov_http.main.commands.options import as_json, mac_of, print_json
 from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.wording import how_it_went, moment
 
-Outcome = Literal["running", "deployed", "failed", "interrupted"]
+Outcome = Literal["running", "deployed", "failed", "unknown", "interrupted"]
 
 
 @click.command()
@@ -26,7 +26,7 @@ Outcome = Literal["running", "deployed", "failed", "interrupted"]
 @click.option("--profile", help="Show only deployments of this profile (name or uuid).")
 @click.option(
     "--outcome",
-    type=click.Choice(["running", "deployed", "failed", "interrupted"]),
+    type=click.Choice(["running", "deployed", "failed", "unknown", "interrupted"]),
     help="Show only deployments with this outcome.",
 )
 @click.option(

@@ -25,6 +25,8 @@ def how_it_went(deployment: Deployment, *, briefly: bool = False) -> str:
         case Outcome.FAILED:
             step = STEPS[deployment.failed_step] if deployment.failed_step else "start"
             return f"failed at {step}: {deployment.message}"
+        case Outcome.UNKNOWN:
+            return f"outcome unknown, the old file or the new one is there: {deployment.message}"
         case Outcome.INTERRUPTED if deployment.place is None:
             return "interrupted; either the old or the new file is in place, complete"
         case Outcome.INTERRUPTED:
