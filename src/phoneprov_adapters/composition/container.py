@@ -10,8 +10,10 @@ import asyncio
 
 from dependency_injector import containers, providers
 
+from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.composition.factories import (
     calls_of,
+    connection_of,
     database_of,
     manager_of,
     phone_driver_of,
@@ -101,7 +103,8 @@ class Container(containers.DeclarativeContainer):
     phone_commands = providers.Singleton(
         PhoneWeb, settings.provided.phone_web, settings.provided.phone_networks
     )
-    manager: providers.Provider[ManagerInterface | None] = providers.Singleton(manager_of, settings)
+    ami: providers.Provider[ManagerConnection | None] = providers.Singleton(connection_of, settings)
+    manager: providers.Provider[ManagerInterface | None] = providers.Singleton(manager_of, ami)
     phone_driver: providers.Provider[PhoneDriver] = providers.Singleton(
         phone_driver_of, settings, phone_commands, manager
     )
@@ -150,7 +153,7 @@ class Container(containers.DeclarativeContainer):
         most_revisions=settings.provided.most_revisions,
     )
     journal = providers.Object(log_deployment)
-    watch = providers.Singleton(watch_of, settings, phone_commands)
+    watch = providers.Singleton(watch_of, settings, phone_commands, ami)
     reachability: providers.Provider[Reachability] = providers.Singleton(
         RealReachability, uploader, phone_commands
     )
@@ -212,7 +215,7 @@ class Container(containers.DeclarativeContainer):
                 database,
                 deploy,
                 phone_driver,
-                providers.Singleton(calls_of, settings),
+                providers.Singleton(calls_of, ami),
                 tasks.provided.run,
                 clock,
                 new_id,

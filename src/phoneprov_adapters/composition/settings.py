@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from phoneprov_adapters.asterisk.manager import ManagerSettings
+from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.composition.plugins import DATABASES, PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.composition.variables import SettingsError as SettingsError  # noqa: PLC0414
 from phoneprov_adapters.composition.variables import Variables
@@ -23,7 +23,11 @@ from phoneprov_core.auth.model import Lifetimes
 from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.deployments.limits import PHONES_PER_CALLER, SWITCHES_PER_PHONE
-from phoneprov_core.devices.commands import DEFAULT_FILENAME_TEMPLATE, check_filename_template
+from phoneprov_core.devices.commands import (
+    DEFAULT_FILENAME_TEMPLATE,
+    RestartType,
+    check_filename_template,
+)
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS
@@ -69,6 +73,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     phone_networks: PhoneNetworks
     phone_web: PhoneWebSettings
     restart: RestartBy
+    restart_type: RestartType
     manager: ManagerSettings | None
     confirm_seconds: int
     trusted_proxies: tuple[Network, ...]
@@ -137,6 +142,7 @@ def settings_from(read: Variables) -> Settings:
             password=read.secret("PHONEPROV_PHONE_PASSWORD") or "",
         ),
         restart=read.choice("PHONEPROV_RESTART", RestartBy.AUTO),
+        restart_type=read.choice("PHONEPROV_RESTART_TYPE", RestartType.RESTART),
         manager=_manager(read),
         confirm_seconds=read.number("PHONEPROV_CONFIRM_TIMEOUT", 120),
         trusted_proxies=read.one("PHONEPROV_TRUSTED_PROXIES", "", _networks),
@@ -216,10 +222,12 @@ session (5) and the restart (8) a switch ends within 30."""
 
 def _manager(read: Variables) -> ManagerSettings | None:
     host = read.one("PHONEPROV_AMI_HOST", "", _host)
+    tls = read.truth("PHONEPROV_AMI_TLS", default=False)
     manager = ManagerSettings(
         host=host or "localhost",
-        port=read.port("PHONEPROV_AMI_PORT", 5038),
-        tls=read.truth("PHONEPROV_AMI_TLS", default=False),
+        port=read.port("PHONEPROV_AMI_PORT", 5039 if tls else 5038),
+        tls=tls,
+        tls_ca=read.text("PHONEPROV_AMI_TLS_CA", "") or None,
         user=read.text("PHONEPROV_AMI_USER", ""),
         secret=read.secret("PHONEPROV_AMI_SECRET") or "",
     )

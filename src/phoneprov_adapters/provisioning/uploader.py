@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import Protocol
 
+from phoneprov_adapters.ftp.names import check_names
 from phoneprov_core.devices.ports import ConfigUploader, Upload, Uploaded
-from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.kernel.errors import Refused, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.provisioning.model import ServedFile
 from phoneprov_core.provisioning.ports import ServedFileStore
@@ -29,11 +30,15 @@ class ServedUploader(ConfigUploader):
         self._open = open_
 
     async def upload(self, upload: Upload) -> Uploaded:
+        check_names(upload)
         file = ServedFile(upload.filename, upload.content, upload.attempt)
-        async with self._open.write() as tx:
-            await tx.served_files.put(file)
-        async with self._open.read() as tx:
-            stored = await tx.served_files.find(upload.filename)
+        try:
+            async with self._open.write() as tx:
+                await tx.served_files.put(file)
+            async with self._open.read() as tx:
+                stored = await tx.served_files.find(upload.filename)
+        except Unavailable as error:
+            raise Refused(f"Storing the file failed: {error.message}") from None
         if stored is None or stored.content != upload.content:
             raise Refused(
                 "Verifying failed: the database returned different content than was stored."
