@@ -10,12 +10,15 @@ import asyncio
 
 from dependency_injector import containers, providers
 
+from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.composition.factories import (
     calls_of,
+    connection_of,
     database_of,
     manager_of,
     phone_driver_of,
     rotation_of,
+    shared_files_of,
     uploader_of,
 )
 from phoneprov_adapters.composition.phone_watch import watch_of
@@ -60,6 +63,7 @@ from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches, ProvideFile
 from phoneprov_core.stores import Database
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.passwords import AccountPolicy
@@ -93,11 +97,14 @@ class Container(containers.DeclarativeContainer):
         longest=settings.provided.longest_password,
     )
 
-    uploader: providers.Provider[ConfigUploader] = providers.Singleton(uploader_of, settings)
+    uploader: providers.Provider[ConfigUploader] = providers.Singleton(
+        uploader_of, settings, database
+    )
     phone_commands = providers.Singleton(
         PhoneWeb, settings.provided.phone_web, settings.provided.phone_networks
     )
-    manager: providers.Provider[ManagerInterface | None] = providers.Singleton(manager_of, settings)
+    ami: providers.Provider[ManagerConnection | None] = providers.Singleton(connection_of, settings)
+    manager: providers.Provider[ManagerInterface | None] = providers.Singleton(manager_of, ami)
     phone_driver: providers.Provider[PhoneDriver] = providers.Singleton(
         phone_driver_of, settings, phone_commands, manager
     )
@@ -146,10 +153,22 @@ class Container(containers.DeclarativeContainer):
         most_revisions=settings.provided.most_revisions,
     )
     journal = providers.Object(log_deployment)
-    watch = providers.Singleton(watch_of, settings, phone_commands)
+    watch = providers.Singleton(watch_of, settings, phone_commands, ami)
     reachability: providers.Provider[Reachability] = providers.Singleton(
         RealReachability, uploader, phone_commands
     )
+    provide_file = providers.Singleton(
+        ProvideFile,
+        database,
+        providers.Singleton(shared_files_of, settings),
+        settings.provided.phone_networks,
+        settings.provided.fetch_binding,
+        journal,
+        clock,
+        new_id,
+    )
+    fetches = providers.Singleton(Fetches, database)
+    discovered_phones = providers.Singleton(DiscoveredPhones, database)
     confirm = providers.Singleton(
         Confirm,
         database,
@@ -196,7 +215,7 @@ class Container(containers.DeclarativeContainer):
                 database,
                 deploy,
                 phone_driver,
-                providers.Singleton(calls_of, settings),
+                providers.Singleton(calls_of, ami),
                 tasks.provided.run,
                 clock,
                 new_id,
@@ -265,5 +284,7 @@ class Container(containers.DeclarativeContainer):
         personal_directory=personal_directory,
         vendor_phones=vendor_phones,
         vendor_users=vendor_users,
+        fetches=fetches,
+        discovered_phones=discovered_phones,
         transfer=transfer,
     )

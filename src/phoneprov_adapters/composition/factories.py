@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from phoneprov_adapters.asterisk.calls import ManagerCalls
+from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.composition.plugins import DATABASES, PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.phone.http import PhoneWeb
+from phoneprov_adapters.provisioning.folder import Folder, NoFolder
+from phoneprov_adapters.provisioning.uploader import ServedUploader
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.choice import database_at
@@ -22,6 +25,7 @@ from phoneprov_core.devices.ports import (
     PhoneDriver,
 )
 from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy
+from phoneprov_core.provisioning.ports import SharedFiles
 from phoneprov_core.stores import Database
 
 
@@ -53,8 +57,10 @@ def rotation_of(
     return KeyRotation(database, keys, box)
 
 
-def uploader_of(settings: Settings) -> ConfigUploader:
+def uploader_of(settings: Settings, database: Database) -> ConfigUploader:
     """What puts configurations where phones read them. Raises ``SettingsError``."""
+    if settings.uploader == "served":
+        return ServedUploader(database)
     if settings.uploader not in UPLOADERS.built_in:
         uploader: ConfigUploader = UPLOADERS.make(settings.uploader, settings)
         return uploader
@@ -66,14 +72,28 @@ def uploader_of(settings: Settings) -> ConfigUploader:
         ) from None
 
 
-def manager_of(settings: Settings) -> ManagerInterface | None:
-    """Asterisk's manager interface, None where none is set up."""
-    return Manager(settings.manager) if settings.manager else None
+def shared_files_of(settings: Settings) -> SharedFiles:
+    """The folder of other files that phones fetch."""
+    return Folder(settings.files_dir) if settings.files_dir else NoFolder()
 
 
-def calls_of(settings: Settings) -> ManagerCalls | None:
-    """What tells who is in a call, None where no manager interface is set up."""
-    return ManagerCalls(settings.manager) if settings.manager else None
+def connection_of(settings: Settings) -> ManagerConnection | None:
+    """The connection to Asterisk's manager interface, None if it is not configured. Raises
+    ``SettingsError``."""
+    try:
+        return ManagerConnection(settings.manager) if settings.manager else None
+    except ValueError as error:
+        raise SettingsError(f"PHONEPROV_AMI_TLS_CA: {error}") from None
+
+
+def manager_of(connection: ManagerConnection | None) -> ManagerInterface | None:
+    """Asterisk's manager interface, None if it is not configured."""
+    return Manager(connection) if connection else None
+
+
+def calls_of(connection: ManagerConnection | None) -> ManagerCalls | None:
+    """Lists phones in a call; None if no manager interface is configured."""
+    return ManagerCalls(connection) if connection else None
 
 
 def phone_driver_of(
@@ -98,5 +118,6 @@ def cisco_phones(
     return CiscoPhones(
         settings.restart,
         commands or PhoneWeb(settings.phone_web, settings.phone_networks),
-        manager or manager_of(settings),
+        manager or manager_of(connection_of(settings)),
+        settings.restart_type,
     )

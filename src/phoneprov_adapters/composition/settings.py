@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from phoneprov_adapters.asterisk.manager import ManagerSettings
+from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.composition.plugins import DATABASES, PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.composition.variables import SettingsError as SettingsError  # noqa: PLC0414
 from phoneprov_adapters.composition.variables import Variables
@@ -23,10 +23,15 @@ from phoneprov_core.auth.model import Lifetimes
 from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.deployments.limits import PHONES_PER_CALLER, SWITCHES_PER_PHONE
-from phoneprov_core.devices.commands import DEFAULT_FILENAME_TEMPLATE, check_filename_template
+from phoneprov_core.devices.commands import (
+    DEFAULT_FILENAME_TEMPLATE,
+    RestartType,
+    check_filename_template,
+)
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS
+from phoneprov_core.provisioning.model import FetchBinding
 
 _SCHEMES: Mapping[str, Literal["http", "https"]] = {"http": "http", "https": "https"}
 _TLS: Mapping[str, Tls] = {"off": "off", "explicit": "explicit", "implicit": "implicit"}
@@ -68,10 +73,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     phone_networks: PhoneNetworks
     phone_web: PhoneWebSettings
     restart: RestartBy
+    restart_type: RestartType
     manager: ManagerSettings | None
     confirm_seconds: int
     trusted_proxies: tuple[Network, ...]
     uploader: str
+    files_dir: Path | None
+    fetch_binding: FetchBinding
     phone_driver: str
     variables: Variables
 
@@ -134,10 +142,13 @@ def settings_from(read: Variables) -> Settings:
             password=read.secret("PHONEPROV_PHONE_PASSWORD") or "",
         ),
         restart=read.choice("PHONEPROV_RESTART", RestartBy.AUTO),
+        restart_type=read.choice("PHONEPROV_RESTART_TYPE", RestartType.RESTART),
         manager=_manager(read),
         confirm_seconds=read.number("PHONEPROV_CONFIRM_TIMEOUT", 120),
         trusted_proxies=read.one("PHONEPROV_TRUSTED_PROXIES", "", _networks),
         uploader=read.one("PHONEPROV_UPLOADER", "ftp", UPLOADERS.known),
+        files_dir=read.one("PHONEPROV_FILES_DIR", "", _folder),
+        fetch_binding=read.choice("PHONEPROV_FETCH_BINDING", FetchBinding.ADDRESS),
         phone_driver=read.one("PHONEPROV_PHONE_DRIVER", "cisco", PHONE_DRIVERS.known),
         variables=read,
     )
@@ -211,10 +222,12 @@ session (5) and the restart (8) a switch ends within 30."""
 
 def _manager(read: Variables) -> ManagerSettings | None:
     host = read.one("PHONEPROV_AMI_HOST", "", _host)
+    tls = read.truth("PHONEPROV_AMI_TLS", default=False)
     manager = ManagerSettings(
         host=host or "localhost",
-        port=read.port("PHONEPROV_AMI_PORT", 5038),
-        tls=read.truth("PHONEPROV_AMI_TLS", default=False),
+        port=read.port("PHONEPROV_AMI_PORT", 5039 if tls else 5038),
+        tls=tls,
+        tls_ca=read.text("PHONEPROV_AMI_TLS_CA", "") or None,
         user=read.text("PHONEPROV_AMI_USER", ""),
         secret=read.secret("PHONEPROV_AMI_SECRET") or "",
     )
@@ -234,6 +247,12 @@ def _filename_template(text: str) -> str:
         # All phones may share one server, and each asks for a file of its own name.
         raise ValueError("it must contain {MAC} or {mac}")
     return text
+
+
+def _folder(text: str) -> Path | None:
+    if text and not Path(text).is_dir():
+        raise ValueError("it must be a folder that exists")
+    return Path(text) if text else None
 
 
 def _host(text: str) -> str:

@@ -110,7 +110,7 @@ class Sections:
             ("aors", number),
             *mailbox,
         )
-        aor = _section(number, ("type", "aor"), ("max_contacts", "1"))
+        aor = _section(number, ("type", "aor"), ("max_contacts", "1"), ("remove_existing", "yes"))
         auth = ""
         if self._with_secrets:
             auth = _section(
@@ -121,6 +121,26 @@ class Sections:
                 ("password", extension.password),
             )
         return Section(endpoint + auth + aor)
+
+    def phone_endpoint(self, phone: Phone, numbers: Iterable[str]) -> Section | None:
+        """An endpoint of PJSIP named after a phone: restarts are sent to the contacts of its
+        AORs, those of the extensions. A phone registers by its extension, so that this
+        endpoint serves no registration; it has the auth of the first extension, since
+        Asterisk accepts calls from an endpoint without one. None without an extension."""
+        aors = [number for number in numbers if number.casefold() in self._names]
+        if not aors:
+            return None
+        return Section(
+            _section(
+                device_name(phone.mac),
+                ("type", "endpoint"),
+                ("context", self._context),
+                ("disallow", "all"),
+                ("allow", "g722,alaw,ulaw"),
+                ("auth", aors[0]),
+                ("aors", ",".join(aors)),
+            )
+        )
 
     def _cannot_be_named(self, extension: Extension) -> str | None:
         # Asterisk tells sections apart without regard to case.

@@ -102,10 +102,9 @@ class Transfer:
     async def asterisk(
         self, actor: Actor, driver: str, *, with_secrets: bool = False, context: str = "default"
     ) -> AsyncIterator[Section]:
-        """The active extensions of a channel driver, and for ``chan_sccp`` the active phones
-        that speak SCCP, as sections of its file: ``sccp.conf`` or, for ``chan_pjsip``,
-        ``pjsip.conf``. Raises ``NotFound`` for another driver, ``ValueError`` for a context
-        that is none.
+        """The active extensions of a channel driver and the active phones that speak its
+        protocol, as sections of its file: ``sccp.conf`` or, for ``chan_pjsip``, ``pjsip.conf``.
+        Raises ``NotFound`` for another driver, ``ValueError`` for an invalid context.
         """
         require_superadmin(actor)
         if driver not in {"chan_sccp", "chan_pjsip"}:
@@ -116,19 +115,22 @@ class Transfer:
             for extension in extensions:
                 if extension.is_active and extension.type == driver:
                     yield make(extension)
-        if driver == "chan_sccp":
-            async for phones in await self._records(lambda tx: tx.phones):
-                for phone in phones:
-                    if phone.is_active and speaks_sccp(phone):
-                        yield sections.device(phone, await self._numbers_on(phone.mac))
+        is_sccp = driver == "chan_sccp"
+        make_phone = sections.device if is_sccp else sections.phone_endpoint
+        async for phones in await self._records(lambda tx: tx.phones):
+            for phone in phones:
+                if phone.is_active and speaks_sccp(phone) is is_sccp:
+                    section = make_phone(phone, await self._numbers_on(phone.mac, driver))
+                    if section is not None:
+                        yield section
 
-    async def _numbers_on(self, mac: str) -> list[str]:
+    async def _numbers_on(self, mac: str, driver: str) -> list[str]:
         async with self._open.read() as tx:
             deployment = await tx.deployments.current(mac)
             if deployment is None:
                 return []
             links = await tx.links.extensions.rows(_MOST_BUTTONS, owner=deployment.owner_uuid)
-        return [link.extension for link in links if link.type == "chan_sccp"]
+        return [link.extension for link in links if link.type == driver]
 
     async def _records(self, store_in: Callable[[TransferTransaction], Store[Any]]) -> Listing[Any]:
         return await listing(self._open.read, store_in, piece=PIECE)

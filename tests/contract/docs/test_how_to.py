@@ -163,3 +163,5 @@ def test_put_it_in_front_of_asterisk(tmp_path: Path) -> None:
     # Every action that we send needs one of these (manager.conf: write).
     [account] = blocks("asterisk.md", "ini")
     assert "write = system,reporting" in account
+    # `permit` without `deny` admits every address.
+    assert account.index("deny = 0.0.0.0/0.0.0.0") < account.index("permit = ")
