@@ -52,7 +52,7 @@ class Permissions:
             description=new.description,
             created_at=shown(self._clock()),
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.permissions.add(permission)
         return permission
 
@@ -61,7 +61,7 @@ class Permissions:
     ) -> Permission:
         """Raises ``NotFound``; ``Conflict`` when the name is in use at this level."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             permission = found(await tx.permissions.find(known_id(uuid)), "permission")
             same = {"uuid": permission.uuid, "level": permission.level}
             permission = applied(permission, checked(patch, read_only=Permission, same=same))
@@ -71,7 +71,7 @@ class Permissions:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``; ``Conflict`` while somebody is assigned it."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.permissions.remove(known_id(uuid)), "permission")
 
 
@@ -98,7 +98,7 @@ class UserPermissions:
         level 0 from the last account that holds it.
         """
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             user_uuid, perm_uuid = peek_id(new, "user_uuid"), peek_id(new, "perm_uuid")
             if user_uuid:
                 found(await tx.users.find(user_uuid), "user")
@@ -121,7 +121,7 @@ class UserPermissions:
     async def remove(self, actor: Actor, user_uuid: str) -> None:
         """Raises ``NotFound``; ``Conflict`` for the last account that holds level 0."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             # Held, so that nobody gives them level 0 between the look and the removal.
             await tx.users.find(known_id(user_uuid))
             assignment = await _assignment(tx, user_uuid)

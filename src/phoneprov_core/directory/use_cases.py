@@ -74,7 +74,7 @@ class CompanyDirectory:
             is_active=True,
             created_at=shown(self._clock()),
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.company_contacts.add(contact)
         return contact
 
@@ -83,7 +83,7 @@ class CompanyDirectory:
     ) -> CompanyContact:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             contact = found(await tx.company_contacts.find(known_id(uuid)), "company contact")
             changes = checked(patch, read_only=CompanyContact, same={"uuid": contact.uuid})
             contact = applied(contact, changes)
@@ -93,7 +93,7 @@ class CompanyDirectory:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.company_contacts.remove(known_id(uuid)), "company contact")
 
 
@@ -141,7 +141,7 @@ class PersonalDirectory:
             ringtone=new.ringtone,
             created_at=shown(self._clock()),
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.personal_contacts.add(contact)
         return contact
 
@@ -152,7 +152,7 @@ class PersonalDirectory:
         patch: PersonalContactPatch | Unchecked[PersonalContactPatch],
     ) -> PersonalContact:
         """Raises ``NotFound``, for another's contact too."""
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             contact = await _contact_of(tx, actor, uuid)
             same = {"uuid": contact.uuid, "user_uuid": contact.user_uuid}
             contact = applied(contact, checked(patch, read_only=PersonalContact, same=same))
@@ -161,7 +161,7 @@ class PersonalDirectory:
 
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``, for another's contact too."""
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             contact = await _contact_of(tx, actor, uuid)
             await tx.personal_contacts.remove(contact.uuid)
 

@@ -56,7 +56,7 @@ class Extensions:
             created_ip=actor.ip,
             updated_ip=actor.ip,
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.extensions.add(extension)
         return extension
 
@@ -65,7 +65,7 @@ class Extensions:
     ) -> Extension:
         """Raises ``NotFound``; ``Conflict`` when the number is in use."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             extension = found(await tx.extensions.find(known_id(uuid)), "extension")
             changes = checked(patch, read_only=Extension, same={"uuid": extension.uuid})
             extension = applied(
@@ -81,5 +81,5 @@ class Extensions:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Its links to users go with it. Raises ``NotFound``."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.extensions.remove(known_id(uuid)), "extension")

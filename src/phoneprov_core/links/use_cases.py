@@ -50,7 +50,7 @@ class Links:
         """Raises ``NotFound`` for an unknown user or extension; ``Conflict`` when the two are
         linked already."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             user_uuid, extension_uuid = peek_id(new, "user_uuid"), peek_id(new, "extension_uuid")
             if user_uuid:
                 user = found(await tx.users.find(user_uuid), "user")
@@ -78,7 +78,7 @@ class Links:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """The user and the extension stay. Raises ``NotFound``."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.links.remove(known_id(uuid)), "link")
 
 

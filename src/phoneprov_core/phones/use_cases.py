@@ -56,7 +56,7 @@ class Phones:
             created_at=now,
             updated_at=now,
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.phones.add(phone)
         return phone
 
@@ -66,7 +66,7 @@ class Phones:
         """Raises ``NotFound``; ``Forbidden`` if ``phone_ip`` changes and the caller does not
         hold level 0."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             before = found(await tx.phones.find(known_mac(mac)), "phone")
             changes = checked(patch, read_only=Phone, same={"mac": before.mac})
             phone = applied(before, changes, updated_at=shown(self._clock()))
@@ -79,7 +79,7 @@ class Phones:
         ``NotFound``."""
         require_shared_write(actor, self._shared_write)
         mac = known_mac(mac)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.phones.remove(mac), "phone")
             await tx.vendor_phones.remove(mac)
             await tx.kems.disconnect(mac)

@@ -99,7 +99,7 @@ class Profiles:
             created_at=now,
             updated_at=now,
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await self._require_room(tx, profile.user_uuid)
             await tx.profiles.add(profile)
             await tx.revisions.add(self._revision(actor, profile, 1, new.cnf_xml), new.cnf_xml)
@@ -120,7 +120,7 @@ class Profiles:
         changes = checked(
             patch, read_only=Profile, same={"uuid": known_id(uuid)}, rules=self._rules
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             before = await profile_of(tx, actor, uuid)
             if changes.user_uuid is not UNSET and changes.user_uuid != before.user_uuid:
                 await self._require_room(tx, changes.user_uuid)
@@ -139,7 +139,7 @@ class Profiles:
 
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Its revisions go with it. Raises ``NotFound``."""
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             profile = await profile_of(tx, actor, uuid)
             await tx.profiles.remove(profile.uuid)
 

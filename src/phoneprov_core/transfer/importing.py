@@ -81,7 +81,7 @@ class Import:
         count = _Count(list(checked.problems))
         if not keep_going:
             try:
-                async with self._open.write() as tx:
+                async with self._open.write(by=self._actor) as tx:
                     await self._write_all(writer, tx, count, checked.total)
             except _Stopped as stopped:
                 # Somebody else wrote in the meantime.
@@ -105,7 +105,7 @@ class Import:
     async def _write_some(self, writer: _Writer, rows: list[Row], count: _Count) -> None:
         attempt = _Count()
         try:
-            async with self._open.write() as tx:
+            async with self._open.write(by=self._actor) as tx:
                 await writer.write(tx, self._target(tx), rows, attempt)
         except _Stopped as stopped:
             if len(rows) == 1:

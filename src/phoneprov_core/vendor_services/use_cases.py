@@ -56,7 +56,7 @@ class VendorServices:
             created_at=now,
             updated_at=now,
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.vendor_services.add(service)
         return service
 
@@ -65,7 +65,7 @@ class VendorServices:
     ) -> VendorService:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             service = found(await tx.vendor_services.find(known_id(uuid)), "service")
             changes = checked(patch, read_only=VendorService, same={"uuid": service.uuid})
             service = applied(service, changes, updated_at=shown(self._clock()))
@@ -75,5 +75,5 @@ class VendorServices:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.vendor_services.remove(known_id(uuid)), "service")
