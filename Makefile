@@ -120,6 +120,18 @@ $(FTP_SERVERS)/usr/sbin/proftpd:
 	npm install --silent --no-fund --no-audit --ignore-scripts --prefix $(FTP_SERVERS) ftp-srv@4.6.3
 	touch $@
 
+# Debian has no Asterisk after bullseye; debootstrap fills a folder with it and with SIPp.
+ASTERISK := $(CURDIR)/build/asterisk-root
+
+test-asterisk: $(VENV)/installed-dev $(ASTERISK)/usr/sbin/asterisk  ## restarts through a real Asterisk with SIPp (Debian, as root)
+	PHONEPROV_TEST_ASTERISK=$(ASTERISK) $(BIN)/python -m pytest -q tests/asterisk/check_asterisk.py
+
+$(ASTERISK)/usr/sbin/asterisk:
+	@command -v debootstrap >/dev/null || { apt-get update && apt-get install --yes debootstrap; }
+	mkdir -p build
+	debootstrap --variant=minbase --include=asterisk,sip-tester bullseye $(ASTERISK) http://deb.debian.org/debian
+	touch $@
+
 fuzz-parsers: $(VENV)/installed-dev  ## a million random inputs for every parser of untrusted data
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security/test_parsers.py
 
