@@ -167,7 +167,9 @@ def table() -> Iterator[Route]:
         ("DELETE", "/{mac}", "shared", a_new_phone),
         ("GET", "/{mac}/deployments", "account", a_new_phone),
         ("POST", "/{mac}/rollback", "own record", a_deployment_of_the_owners),
+        ("GET", "/{mac}/fetches", "account", a_new_phone),
     )
+    yield from of(f"{V1}/discovered-phones", ("GET", "", "level 0", nothing))
     yield from of(
         f"{V1}/phone-profiles",
         ("GET", "", "account", nothing),
