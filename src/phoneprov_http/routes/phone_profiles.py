@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, post, put
+from litestar import Router
 from litestar.params import JSONBody
 
 from phoneprov_core.deployments.preview import Preview, PreviewSwitch
@@ -26,6 +26,7 @@ from phoneprov_http.envelope import (
     profile_record,
 )
 from phoneprov_http.failures import OF_A_SWITCH, failures
+from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, UserUuid, Uuid, page
 
 
@@ -81,9 +82,7 @@ def profile_routes(profiles: Profiles, switch: SwitchProfile, preview: PreviewSw
         """Change the fields that are sent; null clears a field."""
         return profile_record("Profile updated", await profiles.update(request.user, uuid, data))
 
-    @delete(
-        "/{uuid:str}", status_code=200, summary="Delete a phone profile", responses=failures(404)
-    )
+    @delete("/{uuid:str}", summary="Delete a phone profile", responses=failures(404))
     async def delete_profile(request: ApiRequest, uuid: Uuid) -> ProfileDone:
         """Delete a profile. Configurations on phones stay."""
         await profiles.delete(request.user, uuid)
