@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import Moment, OptionalLine, Uuid, schema
 from phoneprov_core.kernel.origin import Origin
 from phoneprov_core.kernel.times import Timestamp
@@ -54,7 +54,7 @@ class TracedEntry(Struct, frozen=True):
         return Origin(self.entry.request_id, self.traceparent, self.entry.client_ip)
 
 
-class WantedEntries(Struct, frozen=True, kw_only=True):
+class WantedEntries(Command, frozen=True, kw_only=True):
     """Which entries a list shows; None of a field means all."""
 
     since: Annotated[Moment, schema(description="At this moment or later")] | None = None
@@ -70,6 +70,3 @@ class WantedEntries(Struct, frozen=True, kw_only=True):
         ]
         | None
     ) = None
-
-    def __post_init__(self) -> None:
-        settle(self)
