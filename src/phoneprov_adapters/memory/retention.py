@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 from phoneprov_adapters.memory.auth import COUNTED, SESSIONS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from contextlib import closing
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from phoneprov_adapters.sql.engines.choice import embedded_url
+from phoneprov_adapters.sql.maintenance.migrate import upgrade
 from phoneprov_http.main.cli import main
 
 
@@ -17,8 +20,8 @@ def test_prune_dry_run_counts_and_prune_removes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PHONEPROV_DATA_DIR", str(tmp_path))
-    assert CliRunner().invoke(main, ["db", "upgrade"]).exit_code == 0
     database = tmp_path / "phoneprov.db"
+    asyncio.run(upgrade(embedded_url(database)))
     with closing(sqlite3.connect(database)) as connection, connection:
         for uuid, at in (("old", "2020-01-01T00:00:00.000Z"), ("new", "9999-01-01T00:00:00.000Z")):
             connection.execute(
