@@ -149,4 +149,112 @@ export const texts = {
     warning: "Warning",
     note: "Note",
   }),
+
+  // Batches
+  newBatch: "New batch",
+  newBatchHint:
+    "Name the phones, or choose all active phones by model, location or software type. Without a profile, each phone gets the newest revision of the profile that is on it.",
+  batch: "Batch",
+  state: "State",
+  started: "Started",
+  ended: "Ended",
+  progress: "Progress",
+  macs: "MAC addresses",
+  macsHint: "Separated by commas. Leave empty to choose by filter.",
+  atOnce: "Phones at a time",
+  perMinute: "Maximum phones started per minute",
+  perMinuteHint: "Leave empty for no limit.",
+  stopAfter: "Stop after this percentage of failures",
+  waitMinutes: "Minutes to wait for a phone that is in a call",
+  startBatch: "Start batch",
+  startBatchQuestion: "Start this batch? The phones restart.",
+  notStarted: "The batch was not started.",
+  cancelBatch: "Cancel batch",
+  cancelBatchQuestion: "Cancel this batch? Running phones finish.",
+  repeatFailed: "Repeat for failed phones",
+  batchStates: /** @type {Record<string, string>} */ ({
+    running: "Running",
+    done: "Done",
+    stopped: "Stopped",
+    cancelled: "Cancelled",
+  }),
+  itemStates: /** @type {Record<string, string>} */ ({
+    waiting: "Pending",
+    running: "Running",
+    done: "Done",
+    failed: "Failed",
+    left_out: "Skipped",
+  }),
+  /** @param {any} counts */
+  progressOf: ({ done, failed, left_out: skipped, total }) =>
+    `${number.format(done)} of ${number.format(total)} done, ${failed} failed, ${skipped} skipped`,
+
+  // Profiles
+  newProfile: "New profile",
+  models: "Compatible models",
+  modelsHint: "Separated by commas. Empty means all models.",
+  changed: "Changed",
+  configuration: "Configuration",
+  revisions: "Revisions",
+  compare: "Compare",
+  from: "From revision",
+  to: "To revision",
+  noDifference: "The two revisions are the same.",
+  switchPhoneTo: "Switch a phone to this profile",
+  /** @param {string} name */
+  deleteQuestion: (name) => `Delete ${name}?`,
+
+  // People and directory
+  newUser: "New user",
+  firstName: "First name",
+  lastName: "Last name",
+  email: "Email",
+  telephone: "Telephone",
+  nationality: "Nationality",
+  language: "Language",
+  timezone: "Time zone",
+  permission: "Permission level",
+  levelHint: "With the usual level rule, any permission makes a superadmin.",
+  extension: "Extension",
+  extensions: "Extensions",
+  type: "Type",
+  link: "Link extension",
+  unlink: "Remove link",
+  /** @param {string} extension */
+  unlinkQuestion: (extension) => `Remove the link to extension ${extension}?`,
+  /** @param {string} username */
+  deleteUserQuestion: (username) =>
+    `Delete ${username} with all links, profiles, contacts, PIN and sessions?`,
+  pin: "PIN",
+  newPin: "New PIN",
+  pinHint: "4 to 32 digits.",
+  newContact: "New contact",
+  companyDirectory: "Company directory",
+  personalDirectory: "Personal directory",
+  work: "Work",
+  mobile: "Mobile",
+  home: "Home",
+  ringtone: "Ringtone",
+  department: "Department",
+  company: "Company",
+  building: "Building",
+  import_: "Import",
+
+  // Audit and account
+  older: "Show older rows",
+  at: "Time",
+  actor: "Actor",
+  system: "System",
+  resource: "Resource",
+  resourceId: "Resource id",
+  clientAddress: "Client address",
+  /** @param {string} field @param {any} change */
+  change: (field, change) =>
+    change === "changed"
+      ? `${field}: changed`
+      : `${field}: ${JSON.stringify(change.old)} → ${JSON.stringify(change.new)}`,
+  account: "Account",
+  service: "Service",
+  version: "Version",
+  signedInAs: "Signed in as",
 };

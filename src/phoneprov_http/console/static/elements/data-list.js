@@ -88,10 +88,20 @@ export class DataList extends HTMLElement {
     await this.#load(0);
   }
 
-  /** @param {number} page */
-  async #load(page) {
+  /** Load the rows in view again, without moving them. */
+  async refresh() {
+    const first = Math.floor(this.#scroller.scrollTop / ROW_PX / PAGE);
+    for (const page of [...this.#pages.keys()]) {
+      if (page !== first) this.#pages.delete(page);
+    }
+    await this.#load(first, true);
+  }
+
+  /** @param {number} page @param {boolean} [again] */
+  async #load(page, again = false) {
     const options = this.#options;
-    if (options === null || this.#loading.has(page) || this.#pages.has(page)) return;
+    if (options === null || this.#loading.has(page)) return;
+    if (this.#pages.has(page) && !again) return;
     const { signal } = this.#controller;
     this.#loading.add(page);
     try {

@@ -8,12 +8,12 @@ const PAUSE_MS = 250;
 
 /**
  * @param {{label: string, value: string, path: (q: string) => string,
- *   option: (row: any) => {value: string, text: string}}} options
+ *   option: (row: any) => {value: string, text: string}, isOptional?: boolean}} options
  */
-export function picker({ label, value, path, option }) {
+export function picker({ label, value, path, option, isOptional = false }) {
   const selectId = uniqueId("choice");
   const searchId = uniqueId("filter");
-  const select = h("select", { id: selectId, required: true });
+  const select = h("select", { id: selectId, required: !isOptional });
   /** @type {number | undefined} */
   let timer;
   const search = h("input", {
@@ -32,6 +32,7 @@ export function picker({ label, value, path, option }) {
     const chosen = select.value || value;
     fill(
       select,
+      isOptional && h("option", { value: "" }, texts.none),
       ...data.map((/** @type {any} */ row) => {
         const { value: key, text } = option(row);
         return h("option", { value: key, selected: key === chosen }, text);
