@@ -247,8 +247,10 @@ def hurry() -> None:
     """From now on no pause is made between the keys of a phone."""
     execute = PhoneWeb.execute
 
-    async def hurried(self: PhoneWeb, phone_ip: str, commands: Sequence[KeyPress]) -> None:
-        await execute(self, phone_ip, [KeyPress(command.uri) for command in commands])
+    async def hurried(
+        self: PhoneWeb, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+    ) -> None:
+        await execute(self, phone_ip, [KeyPress(command.uri) for command in commands], mac)
 
     PhoneWeb.execute = hurried  # type: ignore[method-assign]
 

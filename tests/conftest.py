@@ -1,5 +1,7 @@
-"""Whatever is logged while tests run is searched for the secrets that they use; what was
-measured is shown at the end."""
+"""Setup of all tests.
+
+Log records are searched for the secrets that the tests use. Measured figures are shown at the end.
+"""
 
 from __future__ import annotations
 
@@ -7,39 +9,50 @@ import logging
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from phoneprov_http.main.serving.logs import JsonLines
 from support.planted import OF_ALL_TESTS, Search
-from support.scale import figures
+from support.scale import LONG, figures
+
+# The ordinary run tries the same examples each time, on a machine of any speed. The long run
+# tries new ones.
+settings.register_profile(
+    "phoneprov",
+    derandomize=not LONG,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("phoneprov")
 
 
-class Overheard(logging.Handler):
-    """``told`` are the lines in which there was a secret."""
+class LogSearch(logging.Handler):
+    """Keeps the log lines that hold a secret."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setFormatter(JsonLines())
-        self.told: list[str] = []
+        self.found: list[str] = []
         self._search = Search(OF_ALL_TESTS)
 
     def emit(self, record: logging.LogRecord) -> None:
         line = self.format(record)
         if self._search.in_text(line):
-            self.told.append(line)
+            self.found.append(line)
 
 
-overheard = Overheard()
+log_search = LogSearch()
 
 
 def pytest_configure() -> None:
-    logging.getLogger().addHandler(overheard)
+    logging.getLogger().addHandler(log_search)
 
 
 @pytest.fixture(autouse=True)
 def no_secret_is_logged() -> Iterator[None]:
     yield
-    told, overheard.told = overheard.told, []
-    assert told == []
+    found, log_search.found = log_search.found, []
+    assert found == []
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

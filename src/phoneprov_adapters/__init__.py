@@ -13,7 +13,9 @@ _names = LazyNames(
     __name__,
     {
         "phoneprov_adapters.asterisk.events": ("ManagerEvents",),
-        "phoneprov_adapters.asterisk.manager": ("Manager", "ManagerSettings"),
+        "phoneprov_adapters.asterisk.connection": ("ManagerConnection",),
+        "phoneprov_adapters.asterisk.manager": ("Manager",),
+        "phoneprov_adapters.asterisk.settings": ("ManagerSettings",),
         "phoneprov_adapters.composition.factories": ("cisco_phones",),
         "phoneprov_adapters.composition.container": ("Container",),
         "phoneprov_adapters.composition.embedding": (

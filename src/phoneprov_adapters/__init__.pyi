@@ -1,6 +1,7 @@
+from phoneprov_adapters.asterisk.connection import ManagerConnection as ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents as ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager as Manager
-from phoneprov_adapters.asterisk.manager import ManagerSettings as ManagerSettings
+from phoneprov_adapters.asterisk.settings import ManagerSettings as ManagerSettings
 from phoneprov_adapters.composition.container import Container as Container
 from phoneprov_adapters.composition.embedding import InMemory as InMemory
 from phoneprov_adapters.composition.embedding import Run as Run

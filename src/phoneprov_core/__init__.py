@@ -39,6 +39,12 @@ _names = LazyNames(
             "TokenPair",
         ),
         "phoneprov_core.auth.ports": ("Tokens",),
+        "phoneprov_core.configuration.comparison": (
+            "Compare",
+            "Compared",
+            "Comparison",
+            "compare",
+        ),
         "phoneprov_core.configuration.diff": ("unified_diff",),
         "phoneprov_core.configuration.lint": ("Finding", "Severity", "has_errors", "lint"),
         "phoneprov_core.configuration.masking": ("NumberedStars", "masked"),
@@ -53,7 +59,6 @@ _names = LazyNames(
             "Wanted",
         ),
         "phoneprov_core.deployments.ports": (
-            "Aside",
             "Background",
             "DeviceInformation",
             "Journal",
@@ -134,7 +139,7 @@ _names = LazyNames(
         "phoneprov_core.transfer.sheets": ("Sheet",),
         "phoneprov_core.transfer.use_cases": ("sheet_of",),
         "phoneprov_core.users.model": ("NewUser", "Registration", "User", "UserPatch"),
-        "phoneprov_core.users.passwords": ("PasswordHasher", "PasswordPolicy"),
+        "phoneprov_core.users.passwords": ("PasswordHasher", "AccountPolicy"),
         "phoneprov_core.vendor_phones.model": (
             "VendorPhone",
             "VendorPhoneFlag",

@@ -18,6 +18,10 @@ from phoneprov_core.auth.model import Session as Session
 from phoneprov_core.auth.model import TokenKind as TokenKind
 from phoneprov_core.auth.model import TokenPair as TokenPair
 from phoneprov_core.auth.ports import Tokens as Tokens
+from phoneprov_core.configuration.comparison import Compare as Compare
+from phoneprov_core.configuration.comparison import Compared as Compared
+from phoneprov_core.configuration.comparison import Comparison as Comparison
+from phoneprov_core.configuration.comparison import compare as compare
 from phoneprov_core.configuration.diff import unified_diff as unified_diff
 from phoneprov_core.configuration.lint import Finding as Finding
 from phoneprov_core.configuration.lint import Severity as Severity
@@ -32,7 +36,6 @@ from phoneprov_core.deployments.model import Outcome as Outcome
 from phoneprov_core.deployments.model import Step as Step
 from phoneprov_core.deployments.model import StepName as StepName
 from phoneprov_core.deployments.model import Wanted as Wanted
-from phoneprov_core.deployments.ports import Aside as Aside
 from phoneprov_core.deployments.ports import Background as Background
 from phoneprov_core.deployments.ports import DeviceInformation as DeviceInformation
 from phoneprov_core.deployments.ports import Journal as Journal
@@ -125,8 +128,8 @@ from phoneprov_core.users.model import NewUser as NewUser
 from phoneprov_core.users.model import Registration as Registration
 from phoneprov_core.users.model import User as User
 from phoneprov_core.users.model import UserPatch as UserPatch
+from phoneprov_core.users.passwords import AccountPolicy as AccountPolicy
 from phoneprov_core.users.passwords import PasswordHasher as PasswordHasher
-from phoneprov_core.users.passwords import PasswordPolicy as PasswordPolicy
 from phoneprov_core.vendor_phones.model import VendorPhone as VendorPhone
 from phoneprov_core.vendor_phones.model import VendorPhoneFlag as VendorPhoneFlag
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord as VendorPhoneRecord

@@ -6,18 +6,20 @@ from typing import Protocol
 
 from phoneprov_core.access.model import Permission
 from phoneprov_core.access.ports import AssignmentStore
-from phoneprov_core.auth.ports import LoginAttemptStore, SessionStore
+from phoneprov_core.auth.ports import LoginAddressStore, LoginAttemptStore, SessionStore
 from phoneprov_core.batches.ports import BatchStore
 from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore, ServiceSessionStore
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kems.ports import KemStore
+from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.links.ports import LinkStore
 from phoneprov_core.me.ports import EnrichedPhoneStore
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import Profile
-from phoneprov_core.profiles.ports import RevisionStore
+from phoneprov_core.profiles.model import ProfileRecord
+from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
+from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_phones.ports import VendorPhoneStore
 from phoneprov_core.vendor_services.model import VendorService
@@ -38,6 +40,10 @@ class Stores(Protocol):
     @property
     def attempts(self) -> LoginAttemptStore: ...
     @property
+    def login_addresses(self) -> LoginAddressStore: ...
+    @property
+    def rates(self) -> RateStore: ...
+    @property
     def phones(self) -> Store[Phone]: ...
     @property
     def kems(self) -> KemStore: ...
@@ -48,7 +54,9 @@ class Stores(Protocol):
     @property
     def vendor_services(self) -> Store[VendorService]: ...
     @property
-    def profiles(self) -> Store[Profile]: ...
+    def profiles(self) -> Store[ProfileRecord]: ...
+    @property
+    def whole_profiles(self) -> WholeProfileStore: ...
     @property
     def revisions(self) -> RevisionStore: ...
     @property
@@ -59,6 +67,12 @@ class Stores(Protocol):
     def service_sessions(self) -> ServiceSessionStore: ...
     @property
     def batches(self) -> BatchStore: ...
+    @property
+    def served_files(self) -> ServedFileStore: ...
+    @property
+    def fetches(self) -> FetchStore: ...
+    @property
+    def discovered_phones(self) -> DiscoveredPhoneStore: ...
     @property
     def vendor_users(self) -> VendorUserStore: ...
     @property

@@ -14,6 +14,7 @@ import msgspec
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
+from phoneprov_http.paths import refuse_other_spellings
 from phoneprov_http.replies import ErrorEnvelope, ErrorInfo
 
 log = logging.getLogger("phoneprov.requests")
@@ -51,6 +52,7 @@ class Frame:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter()
+        refuse_other_spellings(scope)
         request_id = _request_id(scope)
         scope["state"] = {**(scope.get("state") or {}), "request_id": request_id.decode()}
         status = 0

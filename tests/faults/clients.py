@@ -1,11 +1,12 @@
-"""Clients of a service that is told to stop: each keeps account of what was dropped."""
+"""Clients of a service that is restarted; they record what was dropped and refused."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import random
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from faults.desk import Desk
 from faults.ledger import LOST
@@ -17,12 +18,12 @@ MAC = "00:1B:D4:12:34:56"
 LEFT_ALONE = "00:1B:D4:12:34:57"
 LEFT_ALONE_FILE = "SEP001BD4123457.cnf.xml"
 SOON = SILENCE_SECONDS / 2
-"""In which a client that keeps its connection asks again."""
+"""Seconds within which a client uses its kept connection again."""
 
 
 class Office:
-    """Clients at work. ``dropped`` are requests that were sent on a connection that was there
-    and open, as far as their client knew, and were not answered."""
+    """Clients at work. ``dropped`` are requests that were sent on a connection that was open, as
+    far as the client knew, and were not answered; ``refused`` are connections not made."""
 
     def __init__(self, served: Served, token: str, profile: str) -> None:
         self.served = served
@@ -30,6 +31,7 @@ class Office:
         self.profile = profile
         self.answered = 0
         self.dropped: list[str] = []
+        self.refused: list[str] = []
         self.switching = asyncio.Event()
 
     async def ask(self, line: Line, who: str, method: str, path: str, body: object = None) -> Reply:
@@ -42,27 +44,42 @@ class Office:
         self.answered += 1
         return reply
 
-    async def keeps_its_connection(self, chance: random.Random) -> None:
-        """Asks on one connection until it is told to close it."""
-        async with self.served.line() as line:
-            while True:
-                body = {"name": "Grace Hopper"}
-                request = chance.choice(
-                    [("GET", "/me", None), ("POST", "/company-directory", body)]
-                )
-                reply = await self.ask(line, "kept", *request)
-                if reply.headers.get("connection") == "close":
-                    return
-                await asyncio.sleep(chance.choice([0, 0, 0.01, SOON]))
+    @asynccontextmanager
+    async def line(self) -> AsyncIterator[Line]:
+        """A new connection."""
+        try:
+            line = await Line.open(self.served.port)
+        except OSError as error:
+            self.refused.append(repr(error))
+            raise
+        try:
+            yield line
+        finally:
+            await line.close()
 
-    async def comes_anew(self) -> None:
-        """Makes a connection for every request, until there is none to be had."""
-        while True:
-            async with self.served.line() as line:
+    async def keeps_its_connection(self, chance: random.Random, over: asyncio.Event) -> None:
+        """Asks on one connection until the server closes it, then on the next."""
+        while not over.is_set():
+            async with self.line() as line:
+                reply = None
+                while reply is None or reply.headers.get("connection") != "close":
+                    body = {"name": "Grace Hopper"}
+                    request = chance.choice(
+                        [("GET", "/me", None), ("POST", "/company-directory", body)]
+                    )
+                    reply = await self.ask(line, "kept", *request)
+                    if over.is_set():
+                        break
+                    await asyncio.sleep(chance.choice([0, 0, 0.01, SOON]))
+
+    async def comes_anew(self, over: asyncio.Event) -> None:
+        """Makes a connection for every request."""
+        while not over.is_set():
+            async with self.line() as line:
                 await self.ask(line, "new", "GET", "/me")
 
     async def sends_slowly(self, told: asyncio.Event) -> None:
-        """Sends one half of a request before the service is told to stop, one after."""
+        """Sends one half of a request before the service is stopped, the other one after."""
         content = json.dumps({"name": "Grace Hopper"}).encode()
         reader, writer = await asyncio.open_connection("127.0.0.1", self.served.port)
         try:
@@ -83,10 +100,10 @@ class Office:
             writer.close()
 
     async def switches(self, outside: Desk, told: asyncio.Event) -> None:
-        """Has two switches under way when the service is told to stop."""
+        """Has two switches under way when the service is stopped."""
         path = "/phone-profiles/switch"
         async with self.served.line() as line:
-            # Whoever asked for this one does not wait for its end.
+            # The client does not wait for the end of this one.
             body = {"profile_uuid": self.profile, "mac": LEFT_ALONE}
             line.send("POST", path, body, token=self.token)
             async with asyncio.timeout(20):
@@ -102,9 +119,3 @@ class Office:
             await asyncio.sleep(SOON)
             outside.open.set()
             assert (await switch).data["profile"] == "Ada"
-
-
-async def until_gone(client: asyncio.Task[None]) -> None:
-    """A client ends when the service is gone; that it does not answer is written down."""
-    with suppress(*LOST):
-        await client

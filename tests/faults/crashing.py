@@ -131,8 +131,11 @@ def hurry() -> None:
     """From now on no pause is made between the keys of a phone."""
     execute = PhoneWeb.execute
 
-    async def hurried(self: PhoneWeb, phone_ip: str, commands: Sequence[KeyPress]) -> None:
-        await execute(self, phone_ip, [KeyPress(command.uri) for command in commands])
+    async def hurried(
+        self: PhoneWeb, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+    ) -> None:
+        hasty = [msgspec.structs.replace(command, pause=0.0) for command in commands]
+        await execute(self, phone_ip, hasty, mac)
 
     PhoneWeb.execute = hurried  # type: ignore[method-assign]
 

@@ -1,4 +1,4 @@
-"""``phoneprov serve`` to be killed, told to stop, and started again in its place."""
+"""``phoneprov serve`` to be killed, stopped, and started again on the same port."""
 
 from __future__ import annotations
 
@@ -14,17 +14,30 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Literal
 
 from phoneprov_adapters.runtime.system import random_id
+from phoneprov_http.main.serving.sockets import bound
 from races.behind import PASSWORD
 from races.harness import Service
 from races.wire import Line
 
 SERVE = (sys.executable, "-m", "phoneprov_http.main", "serve", "--migrate")
+_ACTIVATE = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+"""Starts a program as systemd does with socket activation: python -c _ACTIVATE fd program..."""
 
 
 class Served(Service):
-    """A service in a process group of its own, always on the same port."""
+    """A service in a process group of its own, always on the same port.
+
+    With ``holds_socket`` the test binds the port and passes the socket on, as ``--fd`` or as
+    systemd does; ``close`` closes it.
+    """
 
     def __init__(
         self,
@@ -33,6 +46,7 @@ class Served(Service):
         workers: int = 1,
         *,
         command: Sequence[str] = SERVE,
+        holds_socket: Literal["", "fd", "systemd"] = "",
         **environment: str,
     ) -> None:
         environment = {"PHONEPROV_ACCESS_TTL": "86400", **environment}
@@ -40,6 +54,10 @@ class Served(Service):
         self.port = free_port()
         self.workers = workers
         self._command = command
+        self._held = bound("127.0.0.1", self.port) if holds_socket else None
+        self._is_activated = holds_socket == "systemd"
+        if self._held is not None:
+            self._held.listen()
 
     @property
     def pid(self) -> int:
@@ -50,24 +68,37 @@ class Served(Service):
     def spawn(self) -> None:
         """Start it, without waiting for anything."""
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")}
+        command = [*self._command, "--workers", str(self._workers)]
+        if self._held is None:
+            command += ["--port", str(self.port)]
+        elif self._is_activated:
+            command = [sys.executable, "-c", _ACTIVATE, str(self._held.fileno()), *command]
+        else:
+            command += ["--fd", str(self._held.fileno())]
+        self._starts += 1
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [*self._command, "--port", str(self.port), "--workers", str(self._workers)],
+                command,
                 env={**inherited, **self.environment},
                 stdin=subprocess.DEVNULL,
                 stderr=log,
                 start_new_session=True,
+                pass_fds=() if self._held is None else (self._held.fileno(),),
             )
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
         self.spawn()
         deadline = time.monotonic() + 60
-        while not self.listens():
+        while not (self._serves() if self._held else self.listens()):
             assert self._process is not None
             assert self._process.poll() is None, self.said()
             assert time.monotonic() < deadline, self.said()
             time.sleep(0.01)
+
+    def _serves(self) -> bool:
+        said = (self.folder / "log").read_bytes()
+        return said.count(b"phoneprov serves on") >= self._starts
 
     def listens(self) -> bool:
         """Whether connections are taken."""
@@ -84,6 +115,12 @@ class Served(Service):
             with suppress(ProcessLookupError):  # it ended by itself
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+    def close(self) -> None:
+        """Kill it, and close the socket that was held for it."""
+        self.kill()
+        if self._held is not None:
+            self._held.close()
 
     def limit_files(self, size: int) -> None:
         """From now on it can write no file beyond this size: the disk is full. -1: it is not."""

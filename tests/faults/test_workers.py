@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from faults.served import Served
+from races.wire import HALF, REST
 from races.workers import owner_of, workers_of
 from support.scale import note, rounds, spread
 
@@ -38,7 +39,7 @@ async def a_killed_worker_is_replaced_while_others_serve_on(served: Served) -> N
     for turn in range(times):
         async with served.lines(1) as lines:
             other = lines[turn % 2]
-            (victim,) = {*served.pids} - {owner_of(other.port, served.pids, served.port)}
+            (victim,) = {*served.pids} - {await owner_of(other, served.pids, served.port)}
             began = time.monotonic()
             os.kill(victim, signal.SIGKILL)
             replaced = asyncio.create_task(each_answers_again(served, victim))
@@ -67,12 +68,15 @@ async def each_answers_again(served: Served, victim: int) -> None:
 async def workers_leave_with_their_supervisor(served: Served) -> None:
     async with served.lines(1) as lines:
         pids = served.pids
-        os.kill(served.pid, signal.SIGKILL)
-        await served.ended(5)
-        # Requests that were accepted are finished also now.
         for line in lines:
-            assert (await line.ask("GET", "/nothing")).status == 404
-    deadline = time.monotonic() + 20
+            line.write(HALF)
+        os.kill(served.pid, signal.SIGKILL)
+        await served.ended(60)
+        # Requests that were accepted are finished.
+        for line in lines:
+            line.write(REST)
+            assert (await line.reply()).status == 404
+    deadline = time.monotonic() + 60
     while any(Path(f"/proc/{pid}").exists() for pid in pids):
         assert time.monotonic() < deadline
         await asyncio.sleep(0.02)

@@ -1,4 +1,4 @@
-"""The contract kit in a project of somebody else's: it runs there, and finds what is wrong."""
+"""The contract kit in another project: it runs there and finds faulty adapters."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import subprocess
 import sys
 
 import pytest
+
+from support.scale import long_only
+
+pytestmark = long_only
 
 SLOPPY_DATABASE = '''
 from contextlib import asynccontextmanager

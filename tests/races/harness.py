@@ -123,8 +123,8 @@ class Service:
 
     @asynccontextmanager
     async def lines(self, each: int) -> AsyncIterator[list[Line]]:
-        """So many connections to every worker process, taking turns: the first is one
-        worker's, the second another's."""
+        """Connections to the worker processes, ``each`` to every one, in turns: the first is
+        one worker's, the second another's. Those that it made and does not need stay open."""
         opened: list[Line] = []
         of_worker: dict[int, list[Line]] = {}
         try:
@@ -132,12 +132,12 @@ class Service:
                 while not _enough(of_worker, self._workers, each):
                     fresh = await asyncio.gather(*(Line.open(self.port) for _ in range(each)))
                     opened += fresh
-                    # Only a connection that was answered on is known to be a worker's.
+                    # A worker has accepted a connection for certain when it has answered on it.
+                    await asyncio.gather(*(line.ask("GET", "/nothing") for line in fresh))
                     for line in fresh:
-                        await line.ask("GET", "/nothing")
-                    for line in fresh:
-                        owner = owner_of(line.port, self.pids, self.port)
-                        of_worker.setdefault(owner, []).append(line)
+                        owner = await owner_of(line, self.pids, self.port)
+                        if owner is not None:
+                            of_worker.setdefault(owner, []).append(line)
             self.at_rest = self.at_rest or sum(map(memory, self.pids))
             turns = zip(*(lines[:each] for lines in of_worker.values()), strict=True)
             yield [line for turn in turns for line in turn]

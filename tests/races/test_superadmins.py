@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -48,12 +49,16 @@ async def test_of_two_superadmins_one_is_left_whatever_they_do_to_each_other(
     # At each other, and each at themselves.
     kinds = [(one, other, at) for one, other in pairs for at in (1, 0)]
     duels = rounds(len(kinds), 500)
+    deadline = time.monotonic() + 60
     lost = Counter[int]()
     async with ground.behind() as behind, ground.lines(2) as lines:
         await behind.dismiss_everybody()
         ada, bob = await behind.account(), await behind.account()
         one = (await behind.permission(1)).uuid
-        for number in range(duels):
+        for number in itertools.count():
+            # How often the two meet depends on the machine: the duels go on until some did.
+            if number >= duels and (_met(lost) or time.monotonic() > deadline):
+                break
             first, second, at = kinds[number % len(kinds)]
             tokens = [await _superadmin(behind, user) for user in (ada, bob)]
             struck = [(ada, bob)[at], (bob, ada)[at]]
@@ -71,11 +76,16 @@ async def test_of_two_superadmins_one_is_left_whatever_they_do_to_each_other(
             assert statuses[0] == 200
             assert statuses[1] in {401, 403, 409}, statuses
             lost[statuses[1]] += 1
-    assert lost[409] > duels // 10, "that was no race"
+    assert _met(lost), f"the requests did not meet: {lost}"
     note(
-        f"duels of two superadmins, {ground.name}, {rule.value} rule: {duels}, one left each "
+        f"duels of two superadmins, {ground.name}, {rule.value}: {lost.total()}, one left each "
         f"time; the other's request got {dict(sorted(lost.items()))}"
     )
+
+
+def _met(lost: Counter[int]) -> bool:
+    """Whether enough requests were refused by the rule, and not because the caller was gone."""
+    return lost[409] > lost.total() // 10
 
 
 async def _superadmin(behind: Behind, user: User) -> str:

@@ -16,6 +16,11 @@ SECONDS = 60
 """How long a reply may take; nothing here is that slow."""
 
 
+HALF = b"GET /api/v1/nothing HTTP/1.1\r\nhost: loc"
+REST = b"alhost\r\n\r\n"
+"""A request in two parts."""
+
+
 class Reply(NamedTuple):
     """What was answered; names of headers are in small letters."""
 
@@ -60,6 +65,15 @@ class Line:
             head.append("content-type: application/json")
         head.append(f"content-length: {len(content)}")
         self._writer.write("\r\n".join([*head, "", ""]).encode() + content)
+
+    def write(self, content: bytes) -> None:
+        """Send these bytes, a request or a part of one."""
+        self._writer.write(content)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the server has closed it."""
+        return self._reader.at_eof()
 
     async def reply(self) -> Reply:
         """The answer to the oldest request that has none yet."""

@@ -1,9 +1,11 @@
-"""Worker processes, as Linux shows them: who they are, whose a connection is, how much memory
-they take."""
+"""Worker processes, as Linux shows them: their numbers, connections and memory."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+
+from races.wire import SECONDS, Line
 
 _PROC = Path("/proc")
 MIB = 1024 * 1024
@@ -22,27 +24,32 @@ def _command(pid: int) -> bytes:
 
 
 def owners(pids: list[int], server_port: int) -> dict[int, int]:
-    """The worker behind each connection to the server, by the client's port."""
+    """The worker that has each connection to the server, by the client's port."""
     inodes = _accepted(server_port)
     found: dict[int, int] = {}
     for pid in pids:
         for link in (_PROC / str(pid) / "fd").iterdir():
             try:
                 target = str(link.readlink())
-            except FileNotFoundError:  # closed while we looked
+            except FileNotFoundError:  # closed meanwhile
                 continue
             if (port := inodes.get(target)) is not None:
                 found[port] = pid
     return found
 
 
-def owner_of(port: int, pids: list[int], server_port: int) -> int:
-    """The worker behind one connection that is there. Linux leaves some out of its list while
-    others come and go."""
-    for _ in range(100):
-        if (pid := owners(pids, server_port).get(port)) is not None:
-            return pid
-    raise AssertionError(f"Nobody has the connection from port {port}")
+async def owner_of(line: Line, pids: list[int], server_port: int) -> int | None:
+    """The worker that has accepted a connection, None if the connection was closed.
+
+    Linux leaves some connections out of its list while others come and go, so it is read until
+    this one is in it.
+    """
+    async with asyncio.timeout(SECONDS):
+        while (pid := owners(pids, server_port).get(line.port)) is None:
+            if line.is_closed:
+                return None
+            await asyncio.sleep(0.01)
+    return pid
 
 
 def _accepted(server_port: int) -> dict[str, int]:

@@ -7,17 +7,22 @@ with blocking sockets.
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import socket
+import struct
+import termios
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 import uvicorn
 import uvloop
 from uvicorn.server import ServerState
 
+from phoneprov_http.main.serving.connections import Connections
 from phoneprov_http.main.serving.protocol import BoundedProtocol
 
 T = TypeVar("T")
@@ -44,6 +49,13 @@ class Listening:
             time.sleep(0.01)
         return time.monotonic() - began
 
+    def until_received(self, client: socket.socket) -> None:
+        """Wait until the server has read what this client sent."""
+        deadline = time.monotonic() + SECONDS
+        while _unread(client):
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+
     def tell_to_stop(self) -> None:
         """What the server does, again and again, when it is to stop."""
         for connection in list(self._state.connections):
@@ -66,6 +78,21 @@ class Listening:
                 for part in parts:
                     client.sendall(part)
             return read_to_end(client)
+
+
+def _unread(client: socket.socket) -> int:
+    """Bytes of this client that wait in the kernel on the way to a server on this host."""
+    own, peer = client.getsockname(), client.getpeername()
+    sending = struct.unpack("i", fcntl.ioctl(client, termios.TIOCOUTQ, bytes(4)))[0]
+    for line in Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]:
+        fields = line.split()
+        if (_port(fields[1]), _port(fields[2])) == (peer[1], own[1]):
+            return int(sending) + int(fields[4].partition(":")[2], 16)
+    return int(sending)
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2], 16)
 
 
 def read_to_end(client: socket.socket) -> bytes:
@@ -100,11 +127,10 @@ def _some(client: socket.socket) -> bytes:
 
 
 @contextmanager
-def listening(app: App) -> Iterator[Listening]:
+def listening(app: App, bounds: Connections | None = None) -> Iterator[Listening]:
     """A server of this application."""
-    config = uvicorn.Config(
-        app, http=BoundedProtocol, log_config=None, lifespan="off", proxy_headers=False
-    )
+    within = bounds or Connections.within(4096)
+    config = uvicorn.Config(app, log_config=None, lifespan="off", proxy_headers=False)
     config.load()
     state = ServerState()
     started = threading.Event()
@@ -118,7 +144,7 @@ def listening(app: App) -> Iterator[Listening]:
 
         def accept() -> BoundedProtocol:
             made[0].accepted += 1
-            return BoundedProtocol(config, state, {}, loop)
+            return BoundedProtocol(config, state, {}, loop, bounds=within)
 
         server = await loop.create_server(accept, "127.0.0.1", 0)
         made.append(Listening(server.sockets[0].getsockname()[1], state))

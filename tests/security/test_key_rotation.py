@@ -146,13 +146,13 @@ async def test_rows_that_somebody_holds_are_passed_over_not_waited_for(vault: Va
 
     async with vault.opened(BOTH_KEYS) as sealer, vault.opened(BOTH_KEYS) as other:
         async with other.database.write() as tx:
-            held = await tx.profiles.find(identifier(2))
+            held = await tx.deployments.find(identifier(2))
             assert held is not None
             async with asyncio.timeout(10):
                 rotated = await sealer.rotation.rotate(quiet)
-            assert rotated.count == 11
-            assert await key_ids(sealer) == {NEW: 11, OLD: 1}
-            await tx.profiles.put(held)
+            assert rotated.count == 14
+            assert await key_ids(sealer) == {NEW: 14, OLD: 1}
+            await tx.deployments.put(held)
         assert (await sealer.rotation.rotate(quiet)).status.outdated == ()
 
 
@@ -164,7 +164,7 @@ async def test_nothing_is_done_when_a_key_is_missing(vault: Vault) -> None:
         with pytest.raises(MissingKeys) as missing:
             await sealer.rotation.rotate(quiet)
         assert missing.value.key_ids == (OLD,)
-        assert await key_ids(sealer) == {NEW: 4, OLD: 4}
+        assert await key_ids(sealer) == {NEW: 5, OLD: 5}
 
 
 async def test_an_altered_secret_is_named_and_the_others_are_sealed_anew(vault: Vault) -> None:
@@ -181,9 +181,9 @@ async def test_an_altered_secret_is_named_and_the_others_are_sealed_anew(vault: 
             await tx._connection.rows(alter, the_uuid=identifier(2), sealed=b"altered" * 9)
         rotated = await sealer.rotation.rotate(quiet)
 
-        assert rotated.count == 11
+        assert rotated.count == 14
         assert rotated.unreadable == (f"extensions|password|{identifier(2)}",)
-        assert await key_ids(sealer) == {NEW: 11, OLD: 1}
+        assert await key_ids(sealer) == {NEW: 14, OLD: 1}
 
 
 async def test_a_pin_goes_on_needing_its_key_until_it_is_set_again(vault: Vault) -> None:

@@ -71,8 +71,8 @@ def test_rotating_tells_how_many_and_how_everything_stands(deployment: Deploymen
     without = deployment.run("keys", "status", keys=NEW_KEY)
 
     uses = (
-        "2 extensions.password, 2 extensions.voicemail_passcode, 2 profiles.cnf_xml, "
-        "2 profile_revisions.cnf_xml"
+        "2 deployments.sha256, 2 extensions.password, 2 extensions.voicemail_passcode, "
+        "2 profile_revisions.sha256, 2 profile_revisions.cnf_xml"
     )
     assert (before.exit_code, before.stderr) == (1, "")
     assert before.stdout.splitlines() == [
@@ -81,7 +81,7 @@ def test_rotating_tells_how_many_and_how_everything_stands(deployment: Deploymen
     ]
     assert (rotated.exit_code, rotated.stderr) == (0, "")
     assert rotated.stdout.splitlines() == [
-        f"8 secret(s) were encrypted with the key {NEW}.",
+        f"10 secret(s) were encrypted with the key {NEW}.",
         f"{NEW} (the first): {uses}",
         f"{OLD} (older): nothing needs it",
     ]
@@ -118,7 +118,9 @@ def test_key_marked_for_pins_serves_pins_and_nothing_else(deployment: Deployment
     line = refused(deployment.run(*CREATE_ADMIN, keys=f"{NEW_KEY},pin:{OLD_KEY}"))
     assert f"marks the key {OLD} with pin:" in line
     status = deployment.run("keys", "status", keys=f"{NEW_KEY},pin:{OLD_KEY}")
-    assert status.stdout.splitlines()[1].startswith(f"{OLD} (MISSING, for PINs only): 1 ext")
+    assert status.stdout.splitlines()[1].startswith(
+        f"{OLD} (MISSING, for PINs only): 1 deployments.sha256, 1 ext"
+    )
 
     deployment.run("keys", "rotate", keys=f"{NEW_KEY},{OLD_KEY}")
     assert deployment.run(*CREATE_ADMIN, keys=f"{NEW_KEY},pin:{OLD_KEY}").exit_code == 0
@@ -159,7 +161,7 @@ def test_a_key_that_is_needed_cannot_be_dropped(
     assert NEW_KEY not in line
     status = deployment.run("keys", "status", keys=NEW_KEY)
     assert status.exit_code == 1
-    assert status.stdout.splitlines()[1].startswith(f"{OLD} (MISSING): 2 extensions.password")
+    assert status.stdout.splitlines()[1].startswith(f"{OLD} (MISSING): 2 deployments.sha256")
 
 
 def test_a_lost_key_file_is_told_and_not_replaced(deployment: Deployment) -> None:
@@ -214,21 +216,21 @@ def test_an_altered_secret_is_named_and_the_rest_rotated(deployment: Deployment)
         """Put the secret of one column where that of another belongs."""
         async with deployment.vault.opened(BOTH_KEYS) as sealer, sealer.database.write() as tx:
             sealed = sealer.box.seal(b"x", "elsewhere")
-            profile = await tx.profiles.find("00000000-0000-4000-8000-000000000001")
-            assert profile is not None
-            row = tx.profiles._row_of(profile)
-            row |= {"cnf_xml_sealed": sealed.data, "cnf_xml_key_id": OLD}
+            found = await tx.deployments.find("00000000-0000-4000-8000-000000000001")
+            assert found is not None
+            row = tx.deployments._row_of(found)
+            row |= {"sha256_sealed": sealed.data, "sha256_key_id": OLD}
             row["the_key"] = row.pop("uuid")
-            await tx._connection.rows(tx.profiles.records.put, **row)
+            await tx._connection.rows(tx.deployments.records.put, **row)
 
     asyncio.run(swap())
 
     rotated = deployment.run("keys", "rotate", keys=f"{NEW_KEY},{OLD_KEY}")
 
     assert rotated.exit_code == 1
-    assert rotated.stdout.startswith("3 secret(s) were encrypted")
+    assert rotated.stdout.startswith("4 secret(s) were encrypted")
     (line,) = rotated.stderr.splitlines()
-    assert "profiles|cnf_xml|00000000-0000-4000-8000-000000000001" in line
+    assert "deployments|sha256|00000000-0000-4000-8000-000000000001" in line
 
 
 def test_serve_ends_with_one_line_before_any_worker_starts(tmp_path: Path) -> None:
@@ -276,5 +278,5 @@ def test_progress_is_shown_to_a_person_alone(tmp_path: Path) -> None:
 
     assert done.returncode == 0
     assert b"Encrypting anew" in seen
-    assert b"12/12" in seen
+    assert b"15/15" in seen
     assert b"Encrypting anew" not in done.stdout

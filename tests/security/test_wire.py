@@ -171,6 +171,36 @@ def test_what_an_application_hears_is_what_stands_before_the_body(
     assert set(recorder.headers[0]) == {b"host", b"connection", b"transfer-encoding"}
 
 
+UPGRADES = {
+    "websocket": b"Connection: Upgrade\r\nUpgrade: websocket\r\n",
+    "h2c": b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n",
+    "anything": b"connection: keep-alive\r\nConnection:upgrade\r\nUPGRADE: anything\r\n",
+    "two protocols": b"Upgrade: a\r\nUpgrade: b\r\nConnection: Upgrade\r\n",
+    "no protocol": b"Upgrade:\r\nConnection: Upgrade\r\n",
+}
+TRAILERS = {
+    "close": b"Connection: close\r\n",
+    "upgrade": b"Connection: Upgrade\r\nUpgrade: h2c\r\n",
+    "length": b"Content-Length: 5\r\n",
+    "encoding": b"Transfer-Encoding: chunked\r\n",
+    "host": HOST,
+}
+
+
+@pytest.mark.parametrize("trailer", TRAILERS.values(), ids=TRAILERS.keys())
+@pytest.mark.parametrize("upgrade", [b"", UPGRADES["h2c"]], ids=["plain", "upgrade"])
+def test_trailer_about_the_connection_leaves_no_request_unanswered(
+    server: Listening, recorder: Recorder, trailer: bytes, upgrade: bytes
+) -> None:
+    """The next request is answered, or the connection is closed."""
+    chunked = upgrade + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+    reply = server.ask(POST + chunked + trailer + b"\r\n" + CLOSE)
+
+    assert recorder.asked in (["/", "/last"], ["/"], [])
+    assert reply.count(b"HTTP/1.1 200 ") == len(recorder.asked)
+    assert b"connection: close" in reply
+
+
 @pytest.mark.parametrize("pieces", [1, 7])
 def test_a_head_may_be_large_but_not_larger(server: Listening, pieces: int) -> None:
     def request(size: int) -> list[bytes]:
@@ -262,13 +292,76 @@ def test_a_body_that_goes_wrong_half_way_is_400(server: Listening, recorder: Rec
     assert recorder.asked == []
 
 
-def test_an_upgrade_is_not_taken_up(server: Listening, recorder: Recorder) -> None:
-    for upgrade in (b"websocket", b"h2c"):
-        request = b"GET /u HTTP/1.1\r\n" + HOST + b"Connection: Upgrade\r\nUpgrade: " + upgrade
-        with server.connect() as client:
-            client.sendall(request + b"\r\n\r\n")
-            assert read_reply(client).startswith(b"HTTP/1.1 200 ")
-    assert recorder.asked == ["/u", "/u"]
+HIDDEN = b"DELETE /hidden HTTP/1.1\r\nHost: phoneprov\r\n\r\n"
+FRAMINGS = {
+    "length": (b"Content-Length: %d\r\n\r\n" % len(HIDDEN), HIDDEN),
+    "chunks": (
+        b"Transfer-Encoding: chunked\r\n\r\n",
+        b"%x\r\n%b\r\n0\r\n\r\n" % (len(HIDDEN), HIDDEN),
+    ),
+}
+
+
+@pytest.mark.parametrize("upgrade", UPGRADES.values(), ids=UPGRADES.keys())
+@pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS.keys())
+@pytest.mark.parametrize("apart", [True, False], ids=["body apart", "body at once"])
+def test_upgrade_with_body_stays_one_request(
+    server: Listening,
+    recorder: Recorder,
+    upgrade: bytes,
+    framing: tuple[bytes, bytes],
+    apart: bool,
+) -> None:
+    end, body = framing
+    head = POST + upgrade + end
+    with server.connect() as client:
+        if apart:
+            client.sendall(head)
+            server.until_received(client)
+            client.sendall(body)
+        else:
+            client.sendall(head + body)
+        assert read_reply(client).endswith(b"\r\n\r\n/ %d" % len(HIDDEN))
+        client.sendall(CLOSE)
+        assert read_to_end(client).endswith(b"/last 0")
+    assert recorder.asked == ["/", "/last"]
+
+
+@pytest.mark.parametrize("version", [b"1.0", b"1.1"])
+def test_upgrade_without_body_is_an_ordinary_request(
+    server: Listening, recorder: Recorder, version: bytes
+) -> None:
+    for upgrade in UPGRADES.values():
+        reply = server.ask(b"GET /u HTTP/%b\r\n" % version + HOST + upgrade + b"\r\n" + CLOSE)
+        assert reply.startswith(b"HTTP/1.1 200 ")
+        assert reply.count(b"HTTP/1.1 200 ") == (2 if version == b"1.1" else 1)
+    assert recorder.asked.count("/u") == len(UPGRADES)
+
+
+def test_upgrade_requests_pipelined_are_each_answered(
+    server: Listening, recorder: Recorder
+) -> None:
+    length, body = FRAMINGS["length"]
+    one = POST + UPGRADES["h2c"] + length + body
+
+    assert server.ask(one * 5 + CLOSE).count(b"HTTP/1.1 200 ") == 6
+    assert recorder.asked == ["/"] * 5 + ["/last"]
+
+
+@pytest.mark.parametrize("framing", SMUGGLING.values(), ids=SMUGGLING.keys())
+def test_upgrade_with_ambiguous_body_is_400(
+    server: Listening, recorder: Recorder, framing: bytes
+) -> None:
+    reply = server.ask(POST + UPGRADES["h2c"] + framing + HIDDEN)
+
+    assert objection(reply) == "The request is not valid HTTP."
+    assert recorder.asked == []
+
+
+@pytest.mark.parametrize("target", [b"/", b"evil:443", b"*"])
+def test_connect_is_400(server: Listening, recorder: Recorder, target: bytes) -> None:
+    assert objection(server.ask(b"CONNECT " + target + b" HTTP/1.1\r\n" + HOST + b"\r\n" + HIDDEN))
+    assert recorder.asked == []
 
 
 def test_a_stray_line_end_does_not_keep_a_connection(
@@ -296,7 +389,7 @@ def test_what_does_not_arrive_in_time_is_closed(
         client.sendall(begun)
         began = time.monotonic()
         assert read_to_end(client) == b""
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 15
         assert recorder.asked == []
 
 
@@ -312,5 +405,5 @@ def test_a_request_that_comes_byte_by_byte_gains_no_time(
                 time.sleep(0.05)
         except ConnectionError:
             pass
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 15
     assert recorder.asked == []

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from phoneprov_adapters.testing.records import (
+    CNF_XML,
     a_company_contact,
     a_deployment,
     a_link,
@@ -120,7 +121,7 @@ async def the_owners_profile(rig: Rig) -> dict[str, str]:
     profile = a_profile(number, rig.owner)
     async with rig.api.database.write() as tx:
         await tx.profiles.add(profile)
-        await tx.revisions.add(a_revision(number, profile), profile.cnf_xml)
+        await tx.revisions.add(a_revision(number, profile), CNF_XML)
         await tx.phones.add(a_phone(number))
     return {"uuid": profile.uuid, "mac": a_mac(number)}
 

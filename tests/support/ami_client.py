@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from phoneprov_adapters.asterisk.manager import Manager, ManagerSettings
+from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.manager import Manager
+from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_core.devices.commands import sccp_restart
 from support.ami_stub import SECRET, USER, AmiStub
 
@@ -23,4 +25,4 @@ def manager(stub: AmiStub, **changes: Any) -> Manager:
         "secret": SECRET,
         "timeout": 10.0,
     }
-    return Manager(ManagerSettings(**(values | changes)))
+    return Manager(ManagerConnection(ManagerSettings(**(values | changes))))

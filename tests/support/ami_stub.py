@@ -1,4 +1,4 @@
-"""A stand-in for Asterisk's manager interface, true to its lines."""
+"""A stub of Asterisk's manager interface that keeps to its lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Self
 
 Fields = list[tuple[str, str]]
 Say = Callable[[str], bytes]
-"""What is answered to an action, given its ActionID."""
+"""The bytes of the response to an action, given its ActionID."""
 
 BANNER = b"Asterisk Call Manager/9.0.0\r\n"
 USER, SECRET = "phoneprov", "secret-word"
@@ -37,14 +37,35 @@ def event(name: str, **fields: str) -> bytes:
     return "\r\n".join(lines).encode()
 
 
-class AmiStub:
-    """Keeps every action it is sent, fields in order, and complains of lines that are none.
+def listing(complete: str, *entries: tuple[str, dict[str, str]]) -> Say:
+    """A list as Asterisk sends it: a response, the entries, an end."""
 
-    ``answers`` maps an action's name to what is said, or to None for silence. ``pieces``
-    sends everything in pieces of so many bytes with a ``pause`` after each. ``between`` comes
-    before every answer. After ``hang_up_after``, an action's name or ``banner``, the
+    def say(action_id: str) -> bytes:
+        said = f"Response: Success\r\nActionID: {action_id}\r\nEventList: start\r\n\r\n".encode()
+        for name, fields in entries:
+            said += event(name, ActionID=action_id, **fields)
+        return said + event(complete, ActionID=action_id, EventList="Complete")
+
+    return say
+
+
+def endpoint(*contacts: tuple[str, str], aors: str = "") -> Say:
+    """The answer to ``PJSIPShowEndpoint``: the contacts' URIs and Call-IDs."""
+    return listing(
+        "EndpointDetailComplete",
+        ("EndpointDetail", {"ObjectType": "endpoint", "Aors": aors}),
+        *(("ContactStatusDetail", {"URI": uri, "CallID": call}) for uri, call in contacts),
+    )
+
+
+class AmiStub:
+    """Records every action, fields in order, and lines that are invalid in ``complaints``.
+
+    ``answers`` maps an action's name to its response, or to None for silence. ``pieces``
+    sends everything in pieces of that many bytes with a ``pause`` after each. ``between`` is
+    sent before every response. After ``hang_up_after``, an action's name or ``banner``, the
     connection is closed. ``asked`` is set with the first action, ``closed`` with the end of
-    a connection.
+    a connection. With ``one_login`` a login is refused while another connection has logged in.
     """
 
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
@@ -54,6 +75,8 @@ class AmiStub:
         self.pause = 0.0
         self.between = b""
         self.hang_up_after = ""
+        self.one_login = False
+        self._logged_in: set[asyncio.StreamWriter] = set()
         self.connections = 0
         self.received: list[Fields] = []
         self.complaints: list[str] = []
@@ -71,11 +94,12 @@ class AmiStub:
 
     @property
     def performed(self) -> list[Fields]:
-        """The actions that are neither login nor logoff, without their ActionID."""
+        """The actions that change something, without their ActionID."""
+        aside = {"Login", "Logoff", "Filter", "PJSIPShowEndpoint"}
         return [
             [field for field in fields if field[0] != "ActionID"]
             for fields in self.received
-            if fields[0][1] not in {"Login", "Logoff"}
+            if fields[0][1] not in aside
         ]
 
     async def __aenter__(self) -> Self:
@@ -101,7 +125,7 @@ class AmiStub:
         await self._server.wait_closed()
 
     async def tell(self, content: bytes) -> None:
-        """Send this, an event say, to whoever has not hung up."""
+        """Send this, such as an event, on every open connection."""
         for writer in self._writers:
             if not writer.is_closing():
                 writer.write(content)
@@ -136,6 +160,10 @@ class AmiStub:
                 named = dict(fields)
                 name, action_id = named["Action"], named["ActionID"]
                 say = self.answers[name] if name in self.answers else self._usual(named)
+                if name == "Login" and self.one_login and self._logged_in:
+                    say = failure("Authentication failed")
+                elif name == "Login":
+                    self._logged_in.add(writer)
                 if say:
                     await self._send(writer, self.between + say(action_id))
                 if name in {"Logoff", self.hang_up_after}:
@@ -143,6 +171,7 @@ class AmiStub:
         except OSError:
             pass
         finally:
+            self._logged_in.discard(writer)
             writer.close()
             self.closed.set()
 
@@ -157,6 +186,8 @@ class AmiStub:
                     f"Response: Goodbye\r\nActionID: {action_id}\r\n"
                     "Message: Thanks for all the fish.\r\n\r\n"
                 ).encode()
+            case "PJSIPShowEndpoint":
+                return endpoint(("sip:phone@10.0.0.7:5060", "call-id-1@10.0.0.7"))
             case _:
                 return success("Device restarted")
 

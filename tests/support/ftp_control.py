@@ -200,6 +200,7 @@ class Control:
             while self.at("more_bytes"):
                 writer.write(out)
                 await writer.drain()
+                await asyncio.sleep(0)  # drain() may return at once, also after a shutdown of TLS.
             if self.at("half", "reset_data", "reset_both"):
                 out = out[: len(out) // 2]
             if self.at("trickle"):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from phoneprov_adapters.testing.records import (
+    CNF_XML,
     a_company_contact,
     a_deployment,
     a_link,
@@ -85,7 +86,7 @@ async def fill(database: Database) -> None:
             await tx.links.add(a_link(4000 + n, user, extension, **now))
             profile = a_profile(5000 + n, user, **changed)
             await tx.profiles.add(profile)
-            await tx.revisions.add(a_revision(5000 + n, profile), profile.cnf_xml)
+            await tx.revisions.add(a_revision(5000 + n, profile), CNF_XML)
             deployment = a_deployment(10_000 + n, a_mac(n), profile_uuid=profile.uuid, **now)
             await tx.deployments.add(deployment)
             await tx.batches.add(a_batch(11_000 + n, created_at=moment(1), ended_at=moment(1)))

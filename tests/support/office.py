@@ -17,7 +17,7 @@ from phoneprov_adapters.memory.system import (
     PlainHasher,
     PlainTokens,
     await_directly,
-    compute_directly,
+    compare_directly,
 )
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
@@ -37,6 +37,7 @@ from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.limits import SwitchLimits
 from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
@@ -51,7 +52,7 @@ from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.model import Registration
-from phoneprov_core.users.passwords import PasswordPolicy
+from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users, created_user
 
 PASSWORD = "correct horse battery"
@@ -69,6 +70,8 @@ class Settings(Struct, frozen=True):
     with_manager: bool = True
     with_watch: bool = False
     largest_xml: int = 512 * 1024
+    guesses: int = 200
+    limits: SwitchLimits = SwitchLimits()
 
 
 class Office:
@@ -88,7 +91,7 @@ class Office:
         self.reachability = MemoryReachability()
         self.background = MemoryBackground()
         self.journal: list[Deployment] = []
-        policy = PasswordPolicy(lambda password: password == COMMON)
+        policy = AccountPolicy(lambda password: password == COMMON)
 
         self.login = self.another_login()
         self.refresh = Refresh(database, tokens, chosen.lifetimes, clock, new_id)
@@ -115,11 +118,12 @@ class Office:
             self.journal.append,
             clock,
             new_id,
+            limits=chosen.limits,
         )
         self.switch = SwitchProfile(database, self.deploy)
         self.rollback = Rollback(database, self.deploy)
         self.preview = PreviewSwitch(
-            database, self.deploy, self.reachability, compute_directly, clock
+            database, self.deploy, self.reachability, compare_directly, clock
         )
         self.deployments = Deployments(database, clock)
         self.calls = MemoryCalls()
@@ -164,6 +168,7 @@ class Office:
             self.settings.lifetimes,
             self.clock,
             self.new_id,
+            guesses=self.settings.guesses,
         )
 
     async def add_user(
@@ -202,9 +207,11 @@ class Office:
             assert user is not None
             await tx.users.put(msgspec.structs.replace(user, is_active=False))
 
-    async def log_in(self, username: str = "ada", password: str = PASSWORD) -> LoggedIn:
-        """Log in from an address of the office."""
-        return await self.login(Credentials(username=username, password=password), "10.1.2.3")
+    async def log_in(
+        self, username: str = "ada", password: str = PASSWORD, ip: str = "10.1.2.3"
+    ) -> LoggedIn:
+        """Log in, from an address of the office unless another is given."""
+        return await self.login(Credentials(username=username, password=password), ip)
 
     async def actor_of(self, logged_in: LoggedIn) -> Actor:
         """Who is behind a fresh access token."""

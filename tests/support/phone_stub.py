@@ -93,7 +93,7 @@ class PhoneStub:
 
     @property
     def uris(self) -> list[str]:
-        return [uri for request in self.requests for uri in request.uris]
+        return [uri for request in self.requests if request.body for uri in request.uris]
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self._tls)

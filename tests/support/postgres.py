@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
 import logging
+import os
+import signal
 import subprocess
 import time
 from collections.abc import AsyncIterator
@@ -55,12 +58,16 @@ logging.getLogger("phoneprov.database").addFilter(lambda told: "fsync" not in to
 class Server:
     """A running server; whoever reaches its Unix socket in ``folder`` is let in, save one.
 
-    ``settings`` are its own, as ``name=value``.
+    ``settings`` are its own, as ``name=value``. ``primary`` is the server that it follows as a
+    standby.
     """
 
-    def __init__(self, *settings: str) -> None:
+    def __init__(self, *settings: str, primary: Server | None = None) -> None:
         self.folder = make_folder("phoneprov-postgres-")
-        self._initialize()
+        if primary is None:
+            self._initialize()
+        else:
+            self._copy(primary)
         # What the tests write need not survive the machine.
         quick = ("fsync=off", "full_page_writes=off", "shared_buffers=32MB", "listen_addresses=")
         arguments = [argument for setting in (*quick, *settings) for argument in ("-c", setting)]
@@ -97,7 +104,28 @@ class Server:
         if made.returncode:
             raise RuntimeError(f"initdb failed: {made.stderr}")
         access = self.folder / "data" / "pg_hba.conf"
-        access.write_text(f"local all {WITH_PASSWORD} scram-sha-256\nlocal all all trust\n")
+        access.write_text(
+            f"local all {WITH_PASSWORD} scram-sha-256\nlocal all all trust\n"
+            "local replication all trust\n"
+        )
+
+    def _copy(self, primary: Server) -> None:
+        copied = subprocess.run(
+            [
+                str(binaries() / "pg_basebackup"),
+                f"--pgdata={self.folder / 'data'}",
+                f"--dbname=host={primary.folder} user=postgres application_name=standby",
+                "--write-recovery-conf",
+                "--checkpoint=fast",
+                "--no-sync",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            **as_server_user(self.folder),
+        )
+        if copied.returncode:
+            raise RuntimeError(f"pg_basebackup failed: {copied.stderr}")
 
     def start(self) -> None:
         """Start it, and wait until it lets connections in."""
@@ -117,6 +145,24 @@ class Server:
     def pid(self) -> int:
         """Its first process, which started all the others."""
         return int((self.folder / "data" / "postmaster.pid").read_text().partition("\n")[0])
+
+    def pause(self) -> None:
+        """Stop all of its processes where they are: it keeps its connections and is silent."""
+        self._signal_all(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Continue after ``pause``."""
+        self._signal_all(signal.SIGCONT)
+
+    def _signal_all(self, number: signal.Signals) -> None:
+        for status in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                pid, parent = (
+                    int(status.parent.name),
+                    status.read_text().rpartition(")")[2].split()[1],
+                )
+                if self.pid in {pid, int(parent)}:
+                    os.kill(pid, number)
 
     def _tell(self, word: str) -> None:
         _pipe(self._keeper.stdin).write(f"{word}\n")

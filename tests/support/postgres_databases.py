@@ -6,6 +6,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.deadlines import Deadlines
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.timelines import Timelines
 from support.stores import KEY
 
 SHORT = Deadlines(connect=0.8, wait=0.8, statement=0.6, answer=1.2, total=2.4, rollback=0.6)
@@ -13,6 +14,8 @@ SHORT = Deadlines(connect=0.8, wait=0.8, statement=0.6, answer=1.2, total=2.4, r
 machine that has much else to do."""
 
 
-def database_at(url: str, deadlines: Deadlines | None = None) -> PostgresDatabase:
+def database_at(
+    url: str, deadlines: Deadlines | None = None, timelines: Timelines | None = None
+) -> PostgresDatabase:
     """The database at this address, with the key of the tests."""
-    return PostgresDatabase(url, SecretBox(SecretKeys.parse(KEY)), deadlines)
+    return PostgresDatabase(url, SecretBox(SecretKeys.parse(KEY)), deadlines, timelines)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-_SOCKET = ".s.PGSQL.5432"
+SOCKET = ".s.PGSQL.5432"
 
 
 class Proxy:
@@ -29,14 +29,14 @@ class Proxy:
 
     async def listen(self) -> None:
         """Take connections."""
-        self._listener = await asyncio.start_unix_server(self._link, self._folder / _SOCKET)
+        self._listener = await asyncio.start_unix_server(self._link, self._folder / SOCKET)
 
     async def refuse(self) -> None:
         """Take no more connections, and end those there are."""
         if self._listener is not None:
             self._listener.close()
             self._listener = None
-        (self._folder / _SOCKET).unlink(missing_ok=True)
+        (self._folder / SOCKET).unlink(missing_ok=True)
         await self.cut()
 
     async def cut(self) -> None:
@@ -66,7 +66,7 @@ class Proxy:
         self._links.add(task)
         far_writer = None
         try:
-            far_reader, far_writer = await asyncio.open_unix_connection(self._server / _SOCKET)
+            far_reader, far_writer = await asyncio.open_unix_connection(self._server / SOCKET)
             speaking = self._speaking
             there = asyncio.create_task(_pass_on(reader, far_writer, speaking))
             back = asyncio.create_task(_pass_on(far_reader, writer, speaking))

@@ -1,8 +1,8 @@
-"""How long races, faults and costs are tried, and what was measured meanwhile.
+"""Length of races, faults and cost tests, and the figures that they measure.
 
-In the ordinary run of the tests they are short. ``PHONEPROV_TESTS=long`` makes them as long as
-the promises are worded; their figures are shown at the end. ``PHONEPROV_SEED`` names the number
-that a run's random choices come from, to repeat it.
+The ordinary run is short and makes the same random choices each time. ``PHONEPROV_TESTS=long``
+makes the tests as long as the promises are worded, with random choices of its own;
+``PHONEPROV_SEED`` repeats those of another run.
 """
 
 from __future__ import annotations
@@ -12,11 +12,17 @@ import random
 from collections.abc import Sequence
 from typing import TypeVar
 
+import pytest
+
 T = TypeVar("T")
 
 LONG = os.environ.get("PHONEPROV_TESTS") == "long"
-SEED = int(os.environ.get("PHONEPROV_SEED") or random.SystemRandom().randrange(10**6))
+SEED = int(os.environ.get("PHONEPROV_SEED") or (LONG and random.SystemRandom().randrange(10**6)))
 figures: list[str] = []
+
+
+long_only = pytest.mark.skipif(not LONG, reason="measures: PHONEPROV_TESTS=long")
+"""Marks tests that measure, or that take minutes: the make targets of the long forms run them."""
 
 
 def rounds(short: T, long: T) -> T:

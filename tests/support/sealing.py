@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.box import SecretBox
@@ -17,6 +17,8 @@ from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_adapters.testing.records import (
+    a_deployment,
+    a_mac,
     a_pin,
     a_profile,
     a_user,
@@ -24,7 +26,6 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
-from phoneprov_core.kernel.store import Store
 from phoneprov_core.profiles.model import Revision
 from support import postgres
 from support.keys import argon2_parameters
@@ -32,6 +33,12 @@ from support.keys import argon2_parameters
 E = TypeVar("E")
 
 OWNER = identifier(900)
+
+
+class _Store(Protocol[E]):
+    async def find(self, key: str) -> E | None: ...
+    async def add(self, entity: E, /) -> None: ...
+    async def put(self, entity: E, /) -> None: ...
 
 
 class Sealer(NamedTuple):
@@ -77,16 +84,22 @@ async def put_secrets(tx: SqlTransaction, number: int, word: str) -> None:
         password=f"password {word} {number}",
         voicemail_passcode=f"passcode {word} {number}",
     )
-    profile = a_profile(number, OWNER, cnf_xml=f"<device>{word} {number}</device>")
+    profile = a_profile(number, OWNER)
+    deployment = a_deployment(number, a_mac(number), sha256=_hash(number, word))
     await _put(tx.extensions, extension)
     await _put(tx.profiles, profile)
+    await _put(tx.deployments, deployment)
     if await tx.revisions.find(profile.uuid, 1) is None:  # it never changes
         await tx.revisions.add(_revision(number, profile.uuid), _kept(number))
 
 
-async def _put(store: Store[E], record: E) -> None:
+async def _put(store: _Store[E], record: E) -> None:
     uuid: str = record.uuid  # type: ignore[attr-defined]
     await (store.put if await store.find(uuid) else store.add)(record)
+
+
+def _hash(number: int, word: str) -> str:
+    return hashlib.sha256(f"{word} {number}".encode()).hexdigest()
 
 
 def _revision(number: int, profile_uuid: str) -> Revision:
@@ -109,11 +122,11 @@ def _kept(number: int) -> str:
 async def secrets_of(tx: SqlTransaction, number: int) -> tuple[str | None, ...]:
     """The secrets of one number, opened."""
     extension = await tx.extensions.find(identifier(number))
-    profile = await tx.profiles.find(identifier(number))
+    deployment = await tx.deployments.find(identifier(number))
     assert extension is not None
-    assert profile is not None
+    assert deployment is not None
     revision = await tx.revisions.cnf_xml(identifier(number))
-    return extension.password, extension.voicemail_passcode, profile.cnf_xml, revision
+    return extension.password, extension.voicemail_passcode, deployment.sha256, revision
 
 
 def expected(number: int, word: str = "before") -> tuple[str, ...]:
@@ -121,7 +134,7 @@ def expected(number: int, word: str = "before") -> tuple[str, ...]:
     return (
         f"password {word} {number}",
         f"passcode {word} {number}",
-        f"<device>{word} {number}</device>",
+        _hash(number, word),
         _kept(number),
     )
 

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,8 +22,9 @@ from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_http.main.serving.asgi import app_over
-from phoneprov_http.main.serving.listener import bound
+from phoneprov_http.main.serving.connections import Connections
 from phoneprov_http.main.serving.protocol import BoundedProtocol
+from phoneprov_http.main.serving.sockets import bound
 from support.keys import NEW_KEY, argon2_parameters
 
 T = TypeVar("T")
@@ -61,7 +63,7 @@ def served(folder: Path, environment: Mapping[str, str] | None = None) -> Iterat
     server = uvicorn.Server(
         uvicorn.Config(
             app_over(container),
-            http=BoundedProtocol,
+            http=partial(BoundedProtocol, bounds=Connections.within(4096)),  # type: ignore[arg-type]
             lifespan="on",
             log_config=None,
             access_log=False,

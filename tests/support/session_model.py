@@ -41,6 +41,7 @@ class SessionModel:
 
     def delete(self, name: str) -> None:
         self._end_all(name)
+        self.attempts.pop(name, None)
         del self.accounts[name]
 
     def set_active(self, name: str, active: bool) -> None:
@@ -51,6 +52,7 @@ class SessionModel:
     def set_password(self, name: str, password: str, *, by_session: int | None = None) -> None:
         self.accounts[name]["password"] = password
         self._end_all(name, besides=by_session)
+        self.attempts.pop(name, None)
 
     # Sessions
 

@@ -62,11 +62,13 @@ class _Phones(MemoryPhone):
         """Let every command that begins with this one fail."""
         self._planned[uri] = error
 
-    async def execute(self, phone_ip: str, commands: Sequence[KeyPress]) -> None:
+    async def execute(
+        self, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+    ) -> None:
         self._happened.append(("phone", phone_ip, [command.uri for command in commands]))
         if commands[0].uri in self._planned:
             raise self._planned[commands[0].uri]
-        await super().execute(phone_ip, commands)
+        await super().execute(phone_ip, commands, mac)
 
 
 class _Manager(MemoryManager):

@@ -94,9 +94,11 @@ class Journal:
             await self._note("upload")
             return msgspec.structs.replace(await upload(file), notes=self.notes)
 
-        async def executing(phone_ip: str, commands: Sequence[KeyPress]) -> None:
+        async def executing(
+            phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+        ) -> None:
             await self._note("clear" if tuple(commands) == CLEAR_SERVICES else "restart")
-            await execute(phone_ip, commands)
+            await execute(phone_ip, commands, mac)
 
         async def performing(action: ManagerAction) -> None:
             await self._note("restart")

@@ -9,8 +9,9 @@ from typing import Protocol
 
 import msgspec
 
+from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
-from phoneprov_adapters.asterisk.manager import ManagerSettings
+from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone
@@ -117,7 +118,7 @@ class ByEvents:
     def __init__(self, stub: AmiStub) -> None:
         self.stub = stub
         settings = ManagerSettings(host="127.0.0.1", port=stub.port, user=USER, secret=SECRET)
-        self.watch = ManagerEvents(settings)
+        self.watch = ManagerEvents(ManagerConnection(settings))
 
     async def tells(self, status: str, phone: Phone = PHONE) -> None:
         """Send one event of chan_sccp."""
@@ -148,7 +149,8 @@ class ByEvents:
 
     def watched(self) -> int:
         """Those that share the connection."""
-        return len(self.watch._watched)
+        session = self.watch._connection._session
+        return len(session.listeners) if session else 0
 
 
 @asynccontextmanager

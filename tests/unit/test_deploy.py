@@ -12,7 +12,8 @@ import yaml  # type: ignore[import-untyped]
 
 from phoneprov_http.main.cli import main
 from phoneprov_http.main.commands.serve import serve
-from phoneprov_http.main.serving.workers import _LEAVE_SECONDS
+from phoneprov_http.main.serving.connections import MOST_FILES
+from phoneprov_http.main.serving.workers import LEAVE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -29,17 +30,34 @@ def require_serves(command: list[str]) -> None:
     serve.make_context("serve", command[2:])
 
 
-def test_the_systemd_unit() -> None:
+def unit_of(name: str) -> ConfigParser:
     unit = ConfigParser(interpolation=None, strict=False)
     unit.optionxform = str  # type: ignore[assignment, method-assign]
-    unit.read(DEPLOY / "phoneprov.service")
+    unit.read(DEPLOY / name)
+    return unit
+
+
+def test_the_systemd_unit() -> None:
+    unit = unit_of("phoneprov.service")
     service = unit["Service"]
 
     require_serves(shlex.split(service["ExecStart"]))
     assert service["Environment"].partition("=")[0] in SETTINGS
     # Its folder is where it may write, and nowhere else.
     assert service["Environment"].endswith(f"/var/lib/{service['StateDirectory']}")
-    assert int(service["TimeoutStopSec"]) > _LEAVE_SECONDS
+    assert int(service["TimeoutStopSec"]) > LEAVE_SECONDS
+    assert int(service["LimitNOFILE"]) >= MOST_FILES
+    assert unit["Unit"]["Requires"] == "phoneprov.socket"
+
+
+def test_socket_unit_takes_the_address_from_the_service() -> None:
+    socket = unit_of("phoneprov.socket")["Socket"]
+    command = shlex.split(unit_of("phoneprov.service")["Service"]["ExecStart"])
+
+    # serve refuses both.
+    assert not {"--host", "--port", "--fd"} & {*command}
+    defaults = {option.name: option.default for option in serve.params}
+    assert socket["ListenStream"] == f"{defaults['host']}:{defaults['port']}"
 
 
 def test_the_compose_file() -> None:
@@ -53,7 +71,8 @@ def test_the_compose_file() -> None:
         value for name, value in service["environment"].items() if name.endswith("_FILE")
     }
     assert set(service["secrets"]) <= set(compose["secrets"])
-    assert int(service["stop_grace_period"].removesuffix("s")) > _LEAVE_SECONDS
+    assert int(service["stop_grace_period"].removesuffix("s")) > LEAVE_SECONDS
+    assert service["ulimits"]["nofile"] >= MOST_FILES
     assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).exists()
 
 

@@ -1,105 +1,150 @@
-"""Seeing phones come back: chan_sccp tells when a device registers.
+"""Phones that leave Asterisk and register again, seen in the events of its manager interface.
 
-It sends ``DeviceStatus`` events of the class ``call`` with the fields ``SCCPDevice`` and
-``DeviceStatus`` (``UNREGISTERED``, ``PREREGISTERED``, ``REGISTERED``), as its
-``sccp_management.c`` shows; an account sees them with ``read = call`` in manager.conf.
+chan_sccp sends ``DeviceStatus`` events (class ``call``) with the fields ``SCCPDevice`` and
+``DeviceStatus``: ``UNREGISTERED``, ``PREREGISTERED``, ``REGISTERED`` (its ``sccp_management.c``).
+
+PJSIP sends ``ContactStatus`` events (class ``system``) with the fields ``EndpointName``, ``AOR``,
+``URI`` and ``ContactStatus``: ``Created``, ``Reachable``, ``Unreachable``, ``NonQualified``,
+``Removed``. The core sends ``DeviceStateChange`` (class ``call``) with ``Device``, such as
+``PJSIP/SEP001BD4123456``, and ``State``, ``UNAVAILABLE`` for an endpoint without contacts.
+
+An account receives the events of the classes in its ``read`` in manager.conf.
 """
 
 from __future__ import annotations
 
 import asyncio
+from typing import Protocol
 
-from phoneprov_adapters.asterisk.manager import (
-    ManagerSettings,
-    in_our_words,
-    logged_in,
-    tls_of,
-)
-from phoneprov_adapters.asterisk.wire import read_message
+from phoneprov_adapters.asterisk.connection import ManagerConnection, Session
+from phoneprov_adapters.asterisk.endpoints import Endpoint, endpoint_called
+from phoneprov_adapters.asterisk.wire import Broken, Message
 from phoneprov_core.deployments.ports import PhoneWatch, Watching
 from phoneprov_core.devices.commands import device_name
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.model import Phone, speaks_sip
 
-LOGIN_SECONDS = 4.0
-"""To connect and to log in: what the port leaves for the beginning of a watch."""
+_PRESENT = frozenset({"created", "reachable", "nonqualified", "unknown", "updated"})
 
 
 class ManagerEvents(PhoneWatch):
-    """Listens on one connection for all phones that are watched; there is none when no phone
-    is. Raises ValueError like ``Manager``."""
+    """Watches all phones on the one connection to the manager interface."""
 
-    def __init__(self, settings: ManagerSettings) -> None:
-        self._settings = settings
-        self._tls = tls_of(settings)
-        self._watched: set[_Watched] = set()
-        self._listening: asyncio.Task[None] | None = None
-        self._one_at_a_time = asyncio.Lock()
+    def __init__(self, connection: ManagerConnection) -> None:
+        self._connection = connection
 
     async def begin(self, phone: Phone) -> Watching:
-        watched = _Watched(self, device_name(phone.mac))
-        seconds = min(self._settings.timeout, LOGIN_SECONDS)
-        async with in_our_words(seconds), self._one_at_a_time:
-            if self._listening is None:
-                reader, writer = await logged_in(self._settings, self._tls, events="on")
-                listening = asyncio.create_task(self._listen(reader))
-                # Called for a task, too, that is cancelled before it began.
-                listening.add_done_callback(lambda ended: self._ended(ended, writer))
-                self._listening = listening
-            self._watched.add(watched)
+        device = device_name(phone.mac)
+        session = await self._connection.acquire()
+        try:
+            seen: _Seen = _SeenSccp(device)
+            if speaks_sip(phone.software_type):
+                async with asyncio.timeout(1.0):
+                    seen = _SeenSip(device, await endpoint_called(session, device) or Endpoint())
+        except BaseException as error:
+            await self._connection.release(session)
+            if isinstance(error, TimeoutError | Broken):
+                raise Refused("Asterisk does not show the phone's endpoint.") from None
+            raise
+        watched = _Watched(self._connection, session, seen)
+        session.listen(watched)
         return watched
 
-    async def leave(self, watched: _Watched) -> None:
-        """A phone is watched no longer; the last one ends the connection."""
-        async with self._one_at_a_time:
-            self._watched.discard(watched)
-            if not self._watched and self._listening is not None:
-                self._listening.cancel()
-                await asyncio.wait({self._listening})
 
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
-        while True:
-            self._heard(await read_message(reader))
+class _Seen(Protocol):
+    """What was seen of one phone. ``gone``: it left. ``back``: it registered after that."""
 
-    def _ended(self, listening: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
-        self._listening = None
-        writer.transport.abort()
-        # Broken off, unless the last of those who watched has left.
-        if not listening.cancelled() and listening.exception() is not None:
-            for watched in self._watched:
-                watched.lost()
+    gone: bool
+    classes: str
 
-    def _heard(self, message: dict[str, str]) -> None:
-        if message.get("event") != "DeviceStatus":
+    @property
+    def back(self) -> bool: ...
+
+    def heard(self, event: Message) -> None: ...
+
+
+class _SeenSccp:
+    classes = "call"
+
+    def __init__(self, device: str) -> None:
+        self.gone = False
+        self.back = False
+        self._device = device
+
+    def heard(self, event: Message) -> None:
+        if event["event"] != "DeviceStatus" or event.get("sccpdevice") != self._device:
             return
-        for watched in self._watched:
-            if watched.device == message.get("sccpdevice"):
-                watched.seen(message.get("devicestatus", ""))
+        status = event.get("devicestatus")
+        if status == "UNREGISTERED":
+            self.gone = True
+        elif status == "REGISTERED" and self.gone:
+            # One without a departure may complete an earlier restart.
+            self.back = True
+
+
+class _SeenSip:
+    """A contact that was there has left, and one that came since is there.
+
+    With ``remove_existing`` Asterisk may create the new contact before it removes the old one:
+    the order of the two does not matter.
+    """
+
+    classes = "system,call"
+
+    def __init__(self, device: str, endpoint: Endpoint) -> None:
+        self.gone = False
+        self._device = device
+        self._aors = endpoint.aors
+        self._known = {contact.uri for contact in endpoint.contacts}
+        self._fresh: set[str] = set()
+
+    @property
+    def back(self) -> bool:
+        return self.gone and bool(self._fresh)
+
+    def heard(self, event: Message) -> None:
+        name = event["event"]
+        if name == "ContactStatus":
+            if event.get("endpointname") == self._device or event.get("aor") in self._aors:
+                self._contact(event.get("uri", ""), event.get("contactstatus", "").lower())
+        elif name == "DeviceStateChange" and event.get("device") == f"PJSIP/{self._device}":
+            self._state(event.get("state", ""))
+
+    def _contact(self, uri: str, status: str) -> None:
+        if status in {"removed", "unreachable"}:
+            self._fresh.discard(uri)
+            self.gone = self.gone or uri in self._known or not self._known
+            self._known.discard(uri)
+        elif status in _PRESENT and uri not in self._known:
+            self._fresh.add(uri)
+
+    def _state(self, state: str) -> None:
+        if state in {"UNAVAILABLE", "INVALID"}:
+            self.gone = True
+            self._fresh.clear()
+            self._known.clear()
+        elif self.gone and state != "UNKNOWN":
+            self._fresh.add(f"state {state}")
 
 
 class _Watched(Watching):
-    def __init__(self, events: ManagerEvents, device: str) -> None:
-        self.device = device
-        self._events = events
-        self._away = False
-        self._registered = False
+    def __init__(self, connection: ManagerConnection, session: Session, seen: _Seen) -> None:
+        self._connection = connection
+        self._session = session
+        self._seen = seen
         self._back: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
-    def seen(self, status: str) -> None:
-        """A registration counts behind a departure only: one that is still to come from an
-        earlier restart says nothing of this one."""
-        if status == "UNREGISTERED":
-            self._away = True
-        if status == "REGISTERED":
-            self._registered = True
-            if self._away and not self._back.done():
-                self._back.set_result("The phone left Asterisk and registered again.")
+    def heard(self, event: Message) -> None:
+        """See ``Listener``."""
+        self._seen.heard(event)
+        if self._seen.back and not self._back.done():
+            self._back.set_result("The phone left Asterisk and registered again.")
 
     def lost(self) -> None:
-        """Nothing more will be heard."""
+        """See ``Listener``."""
         if not self._back.done():
             self._back.set_exception(
-                Refused("Asterisk's manager interface broke off while the phone was awaited.")
+                Refused("The AMI connection was lost while waiting for the phone.")
             )
 
     async def returned(self, seconds: float) -> str:
@@ -110,17 +155,16 @@ class _Watched(Watching):
             raise TimedOut(self._so_far(seconds)) from None
 
     async def close(self) -> None:
+        self._session.listeners.discard(self)
         self._back.cancel()
         if self._back.done() and not self._back.cancelled():
-            self._back.exception()  # seen: perhaps nobody waited for it
-        await self._events.leave(self)
+            self._back.exception()  # retrieved: no caller waited for it
+        await self._connection.release(self._session)
 
     def _so_far(self, seconds: float) -> str:
-        if self._away:
+        if self._seen.gone:
             return f"The phone left Asterisk and did not register again within {seconds:.0f} s."
-        if self._registered:
-            return "The phone registered with Asterisk, but was not seen to leave it before."
         return (
             f"The phone was not seen to leave Asterisk within {seconds:.0f} s; the manager "
-            "account needs read = call to see it."
+            f"account needs read = {self._seen.classes} to see it."
         )

@@ -1,7 +1,7 @@
-"""The lines of Asterisk's manager protocol: written, and read with bounds.
+"""The lines of Asterisk's manager protocol, written and read with bounds.
 
-A message is lines of ``Name: value`` that end in CR LF, and an empty line after them. An
-answer repeats the ActionID of its action; events come in between, whenever they like.
+A message is lines of ``Name: value`` that end in CR LF, followed by an empty line. A response
+repeats the ActionID of its action; events arrive at any time between them.
 """
 
 from __future__ import annotations
@@ -11,54 +11,66 @@ from collections.abc import Iterable
 
 BANNER = "Asterisk Call Manager"
 MESSAGE_LIMIT = 64 * 1024
-"""More bytes than this in one line or one message are nonsense."""
+"""Maximum bytes of one line and of one message."""
+
+PAUSE_EVERY = 64 * 1024
+PAUSE_SECONDS = 0.01
+"""After 64 KiB the reader sleeps for 10 ms. Parsing them takes about 3 ms, so that a peer that
+sends events without end takes a quarter of the event loop's time at most; TCP slows it down."""
+
+Message = dict[str, str]
+"""The fields of a message: names in lower case, the first value of each name."""
 
 
 class Broken(Exception):
-    """The other side broke off, or does not speak the manager protocol."""
+    """The connection ended, or the peer does not speak the manager protocol."""
 
 
 def written(name: str, action_id: str, fields: Iterable[tuple[str, str]]) -> bytes:
-    """One action. Names and values must hold no line ends."""
+    """One action as bytes. Names and values must hold no line ends."""
     lines = (("Action", name), ("ActionID", action_id), *fields)
     return "".join(f"{key}: {value}\r\n" for key, value in lines).encode() + b"\r\n"
 
 
-async def read_banner(reader: asyncio.StreamReader) -> None:
-    """Reads the line a manager greets with; raises ``Broken`` when it is another."""
-    if not (await _read_line(reader)).startswith(BANNER):
-        raise Broken
+class Messages:
+    """Reads messages from a stream. Every method raises ``Broken``."""
 
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._reader = reader
+        self._until_pause = PAUSE_EVERY
 
-async def read_answer(reader: asyncio.StreamReader, action_id: str) -> dict[str, str]:
-    """The answer to one action: its fields, names in lower case, the first of each name.
-
-    Events and answers to other actions are passed over. Raises ``Broken``.
-    """
-    while True:
-        message = await read_message(reader)
-        if "response" in message and message.get("actionid") == action_id:
-            return message
-
-
-async def read_message(reader: asyncio.StreamReader) -> dict[str, str]:
-    """The next message, whatever it is: its fields, names in lower case, the first of each
-    name. Raises ``Broken``."""
-    message: dict[str, str] = {}
-    size = 0
-    while line := await _read_line(reader):
-        size += len(line)
-        if size > MESSAGE_LIMIT:
+    async def banner(self) -> None:
+        """Reads the first line; raises ``Broken`` if it is not that of a manager."""
+        if not (await self._line()).startswith(BANNER):
             raise Broken
-        name, colon, value = line.partition(":")
-        if colon:
-            message.setdefault(name.strip().lower(), value.strip())
-    return message
 
+    async def response(self, action_id: str) -> Message:
+        """The response to one action. Events and other responses are skipped."""
+        while True:
+            message = await self.next()
+            if "response" in message and message.get("actionid") == action_id:
+                return message
 
-async def _read_line(reader: asyncio.StreamReader) -> str:
-    try:
-        line = await reader.readuntil(b"\n")
-    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-        raise Broken from None
-    return line.decode("utf-8", "replace").rstrip("\r\n")
+    async def next(self) -> Message:
+        """The next message of any kind."""
+        message: Message = {}
+        size = 0
+        while line := await self._line():
+            size += len(line)
+            if size > MESSAGE_LIMIT:
+                raise Broken
+            name, colon, value = line.partition(":")
+            if colon:
+                message.setdefault(name.strip().lower(), value.strip())
+        return message
+
+    async def _line(self) -> str:
+        try:
+            line = await self._reader.readuntil(b"\n")
+        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            raise Broken from None
+        self._until_pause -= len(line)
+        if self._until_pause < 0:
+            self._until_pause = PAUSE_EVERY
+            await asyncio.sleep(PAUSE_SECONDS)
+        return line.decode("utf-8", "replace").rstrip("\r\n")

@@ -10,8 +10,10 @@ import asyncio
 
 from dependency_injector import containers, providers
 
+from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.composition.factories import (
     calls_of,
+    connection_of,
     database_of,
     manager_of,
     phone_driver_of,
@@ -23,13 +25,15 @@ from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.runtime.batch_worker import BatchWorker
+from phoneprov_adapters.runtime.comparison import Comparing
 from phoneprov_adapters.runtime.journal import log_batch, log_deployment
 from phoneprov_adapters.runtime.system import random_id, system_clock
-from phoneprov_adapters.runtime.tasks import OwnedTasks, aside
+from phoneprov_adapters.runtime.tasks import OwnedTasks
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.common import is_common
 from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.security.lookalikes import looks
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
@@ -44,6 +48,7 @@ from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.limits import SwitchLimits
 from phoneprov_core.deployments.ports import Reachability
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
@@ -59,7 +64,7 @@ from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.stores import Database
 from phoneprov_core.transfer.use_cases import Transfer
-from phoneprov_core.users.passwords import PasswordPolicy
+from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
 from phoneprov_core.vendor_services.use_cases import VendorServices
@@ -83,8 +88,9 @@ class Container(containers.DeclarativeContainer):
     hasher = providers.Singleton(Argon2Hasher, keys, workers=settings.provided.hash_threads)
     tokens = providers.Singleton(JwtTokens, keys)
     policy = providers.Singleton(
-        PasswordPolicy,
+        AccountPolicy,
         is_common=providers.Object(is_common),
+        looks=providers.Object(looks),
         shortest=settings.provided.shortest_password,
         longest=settings.provided.longest_password,
     )
@@ -93,7 +99,8 @@ class Container(containers.DeclarativeContainer):
     phone_commands = providers.Singleton(
         PhoneWeb, settings.provided.phone_web, settings.provided.phone_networks
     )
-    manager: providers.Provider[ManagerInterface | None] = providers.Singleton(manager_of, settings)
+    ami: providers.Provider[ManagerConnection | None] = providers.Singleton(connection_of, settings)
+    manager: providers.Provider[ManagerInterface | None] = providers.Singleton(manager_of, ami)
     phone_driver: providers.Provider[PhoneDriver] = providers.Singleton(
         phone_driver_of, settings, phone_commands, manager
     )
@@ -102,7 +109,14 @@ class Container(containers.DeclarativeContainer):
         Authenticate, database, tokens, settings.provided.level_rule, clock
     )
     login = providers.Singleton(
-        Login, database, hasher, tokens, settings.provided.lifetimes, clock, new_id
+        Login,
+        database,
+        hasher,
+        tokens,
+        settings.provided.lifetimes,
+        clock,
+        new_id,
+        guesses=settings.provided.guesses_per_address,
     )
     logout = providers.Singleton(Logout, database, tokens, clock)
     refresh = providers.Singleton(
@@ -126,10 +140,16 @@ class Container(containers.DeclarativeContainer):
     links = providers.Singleton(Links, database, clock, new_id)
     phones = providers.Singleton(Phones, database, settings.provided.shared_write, clock)
     profiles = providers.Singleton(
-        Profiles, database, clock, new_id, largest_xml=settings.provided.largest_xml
+        Profiles,
+        database,
+        clock,
+        new_id,
+        largest_xml=settings.provided.largest_xml,
+        most_profiles=settings.provided.most_profiles,
+        most_revisions=settings.provided.most_revisions,
     )
     journal = providers.Object(log_deployment)
-    watch = providers.Singleton(watch_of, settings, phone_commands)
+    watch = providers.Singleton(watch_of, settings, phone_commands, ami)
     reachability: providers.Provider[Reachability] = providers.Singleton(
         RealReachability, uploader, phone_commands
     )
@@ -152,6 +172,11 @@ class Container(containers.DeclarativeContainer):
         clock,
         new_id,
         filename_template=settings.provided.filename_template,
+        limits=providers.Singleton(
+            SwitchLimits,
+            settings.provided.switches_per_phone,
+            settings.provided.phones_per_caller,
+        ),
     )
     switch_profile = providers.Singleton(SwitchProfile, database, deploy)
     rollback = providers.Singleton(Rollback, database, deploy)
@@ -160,7 +185,7 @@ class Container(containers.DeclarativeContainer):
         database,
         deploy,
         reachability,
-        providers.Object(aside),
+        providers.Singleton(Comparing),
         clock,
     )
     deployments = providers.Singleton(Deployments, database, clock)
@@ -174,7 +199,7 @@ class Container(containers.DeclarativeContainer):
                 database,
                 deploy,
                 phone_driver,
-                providers.Singleton(calls_of, settings),
+                providers.Singleton(calls_of, ami),
                 tasks.provided.run,
                 clock,
                 new_id,
@@ -203,7 +228,16 @@ class Container(containers.DeclarativeContainer):
     vendor_users = providers.Singleton(VendorUsers, database, hasher, clock, new_id)
 
     transfer = providers.Singleton(
-        Transfer, database, hasher, policy, settings.provided.shared_write, clock, new_id
+        Transfer,
+        database,
+        hasher,
+        policy,
+        settings.provided.shared_write,
+        clock,
+        new_id,
+        providers.Factory(
+            Profiles, clock=clock, new_id=new_id, largest_xml=settings.provided.largest_xml
+        ).provider,
     )
 
     use_cases = providers.Singleton(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from phoneprov_adapters.asterisk.calls import ManagerCalls
+from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.composition.plugins import DATABASES, PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.composition.settings import Settings
@@ -29,7 +30,7 @@ def database_of(settings: Settings, box: SecretBox) -> Database:
     """The database, not yet open. Raises ``SettingsError``."""
     scheme = settings.database_scheme
     if scheme in DATABASES.built_in:
-        return database_at(settings.database_url, box)
+        return database_at(settings.database_url, box, settings.data_dir)
     database: Database = DATABASES.make(scheme, settings, box)
     return database
 
@@ -66,14 +67,23 @@ def uploader_of(settings: Settings) -> ConfigUploader:
         ) from None
 
 
-def manager_of(settings: Settings) -> ManagerInterface | None:
-    """Asterisk's manager interface, None where none is set up."""
-    return Manager(settings.manager) if settings.manager else None
+def connection_of(settings: Settings) -> ManagerConnection | None:
+    """The connection to Asterisk's manager interface, None if it is not configured. Raises
+    ``SettingsError``."""
+    try:
+        return ManagerConnection(settings.manager) if settings.manager else None
+    except ValueError as error:
+        raise SettingsError(f"PHONEPROV_AMI_TLS_CA: {error}") from None
 
 
-def calls_of(settings: Settings) -> ManagerCalls | None:
-    """What tells who is in a call, None where no manager interface is set up."""
-    return ManagerCalls(settings.manager) if settings.manager else None
+def manager_of(connection: ManagerConnection | None) -> ManagerInterface | None:
+    """Asterisk's manager interface, None if it is not configured."""
+    return Manager(connection) if connection else None
+
+
+def calls_of(connection: ManagerConnection | None) -> ManagerCalls | None:
+    """Lists phones in a call; None if no manager interface is configured."""
+    return ManagerCalls(connection) if connection else None
 
 
 def phone_driver_of(
@@ -98,5 +108,6 @@ def cisco_phones(
     return CiscoPhones(
         settings.restart,
         commands or PhoneWeb(settings.phone_web, settings.phone_networks),
-        manager or manager_of(settings),
+        manager or manager_of(connection_of(settings)),
+        settings.restart_type,
     )

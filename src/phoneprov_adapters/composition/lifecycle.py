@@ -13,6 +13,7 @@ from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.security.keys import SecretKeys, key_file, load_or_create_keys
 from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase
 from phoneprov_adapters.sql.engines.choice import embedded_file, is_embedded, presence_at
+from phoneprov_adapters.sql.engines.hosts import NotPostgres
 from phoneprov_adapters.sql.maintenance.key_rotation import MissingKeys
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date, newest
 from phoneprov_core.application import UseCases
@@ -168,7 +169,7 @@ async def running(
                 await require_keys(container)
                 await _mark_interrupted(database, first=presence is not None and presence.first)
             except Unavailable as error:
-                if not patient or is_embedded(url):
+                if not patient or is_embedded(url) or isinstance(error, NotPostgres):
                     raise
                 log.warning("The database is away. %s", error.message)
             if presence is not None:

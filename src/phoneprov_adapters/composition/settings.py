@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from phoneprov_adapters.asterisk.manager import ManagerSettings
+from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.composition.plugins import DATABASES, PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.composition.variables import SettingsError as SettingsError  # noqa: PLC0414
 from phoneprov_adapters.composition.variables import Variables
@@ -20,10 +20,17 @@ from phoneprov_adapters.security.threads import processors
 from phoneprov_adapters.sql.engines.choice import check_address
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.auth.model import Lifetimes
+from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.configuration.well_formed import LARGEST
-from phoneprov_core.devices.commands import DEFAULT_FILENAME_TEMPLATE, check_filename_template
+from phoneprov_core.deployments.limits import PHONES_PER_CALLER, SWITCHES_PER_PHONE
+from phoneprov_core.devices.commands import (
+    DEFAULT_FILENAME_TEMPLATE,
+    RestartType,
+    check_filename_template,
+)
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS
 
 _SCHEMES: Mapping[str, Literal["http", "https"]] = {"http": "http", "https": "https"}
 _TLS: Mapping[str, Tls] = {"off": "off", "explicit": "explicit", "implicit": "implicit"}
@@ -53,13 +60,19 @@ class Settings(Struct, frozen=True, kw_only=True):
     shortest_password: int
     longest_password: int
     hash_threads: int
+    guesses_per_address: int
+    switches_per_phone: int
+    phones_per_caller: int
     largest_xml: int
+    most_profiles: int
+    most_revisions: int
     largest_body: int
     ftp: FtpSettings
     filename_template: str
     phone_networks: PhoneNetworks
     phone_web: PhoneWebSettings
     restart: RestartBy
+    restart_type: RestartType
     manager: ManagerSettings | None
     confirm_seconds: int
     trusted_proxies: tuple[Network, ...]
@@ -107,6 +120,11 @@ def settings_from(read: Variables) -> Settings:
         longest_password=read.number("PHONEPROV_PASSWORD_MAX", 256, least=64),
         # Each takes 19 MiB while it works.
         hash_threads=read.number(HASH_THREADS, processors(), least=1),
+        guesses_per_address=read.number("PHONEPROV_GUESSES_PER_ADDRESS", GUESSES_PER_ADDRESS),
+        switches_per_phone=read.number("PHONEPROV_SWITCHES_PER_PHONE", SWITCHES_PER_PHONE),
+        phones_per_caller=read.number("PHONEPROV_PHONES_PER_CALLER", PHONES_PER_CALLER),
+        most_profiles=read.number("PHONEPROV_MOST_PROFILES", MOST_PROFILES),
+        most_revisions=read.number("PHONEPROV_MOST_REVISIONS", MOST_REVISIONS),
         largest_xml=read.number("PHONEPROV_CNF_XML_MAX", LARGEST, least=1024),
         largest_body=read.number("PHONEPROV_BODY_MAX", 1024 * 1024, least=1024),
         ftp=_ftp(read),
@@ -121,6 +139,7 @@ def settings_from(read: Variables) -> Settings:
             password=read.secret("PHONEPROV_PHONE_PASSWORD") or "",
         ),
         restart=read.choice("PHONEPROV_RESTART", RestartBy.AUTO),
+        restart_type=read.choice("PHONEPROV_RESTART_TYPE", RestartType.RESTART),
         manager=_manager(read),
         confirm_seconds=read.number("PHONEPROV_CONFIRM_TIMEOUT", 120),
         trusted_proxies=read.one("PHONEPROV_TRUSTED_PROXIES", "", _networks),
@@ -198,10 +217,12 @@ session (5) and the restart (8) a switch ends within 30."""
 
 def _manager(read: Variables) -> ManagerSettings | None:
     host = read.one("PHONEPROV_AMI_HOST", "", _host)
+    tls = read.truth("PHONEPROV_AMI_TLS", default=False)
     manager = ManagerSettings(
         host=host or "localhost",
-        port=read.port("PHONEPROV_AMI_PORT", 5038),
-        tls=read.truth("PHONEPROV_AMI_TLS", default=False),
+        port=read.port("PHONEPROV_AMI_PORT", 5039 if tls else 5038),
+        tls=tls,
+        tls_ca=read.text("PHONEPROV_AMI_TLS_CA", "") or None,
         user=read.text("PHONEPROV_AMI_USER", ""),
         secret=read.secret("PHONEPROV_AMI_SECRET") or "",
     )

@@ -1,4 +1,8 @@
-"""CSV (RFC 4180) in UTF-8. A first line names the columns; a semicolon separates, too."""
+"""CSV (RFC 4180) in UTF-8 or UTF-16. The first line names the columns.
+
+Commas, semicolons or tabs separate the cells. Spreadsheets may name the separator in a line
+before (``sep=;``) and write headings with capitals and blanks: ``Phone IP`` is ``phone_ip``.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from typing import Any, TextIO
 
 from phoneprov_adapters.files.cells import harmless, is_unicode, meant
 from phoneprov_adapters.files.pieces import Rows, in_pieces
+from phoneprov_adapters.files.text import open_text
 from phoneprov_core.transfer.model import Row, RowProblem
 
 
@@ -21,7 +26,7 @@ class CsvTable:
         self._path = path
 
     async def columns(self) -> tuple[str, ...]:
-        """The names in the first line; empty for an empty file."""
+        """The column names, in lower case with underscores; empty for an empty file."""
         return await asyncio.to_thread(self._columns)
 
     def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
@@ -31,13 +36,12 @@ class CsvTable:
     def _columns(self) -> tuple[str, ...]:
         with self._open() as file:
             try:
-                return tuple(_header(_reader(file)))
-            except csv.Error:
+                return tuple(_header(_reader(file)[0]))
+            except (csv.Error, UnicodeDecodeError):
                 return ()
 
     def _open(self) -> TextIO:
-        # Excel begins UTF-8 with a mark of its own. What is not UTF-8 is found row by row.
-        return self._path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
+        return open_text(self._path, newline="")
 
     @contextmanager
     def _rows(self) -> Iterator[Rows]:
@@ -45,28 +49,44 @@ class CsvTable:
             yield _rows(file)
 
 
-def _reader(file: TextIO) -> Any:
+_SEPARATORS = ",;\t"
+
+
+def _reader(file: TextIO) -> tuple[Any, int]:
+    """The reader, and the number of lines before the heading."""
+    start = file.tell()
     first = file.readline()
-    file.seek(0)
-    return csv.reader(file, delimiter=";" if ";" in first and "," not in first else ",")
+    named = first.strip().lower()
+    if named.startswith("sep=") and len(named) == len("sep=") + 1:
+        return csv.reader(file, delimiter=named[-1]), 1
+    if first.strip("\r\n").lower() == "sep=\t":
+        return csv.reader(file, delimiter="\t"), 1
+    file.seek(start)
+    return csv.reader(file, delimiter=max(_SEPARATORS, key=first.count)), 0
 
 
 def _header(reader: Any) -> list[str]:
-    return [name.strip() if is_unicode(name) else "?" for name in next(reader, [])]
+    return [
+        name.strip().lower().replace(" ", "_") if is_unicode(name) else "?"
+        for name in next(reader, [])
+    ]
 
 
 def _rows(file: TextIO) -> Rows:
     try:
-        reader = _reader(file)
+        reader, before = _reader(file)
         columns = _header(reader)
-    except csv.Error:
+    except (csv.Error, UnicodeDecodeError):
         return
     while True:
-        line = reader.line_num + 1
+        line = reader.line_num + before + 1
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            yield RowProblem(line, "", f"This is no CSV: {error}")
+            yield RowProblem(line, "", f"The line is not CSV: {error}")
+            return
+        except UnicodeDecodeError as error:
+            yield RowProblem(line, "", f"The text is not {error.encoding}")
             return
         if cells is None:
             return

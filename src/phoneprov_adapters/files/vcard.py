@@ -1,8 +1,9 @@
 """vCards (RFC 6350, and the older 3.0 and 2.1) as rows of a directory, by vobject.
 
 A contact's name is ``FN``; ``TEL`` of type ``CELL`` is mobile, ``HOME`` is home, any other is
-work, the first of each; ``ORG`` is company and department, ``UID`` the uuid if it is one. What
-vCard has no property for stands in ``X-PHONEPROV-...``.
+work, the first of each; ``FAX``, ``PAGER``, ``MODEM`` and ``TLX`` numbers are left out. ``ORG``
+is company and department, ``UID`` the uuid if it is one. Fields without a vCard property are
+``X-PHONEPROV-...``.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from typing import Any, TextIO
 import vobject
 from vobject.base import VObjectError
 
-from phoneprov_adapters.files.cells import is_unicode
 from phoneprov_adapters.files.pieces import Rows, in_pieces
+from phoneprov_adapters.files.text import open_text
+from phoneprov_adapters.files.vcard_lines import BadCard, normalised
 from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.transfer.model import Row, RowProblem
 
 _OWN = ("ringtone", "location", "building", "username")
 _NUMBERS = {"work": "WORK", "mobile": "CELL", "home": "HOME"}
+_NO_VOICE = {"FAX", "PAGER", "MODEM", "TLX"}
 _LONGEST = 4 * 1024 * 1024
 """Characters of one vCard: pictures stand in them."""
 
@@ -48,20 +51,20 @@ class VcardTable:
 
     @contextmanager
     def _rows(self) -> Iterator[Rows]:
-        with self._path.open(encoding="utf-8-sig", errors="surrogateescape") as file:
+        with open_text(self._path) as file:
             yield (self._row(line, text) for line, text in _cards(file))
 
     def _row(self, line: int, text: str) -> Row | RowProblem:
         if not text:
             return RowProblem(line, "", "The vCard does not end, or is too long")
-        if not is_unicode(text):
-            return RowProblem(line, "", "The vCard is not in UTF-8")
         try:
-            card = vobject.readOne(text)
+            card = vobject.readOne(normalised(text))
             cells = _cells(card.contents)
-        # The library lets out whatever its parts raise at a malformed value.
+        except BadCard as error:
+            return RowProblem(line, "", str(error))
+        # The library raises the errors of its parts for a malformed value.
         except (VObjectError, ValueError, LookupError, AttributeError, TypeError):
-            return RowProblem(line, "", "This is no vCard that can be read")
+            return RowProblem(line, "", "The vCard cannot be read")
         return Row(line, {name: cell for name, cell in cells.items() if name in self._columns})
 
 
@@ -69,7 +72,15 @@ def _cards(file: TextIO) -> Iterator[tuple[int, str]]:
     """Where each card begins, and its text; no text for one that does not end."""
     card: list[str] = []
     began, length = 0, 0
-    for number, line in enumerate(file, 1):
+    lines = enumerate(file, 1)
+    while True:
+        try:
+            number, line = next(lines)
+        except StopIteration:
+            break
+        except UnicodeDecodeError:
+            yield 1, ""
+            return
         bare = line.strip().upper()
         if bare == "BEGIN:VCARD" and not card:
             began, length = number, 0
@@ -90,6 +101,8 @@ def _cells(contents: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     for tel in contents.get("tel", ()):
         types = {part.upper() for kind in tel.params.get("TYPE", ()) for part in kind.split(",")}
         types |= {name.upper() for name in (*tel.params, *getattr(tel, "singletonparams", ()))}
+        if types & _NO_VOICE and "VOICE" not in types:
+            continue
         which = "mobile" if "CELL" in types else "home" if "HOME" in types else "work"
         number = str(tel.value).strip()
         cells.setdefault(which, number[4:] if number.lower().startswith("tel:") else number)

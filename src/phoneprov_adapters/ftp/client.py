@@ -1,14 +1,18 @@
-"""aioftp's client with three mends, each of which upstream could make unnecessary.
+"""aioftp's client with five changes, each of which a change upstream could make unnecessary.
 
-1. TLS on the data connection starts after the command. aioftp 0.28 finishes that handshake
-   before it sends STOR or RETR; vsftpd, ProFTPD and Pure-FTPd begin it only after they have
-   answered 150 (as RFC 4217, section 12, shows it), so that both sides wait for ever. Needed
-   until aioftp's issues 37 and 186 are closed and ``get_stream`` starts TLS on the 1xx reply.
+1. TLS on the data connection starts as soon as the command is sent, while the reply is awaited.
+   aioftp 0.28 finishes that handshake before it sends STOR or RETR; vsftpd, ProFTPD and
+   Pure-FTPd begin it only after they have answered 150 (RFC 4217, section 12), so that both
+   sides wait for ever. ftp-srv answers 150 only after the handshake. Starting both at once works
+   with all of them. Needed until aioftp's issues 37 and 186 are closed.
 2. Data connections go to the control connection's peer, whatever address a 227 reply names
    and however many addresses a host name has. Needed until ``get_passive_connection`` uses
    the peer instead of the name it was given.
-3. Replies are bounded, read leniently (a greeting in Latin-1 is no reason to fail) and never
-   logged; a reply cut off by the end of the connection is none.
+3. EPSV that is refused with any 5xx reply is followed by PASV: vsftpd answers 550 to a command
+   of ``cmds_denied``, others 522 or 530; aioftp accepts 50x only. TYPE is sent once a session.
+4. Replies are bounded, decoded leniently (a greeting in Latin-1 is not an error) and never
+   logged; a reply that the end of the connection cuts off does not count.
+5. Nothing is sent on a connection that is closed: uvloop raises RuntimeError for it.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from __future__ import annotations
 import asyncio
 import re
 import ssl
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 import aioftp
@@ -25,6 +30,7 @@ from aioftp.common import Code, SSLSessionBoundContext, ThrottleStreamIO, async_
 from phoneprov_adapters.ftp.settings import Tls
 
 _REPLY_LIMIT = 64 * 1024
+_REPLY_SECONDS = 1.0
 _PORT = re.compile(r"\(([!-~])\1\1(\d{1,5})\1\)")
 _HOST_PORT = re.compile(r"(?:\d{1,3},){4}(\d{1,3}),(\d{1,3})")
 
@@ -38,8 +44,8 @@ class BadReply(aioftp.AIOFTPException):
 class FtpClient(aioftp.Client):
     """One control connection and the data connections that belong to it.
 
-    It has no deadlines of its own: whoever calls sets them, and calls ``drop`` in the end.
-    ``context`` is needed for every ``tls`` but "off". ``idle`` tells whether every command
+    It has no deadlines of its own: the caller sets them, and calls ``drop`` in the end.
+    ``context`` is needed for every ``tls`` but "off". ``idle`` is true when every command
     has had its final reply, so that another one can be sent.
     """
 
@@ -51,6 +57,8 @@ class FtpClient(aioftp.Client):
         # Every writer is kept: one that is collected closes the socket under its successor.
         self._writers: list[asyncio.StreamWriter] = []
         self._reply_size = 0
+        self._type: ConnType | None = None
+        self._extended = True
 
     async def upgrade_to_tls(self, sslcontext: ssl.SSLContext | None = None) -> None:
         """Explicit TLS on the control connection, with the client's context if none is given."""
@@ -65,10 +73,23 @@ class FtpClient(aioftp.Client):
         await self._send_tls_protection_commands()
 
     def drop(self) -> None:
-        """Close every socket at once, without a word to the server."""
+        """Close every socket at once, without QUIT."""
         self.idle = False
         for writer in self._writers:
             writer.transport.abort()
+
+    async def command(  # type: ignore[override]  # The overloads of the base class are one here.
+        self,
+        command: str | None = None,
+        expected_codes: str | tuple[str, ...] = (),
+        wait_codes: str | tuple[str, ...] = (),
+        censor_after: int | None = None,
+    ) -> tuple[Code, list[str]] | None:
+        """Send a command, if any, and read its reply. Raises ConnectionResetError when the
+        connection is closed."""
+        if command is not None and self.stream.writer.transport.is_closing():
+            raise ConnectionResetError
+        return await super().command(command, expected_codes, wait_codes, censor_after)
 
     async def parse_response(self) -> tuple[Code, list[str]]:
         """One whole reply. Raises ``BadReply`` or ConnectionResetError when there is none."""
@@ -104,11 +125,33 @@ class FtpClient(aioftp.Client):
 
     @staticmethod
     def parse_pasv_response(s: str) -> tuple[str, int]:
-        """The port of a 227 reply (RFC 959, section 4.2). Its address is not looked at."""
+        """The port of a 227 reply (RFC 959, section 4.2). Its address is not used."""
         found = _HOST_PORT.search(s)
         if found is None:
             raise BadReply
         return "0.0.0.0", _port(int(found[1]) * 256 + int(found[2]))  # noqa: S104  # nosec B104
+
+    async def get_passive_connection(
+        self,
+        conn_type: ConnType = "I",
+        commands: Sequence[str] | None = None,  # noqa: ARG002  The base class has it.
+    ) -> Streams:
+        """A data connection by EPSV, or by PASV from the first refused EPSV on."""
+        if self._type != conn_type:
+            await self.command(f"TYPE {conn_type}", "200")
+            self._type = conn_type
+        port = await self._passive_port()
+        return await self._open_connection(self.server_host, port)
+
+    async def _passive_port(self) -> int:
+        if self._extended:
+            try:
+                return (await self._do_epsv())[1]
+            except aioftp.StatusCodeError as error:
+                if not error.received_codes[-1].matches("5xx"):
+                    raise
+                self._extended = False
+        return (await self._do_pasv())[1]
 
     @async_enterable
     async def get_stream(
@@ -124,10 +167,12 @@ class FtpClient(aioftp.Client):
         reader, writer = await self.get_passive_connection(conn_type)
         if offset:
             await self.command(f"REST {offset}", "350")
-        await self.command(command, expected_codes, wait_codes, censor_after)
+        reply = self.command(command, expected_codes, wait_codes, censor_after)
         control: ssl.SSLObject | None = self.stream.writer.get_extra_info("ssl_object")
-        if control is not None:
-            reader, writer = await self._start_tls(writer, control.session)
+        if control is None:
+            await reply
+        else:
+            reader, writer = await _both(reply, self._start_tls(writer, control.session))
         return DataConnectionThrottleStreamIO(self, reader, writer, throttles={"_": self.throttle})
 
     async def _open_connection(self, host: str, port: int) -> Streams:
@@ -145,14 +190,16 @@ class FtpClient(aioftp.Client):
     ) -> Streams:
         """The same connection over TLS.
 
-        The reader is a new one: what came in before the handshake was said by nobody we
-        know. Servers may insist that a data connection resumes the control connection's
-        session, which also proves that both ends are the same.
+        The reader is a new one: bytes that came in before the handshake are not authenticated.
+        Servers may insist that a data connection resumes the control connection's session,
+        which also proves that both ends are the same.
         """
         assert self._context is not None
         context: Any = self._context
         if session is not None:
             context = SSLSessionBoundContext(ssl.PROTOCOL_TLS_CLIENT, self._context, session)
+        if plain.transport.is_closing():
+            raise ConnectionResetError
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(limit=_REPLY_LIMIT)
         protocol = asyncio.StreamReaderProtocol(reader)
@@ -165,6 +212,28 @@ class FtpClient(aioftp.Client):
         writer = asyncio.StreamWriter(transport, protocol, reader, loop)
         self._writers.append(writer)
         return reader, writer
+
+
+async def _both(reply: Awaitable[object], handshake: Awaitable[Streams]) -> Streams:
+    """What the handshake made, when the reply is there too.
+
+    The reply says more about a failure than the handshake that fails with it: it is awaited a
+    little longer. Neither is left running.
+    """
+    replied = asyncio.ensure_future(reply)
+    secured = asyncio.ensure_future(handshake)
+    tasks: set[asyncio.Future[Any]] = {replied, secured}
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        if secured.done() and not replied.done():
+            await asyncio.wait({replied}, timeout=_REPLY_SECONDS)
+        if replied.done():
+            replied.result()
+        return await secured
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _port(number: int) -> int:

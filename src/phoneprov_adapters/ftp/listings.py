@@ -1,9 +1,9 @@
-"""What earlier attempts left in a server's folder, looked for once for all uploads under way.
+"""What earlier attempts left in a server's folder, listed once for all uploads under way.
 
-All phones of an office may read from one folder, and to list it takes the longer the more there
-are. What earlier attempts left behind was there before an upload began: a listing that another
-upload asked for since then tells of it as well. Nor need anybody wait for that listing: whoever
-asked for it removes what the others are looking for too.
+All phones of an office may read from one folder, and listing it takes longer the more there
+are. Files that earlier attempts left were there before an upload began: a listing that another
+upload requested since then shows them too. No upload waits for the listing of another one:
+the upload that lists removes what the others look for.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from phoneprov_adapters.ftp.names import (
-    aside_name,
+    hidden_names,
     is_leftover,
     may_be_leftover,
-    temporary_name,
+    plain_names,
 )
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.steps import Steps
@@ -26,13 +26,14 @@ _MOST_SERVERS = 64
 
 MANY = 4
 FRESH_SECONDS = 20.0
-"""While more than so many uploads are under way, a listing is taken for true for so long. What
-a killed process left is older when it may be tried again: its lease on the phone has to run out."""
+"""While more than ``MANY`` uploads are under way, a listing of the last ``FRESH_SECONDS`` is
+reused. Files of a killed process are older when its phone is tried again: the lease on the phone
+has to run out first."""
 
 
 class _Listing:
     """``names`` are those of temporary files, None while the server lists; ``uploads`` are those
-    that look for what was left behind."""
+    that look for leftover files."""
 
     def __init__(self, upload: Upload) -> None:
         self.began = asyncio.get_running_loop().time()
@@ -49,8 +50,8 @@ class Listings:
 
     @contextmanager
     def upload(self) -> Iterator[None]:
-        """An upload is under way. One that fails may leave something behind: what is known of
-        any folder is forgotten then."""
+        """An upload is under way. When one fails, it may leave a file: all listings are dropped
+        then."""
         self._under_way += 1
         try:
             yield
@@ -61,8 +62,8 @@ class Listings:
             self._under_way -= 1
 
     async def leftovers(self, session: FtpSession, steps: Steps, upload: Upload) -> list[str]:
-        """What this upload has to remove: what was left behind before it began, and perhaps
-        what others look for; nothing when another removes it. Raises like
+        """The names that this upload has to remove: files left before it began, and perhaps
+        those that others look for; none when another upload removes them. Raises like
         ``FtpSession.names``."""
         known = self._last.get(steps.server)
         since = steps.began - (FRESH_SECONDS if self._under_way > MANY else 0.0)
@@ -71,7 +72,7 @@ class Listings:
         if known.names is None:
             known.uploads.append(upload)
             return []
-        return _left_behind(known.names, [upload])
+        return _leftovers(known.names, [upload])
 
     async def _listed(self, session: FtpSession, server: str, upload: Upload) -> list[str]:
         listing = _Listing(upload)
@@ -85,11 +86,11 @@ class Listings:
             if self._last.get(server) is listing:
                 del self._last[server]
             raise
-        return _left_behind(listing.names, listing.uploads)
+        return _leftovers(listing.names, listing.uploads)
 
 
-def _left_behind(names: list[str], uploads: list[Upload]) -> list[str]:
-    own = {name(upload) for upload in uploads for name in (temporary_name, aside_name)}
+def _leftovers(names: list[str], uploads: list[Upload]) -> list[str]:
+    own = {name for upload in uploads for name in (*hidden_names(upload), *plain_names(upload))}
     return [
         name
         for name in names

@@ -1,11 +1,10 @@
-"""Replacing a file on a server that does not rename onto an existing one.
+"""Replaces a file on a server that does not rename onto an existing one.
 
-# Strategy: the old file is renamed aside, the new one takes its name, and the old one is
-# deleted by the caller when the new one has been verified. Compared with deleting first, a
-# failure (or a power cut) between the two renames costs one more rename instead of the file.
-# Its bytes are kept in memory all the same, for a server that lets a name go and then
-# refuses to give it back. Between the two renames nobody has the final name: that moment is
-# not left half-way, not even by a caller that is cancelled.
+# The old file is renamed aside, the new one takes its name, and the caller deletes the old one
+# when the new one has been verified. Compared with deleting first, a failure (or a power cut)
+# between the two renames costs one more rename instead of the file. Its bytes are kept in memory
+# too, for a server that renames a file and then refuses to rename it back. Between the two
+# renames no file has the final name: a caller that is cancelled waits until one has.
 """
 
 from __future__ import annotations
@@ -14,7 +13,9 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 
-from phoneprov_adapters.ftp.session import RENAMING, FtpSession
+from phoneprov_adapters.ftp.session import FtpSession
+from phoneprov_adapters.ftp.steps import RENAMING
+from phoneprov_core.devices.ports import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 
 NOT_ATOMIC = (
@@ -29,8 +30,8 @@ class Replacement:
     """One such replacement: ``temporary`` takes the name ``final`` from the old file, which
     gets the name ``aside``.
 
-    ``reopen`` makes a fresh session for putting the old file back; it has deadlines of its
-    own, since the upload's may be over by then. ``server`` is named in messages.
+    ``reopen`` opens a fresh session that restores the old file; it has deadlines of its own,
+    since those of the upload may have passed. ``server`` is named in messages.
     """
 
     def __init__(
@@ -50,15 +51,16 @@ class Replacement:
         self._overwritten = False
 
     async def perform(self, session: FtpSession) -> None:
-        """After it ``final`` is the new file. After an error it is the old one, whole.
+        """Makes ``final`` the new file. After an error it is the old one or, when only a reply
+        was lost, the new one, whole.
 
         Raises ``Refused`` when the server refuses, ``TimedOut`` when it does not answer;
-        the message says so when the old file could not be put back. A caller that is
-        cancelled gets its cancellation when the files are in order.
+        ``Refused`` with the code ``OUTCOME_UNKNOWN`` when the old file could not be restored. A
+        caller that is cancelled gets its cancellation when the files are in order.
         """
         old = await session.read(self._final, _OLD_LIMIT, RENAMING)
         if old is None:
-            raise self._refused()  # No file stands in the way: something else is wrong.
+            raise self._refused()  # There is no old file: the name itself is refused.
         await _to_the_end(self._swap(session, old))
 
     async def _swap(self, session: FtpSession, old: bytes) -> None:
@@ -74,12 +76,12 @@ class Replacement:
             raise
 
     async def _put_back(self, session: FtpSession, old: bytes) -> None:
-        """See to it that the final name is a whole file again, by rename or by writing it."""
+        """Restores the old file under the final name, by rename or by writing it."""
         if session.idle:
             try:
                 await self._restore(session, old)
             except PhoneprovError:
-                pass  # Perhaps its time was up; a fresh session has its own.
+                pass  # Perhaps its deadline passed; a fresh session has its own.
             else:
                 return
         session.drop()
@@ -93,20 +95,21 @@ class Replacement:
         except PhoneprovError:
             raise Refused(
                 f"The FTP server {self._server} failed while renaming, and the old file could "
-                f"not be put back: look there for {self._final} and {self._aside}."
+                f"not be put back: look there for {self._final} and {self._aside}.",
+                code=OUTCOME_UNKNOWN,
             ) from None
 
     async def _restore(self, session: FtpSession, old: bytes) -> None:
         found = await session.read(self._final, _OLD_LIMIT, RENAMING)
         if found is not None and not self._overwritten:
-            return  # The old file never left, or the new one did arrive.
+            return  # The old file was not renamed, or the new one has its name.
         try:
             if await session.rename(self._aside, self._final):
                 return
         except Refused:
             if not session.idle:
                 raise
-        self._overwritten = True  # From here on, what is found may be a part.
+        self._overwritten = True  # From here on, the file found may be a part.
         await session.store(self._final, old, RENAMING)
         await session.verify(self._final, len(old), hashlib.sha256(old).hexdigest(), RENAMING)
 
@@ -127,5 +130,5 @@ async def _to_the_end(work: Awaitable[None]) -> None:
         task.result()
         return
     if not task.cancelled():
-        task.exception()  # Looked at, so that nobody reports it as lost.
+        task.exception()  # Retrieved, so that it is not reported as lost.
     raise cancelled

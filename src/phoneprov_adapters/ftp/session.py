@@ -1,4 +1,4 @@
-"""A login on an FTP server, one method a thing that an upload does there."""
+"""A login on an FTP server, with one method for each operation of an upload."""
 
 from __future__ import annotations
 
@@ -10,28 +10,34 @@ from aioftp.client import DataConnectionThrottleStreamIO
 
 from phoneprov_adapters.ftp.client import FtpClient
 from phoneprov_adapters.ftp.settings import FtpSettings
-from phoneprov_adapters.ftp.steps import ServerRefused, Steps
+from phoneprov_adapters.ftp.steps import (
+    CONNECTING,
+    LOGGING_IN,
+    RENAMING,
+    UPLOADING,
+    VERIFYING,
+    ServerRefused,
+    Steps,
+)
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 
 BLOCK = 64 * 1024
 _LISTING_LIMIT = 1024 * 1024
 _GOODBYE = 1.0
 
-CONNECTING = "connecting"
-LOGGING_IN = "logging in"
-UPLOADING = "uploading"
-VERIFYING = "verifying"
-RENAMING = "renaming"
-
 
 class FtpSession:
     """Names are those of files in the configured folder.
 
-    Every method raises what ``Steps.step`` raises, naming the step. Whoever opens a session
-    must ``drop`` it, whatever happens.
+    Every method raises what ``Steps.step`` raises, naming the step. The caller that opens a
+    session must ``drop`` it. ``rename_sent`` is true from the moment RNTO is sent: from then on
+    the target may be the renamed file. ``rename_refused`` is true when the server's reply to the
+    last one says no.
     """
 
     def __init__(self, client: FtpClient, steps: Steps) -> None:
+        self.rename_sent = False
+        self.rename_refused = False
         self._client = client
         self._steps = steps
 
@@ -41,13 +47,14 @@ class FtpSession:
     ) -> FtpSession:
         """Connect, log in, go to the folder. Leaves no socket behind when it fails."""
         client = FtpClient(settings.tls, context)
+        is_clear = settings.tls == "off"
         try:
-            async with steps.step(CONNECTING, "the connection"):
+            async with steps.step(CONNECTING, "the connection", is_clear=is_clear):
                 await client.connect(host, settings.port)
             if settings.tls == "explicit":
                 async with steps.step(CONNECTING, "TLS"):
                     await client.upgrade_to_tls()
-            async with steps.step(LOGGING_IN, "the user or the password"):
+            async with steps.step(LOGGING_IN, "the user or the password", is_clear=is_clear):
                 await client.login(settings.user, settings.password)
             if settings.tls == "implicit":
                 async with steps.step(LOGGING_IN, "TLS for data connections"):
@@ -70,16 +77,16 @@ class FtpSession:
         self._client.drop()
 
     async def quit(self) -> None:
-        """Say goodbye, if the server still listens; it need not answer, nor for long."""
+        """Send QUIT, if the server waits for a command; its reply may be missing or late."""
         if self.idle:
             try:
                 async with Steps(self._steps.server, _GOODBYE, self._steps.rest()).step("leaving"):
                     await self._client.command("QUIT", "2xx")
             except PhoneprovError:
-                pass  # Nothing hangs on it: the file is in place.
+                pass  # The file is in place.
 
     async def store(self, name: str, content: bytes, doing: str = UPLOADING) -> None:
-        """Write a file, and have the server say that it has all of it."""
+        """Write a file, and read the server's reply that it has all of it."""
         async with self._steps.step(doing, "the file"):
             stream = await self._client.get_stream(f"STOR {name}", "1xx")
         for start in range(0, len(content), BLOCK):
@@ -87,12 +94,28 @@ class FtpSession:
                 async with self._steps.step(doing):
                     await stream.write(content[start : start + BLOCK])
             except Refused:
-                break  # It hung up half-way, a full disk perhaps: the reply below tells.
+                break  # It closed the connection, a full disk perhaps: the reply below tells.
         async with self._steps.step(doing, "the file"):
             await stream.finish()
 
     async def verify(self, name: str, size: int, sha256: str, doing: str = VERIFYING) -> None:
         """Read a file back. Raises ``Refused`` when it is not of this size and SHA-256."""
+        if not await self._is_as_sent(name, size, sha256, doing):
+            raise Refused(
+                f"The FTP server {self._steps.server} returned different content than was "
+                f"uploaded while {doing}."
+            )
+
+    async def holds(self, name: str, size: int, sha256: str) -> bool:
+        """Whether there is a file of this size and SHA-256."""
+        try:
+            return await self._is_as_sent(name, size, sha256, VERIFYING)
+        except ServerRefused as refused:
+            if refused.reply != "550":
+                raise
+            return False
+
+    async def _is_as_sent(self, name: str, size: int, sha256: str, doing: str) -> bool:
         digest = hashlib.sha256()
         received = 0
 
@@ -101,11 +124,13 @@ class FtpSession:
             received += len(block)
             digest.update(block)
             if received > size:
-                raise self._differs(doing)
+                raise _Longer
 
-        await self._retrieve(f"RETR {name}", doing, take)
-        if received != size or digest.hexdigest() != sha256:
-            raise self._differs(doing)
+        try:
+            await self._retrieve(f"RETR {name}", doing, take)
+        except _Longer:
+            return False
+        return received == size and digest.hexdigest() == sha256
 
     async def read(self, name: str, limit: int, doing: str) -> bytes | None:
         """A file's content, None when the server gives none. Raises ``Refused`` when it has
@@ -131,10 +156,12 @@ class FtpSession:
         do when a file of that name exists."""
         async with self._steps.step(RENAMING):
             await self._client.command(f"RNFR {source}", "350")
+        self.rename_sent, self.rename_refused = True, False
         try:
             async with self._steps.step(RENAMING):
                 await self._client.command(f"RNTO {target}", "2xx")
         except ServerRefused as refused:
+            self.rename_refused = True
             if refused.reply not in {"550", "553"}:
                 raise
             return False
@@ -145,8 +172,16 @@ class FtpSession:
         async with self._steps.step("removing"):
             await self._client.command(f"DELE {name}", "2xx")
 
+    async def removed(self, name: str) -> bool:
+        """Delete a file. False when the server refuses, as it does when there is none."""
+        try:
+            await self.remove(name)
+        except ServerRefused:
+            return False
+        return True
+
     async def names(self) -> list[str]:
-        """What is in the folder, hidden files too, as far as the server tells.
+        """The names in the folder, hidden files too if the server lists them.
 
         Only names without spaces come out right: facts, rights and dates stand before the
         name, which is the last word of a line in each of the formats (RFC 3659, section 7;
@@ -182,11 +217,9 @@ class FtpSession:
         async with self._steps.step(doing):
             await stream.finish()
 
-    def _differs(self, doing: str) -> Refused:
-        return Refused(
-            f"The FTP server {self._steps.server} gave back other bytes than it was sent "
-            f"while {doing}."
-        )
+
+class _Longer(Exception):
+    """A file is longer than it should be; the rest is not read."""
 
 
 async def _block(stream: DataConnectionThrottleStreamIO) -> bytes:

@@ -5,28 +5,34 @@ from __future__ import annotations
 import hashlib
 import ssl
 
+from phoneprov_adapters.ftp.aftermath import FOUND_LATER, Aftermath
 from phoneprov_adapters.ftp.listings import Listings
-from phoneprov_adapters.ftp.names import aside_name, check_names, temporary_name
+from phoneprov_adapters.ftp.names import Names, check_names, hidden_names, plain_names
 from phoneprov_adapters.ftp.replace import NOT_ATOMIC, Replacement
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.settings import FtpSettings
-from phoneprov_adapters.ftp.steps import Steps
+from phoneprov_adapters.ftp.steps import RENAMING, ServerRefused, Steps
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.devices.ports import ConfigUploader, Upload, Uploaded
+from phoneprov_core.devices.ports import OUTCOME_UNKNOWN, ConfigUploader, Upload, Uploaded
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError
 
 _MOST_LEFTOVERS = 32
+
+NOT_HIDDEN = (
+    "the server refuses names that begin with a dot, so the temporary file had a visible name"
+)
 
 
 class FtpUploader(ConfigUploader):
     """Uploads over FTP, one login an upload; the port's docstring is the contract.
 
-    A server that is configured is taken as it is; a phone's address is asked of ``networks``
-    at each upload, since the inventory may hold older ones. Content that is there already is
-    uploaded and verified all the same: then it is true whoever changed the file meanwhile.
+    A configured server is not checked; a phone's address is checked against ``networks`` at each
+    upload, since the inventory may hold older ones. Content that is there already is uploaded
+    and verified again, since another program may have changed the file.
 
-    What earlier attempts left behind is looked for in listings that uploads under way share (see
-    ``listings``).
+    Files that earlier attempts left are found in listings that concurrent uploads share (see
+    ``listings``). When a fault follows the rename, the outcome is found out over a fresh
+    connection (see ``aftermath``), which may take 2 seconds beyond ``total``.
 
     Sockets are closed at once when the caller is cancelled, with one exception: on a server
     that does not rename onto an existing file (a note says so) the replacement begun is
@@ -56,8 +62,9 @@ class FtpUploader(ConfigUploader):
         steps = Steps(server, self._settings.timeout, self._settings.total)
         session = await self._open(host, steps)
         try:
-            notes = await self._put(session, upload, digest, host, steps)
-            notes += await self._tidy(session, upload, steps, moved_aside=NOT_ATOMIC in notes)
+            names, notes = await self._put(session, upload, digest, host, steps)
+            aside = names.aside if NOT_ATOMIC in notes else None
+            notes += await self._tidy(session, upload, steps, aside)
             await session.quit()
         finally:
             session.drop()
@@ -65,8 +72,8 @@ class FtpUploader(ConfigUploader):
         return Uploaded(place, len(upload.content), digest, notes)
 
     async def log_in(self, phone_ip: str | None, seconds: float) -> str:
-        """Log in where a file for this phone would go, and leave: ``host:port``. Nothing is
-        written. Raises like ``upload``; all of it ends within ``seconds``."""
+        """Log in where a file for this phone would go, and log out: ``host:port``. Writes
+        nothing. Raises like ``upload``; all of it ends within ``seconds``."""
         host = self._host(phone_ip)
         server = self._settings.server_of(host)
         steps = Steps(server, min(self._settings.timeout, seconds), seconds)
@@ -92,64 +99,63 @@ class FtpUploader(ConfigUploader):
 
     async def _put(
         self, session: FtpSession, upload: Upload, digest: str, host: str, steps: Steps
-    ) -> tuple[str, ...]:
-        temporary, size = temporary_name(upload), len(upload.content)
+    ) -> tuple[Names, tuple[str, ...]]:
+        """Put the file in place: the names that were used, and notes."""
+        names, size = hidden_names(upload), len(upload.content)
         notes: tuple[str, ...] = ()
         try:
-            await session.store(temporary, upload.content)
-            await session.verify(temporary, size, digest)
-            if not await session.rename(temporary, upload.filename):
-                await self._replacement(upload, host, steps).perform(session)
-                notes = (NOT_ATOMIC,)
-        except PhoneprovError:
-            await self._clean_up(session, temporary, host, steps)
-            raise
-        await session.verify(upload.filename, size, digest)
-        return notes
+            try:
+                await session.store(names.temporary, upload.content)
+            except ServerRefused as refused:
+                if refused.reply not in {"550", "553"}:
+                    raise
+                names = plain_names(upload)
+                await session.store(names.temporary, upload.content)
+                notes = (NOT_HIDDEN,)
+            began = steps.left()
+            await session.verify(names.temporary, size, digest)
+            if steps.left() < 2 * (began - steps.left()):
+                # The rename and the second read back would not end in time: better no rename
+                # than one whose outcome is unknown.
+                raise steps.late(RENAMING)
+            if not await session.rename(names.temporary, upload.filename):
+                notes += (NOT_ATOMIC,)
+                await self._replacement(upload, names, host, steps).perform(session)
+            await session.verify(upload.filename, size, digest)
+        except PhoneprovError as error:
+            if error.code == OUTCOME_UNKNOWN:
+                raise
+            aftermath = Aftermath(steps, lambda time: self._open(host, time))
+            if not session.rename_sent:
+                await aftermath.clean_up(session, names.temporary)
+                raise
+            if not await aftermath.is_in_place(session, upload, names.temporary, digest, error):
+                raise
+            notes += (FOUND_LATER,)
+        return names, notes
 
-    def _replacement(self, upload: Upload, host: str, steps: Steps) -> Replacement:
+    def _replacement(self, upload: Upload, names: Names, host: str, steps: Steps) -> Replacement:
         timeout = self._settings.timeout
         return Replacement(
             steps.server,
             lambda: self._open(host, Steps(steps.server, timeout, timeout)),
-            temporary=temporary_name(upload),
+            temporary=names.temporary,
             final=upload.filename,
-            aside=aside_name(upload),
+            aside=names.aside,
         )
 
-    async def _clean_up(self, session: FtpSession, temporary: str, host: str, steps: Steps) -> None:
-        """Delete the temporary file after a failure, if that is possible in one more step.
-
-        A connection that is out of step after the failure cannot be asked: another is made.
-        """
-        rest = steps.rest()
-        try:
-            if session.idle:
-                await session.remove(temporary)
-                return
-            session.drop()
-            if rest <= 0:
-                return
-            fresh = await self._open(host, Steps(steps.server, rest, rest))
-            try:
-                await fresh.remove(temporary)
-                await fresh.quit()
-            finally:
-                fresh.drop()
-        except PhoneprovError:
-            pass  # The next attempt removes it; what is raised is why this one failed.
-
     async def _tidy(
-        self, session: FtpSession, upload: Upload, steps: Steps, *, moved_aside: bool
+        self, session: FtpSession, upload: Upload, steps: Steps, aside: str | None
     ) -> tuple[str, ...]:
-        """Delete what attempts for this file left behind, now that the new file is in place.
+        """Delete the files that attempts for this name left, now that the new file is in place;
+        ``aside`` is the old file if it was renamed.
 
         Last, and not first: an attempt that was killed may have left the only whole copy of
         the old file under such a name. A failure is a note, for the upload is done.
         """
         try:
-            if moved_aside:
-                await session.remove(aside_name(upload))
+            if aside is not None:
+                await session.remove(aside)
             left = await self._listings.leftovers(session, steps, upload)
             for name in left[:_MOST_LEFTOVERS]:
                 await session.remove(name)

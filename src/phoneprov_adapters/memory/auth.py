@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import msgspec
 from msgspec import Struct
 
@@ -10,8 +12,15 @@ from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.auth.model import Exchange, Principal, Session
-from phoneprov_core.auth.ports import LoginAttemptStore, SessionStore
-from phoneprov_core.auth.throttle import WINDOW, Attempts
+from phoneprov_core.auth.ports import (
+    Familiarity,
+    LoginAddressStore,
+    LoginAttemptStore,
+    SessionStore,
+)
+from phoneprov_core.auth.throttle import KEPT_UNKNOWN, RECENT, Attempts
+from phoneprov_core.kernel.rates import Rate, RateStore
+from phoneprov_core.users.model import folded
 
 
 class KeptSession(Struct, frozen=True):
@@ -118,7 +127,7 @@ class MemorySessions(SessionStore):
 
 
 class MemoryLoginAttempts(LoginAttemptStore):
-    """Counted guesses; counts that nobody needs any more go when others are kept."""
+    """Counted guesses; old counts of unknown names are removed when others are kept."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -136,12 +145,99 @@ class MemoryLoginAttempts(LoginAttemptStore):
     async def keep(self, key: str, attempts: Attempts) -> None:
         self._tables.put(COUNTED, Counted(key, attempts))
         if attempts.failures == 1:
-            self._forget_before(attempts.last_at - 4 * WINDOW)
+            self._forget_before(attempts.last_at - KEPT_UNKNOWN, but=key)
 
     async def clear(self, key: str) -> None:
         self._tables.remove(COUNTED, key)
 
-    def _forget_before(self, moment: int) -> None:
+    def _forget_before(self, moment: int, but: str) -> None:
         table = self._tables.of(COUNTED)
-        while (oldest := next(table.group(), None)) and oldest.last_at < moment:
-            table.discard(oldest.key)
+        old = itertools.takewhile(lambda one: one.last_at < moment, table.group())
+        for one in [one for one in old if not one.attempts.known and one.key != but]:
+            table.discard(one.key)
+
+
+class LoginAddress(Struct, frozen=True):
+    """An address that an account logged in from, and when last."""
+
+    key: str
+    user_uuid: str
+    address: str
+    last_at: int
+
+
+LOGIN_ADDRESSES: Kind[LoginAddress] = Kind(
+    "login address",
+    key="key",
+    created="last_at",
+    references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
+    found_by=("address",),
+)
+
+
+class MemoryLoginAddresses(LoginAddressStore):
+    """Addresses of logins, one record an account and address."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def familiarity(self, username: str, address: str, since: int) -> Familiarity:
+        user = next(self._tables.of(USERS).group(("username", folded(username))), None)
+        table = self._tables.of(LOGIN_ADDRESSES)
+        of_account = list(table.group(("user_uuid", user.uuid))) if user else []
+        recent = [one for one in of_account if one.last_at > since]
+        return Familiarity(
+            account=bool(recent),
+            address=any(one.last_at > since for one in table.group(("address", address))),
+            both=any(one.address == address for one in recent),
+        )
+
+    async def remember(self, user_uuid: str, address: str, now: int) -> None:
+        table = self._tables.of(LOGIN_ADDRESSES)
+        for one in list(table.group(("user_uuid", user_uuid))):
+            if one.last_at <= now - RECENT:
+                table.discard(one.key)
+        made = LoginAddress(f"{user_uuid} {address}", user_uuid, address, now)
+        self._tables.put(LOGIN_ADDRESSES, made)
+
+
+class Counter(Struct, frozen=True):
+    """The events of one subject in one window."""
+
+    subject: str
+    first_at: int
+    events: int
+    items: tuple[str, ...] = ()
+
+
+RATES: Kind[Counter] = Kind("rate", key="subject", created="first_at")
+
+
+class MemoryRates(RateStore):
+    """Rates, one record a subject."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def add(
+        self, subject: str, rate: Rate, now: int, *, item: str = "", force: bool = False
+    ) -> int:
+        if not rate.most:
+            return 0
+        table = self._tables.of(RATES)
+        before = table.get(subject)
+        if before is None or not now - rate.window < before.first_at <= now + rate.window:
+            before = Counter(subject, now, 0)
+        if item and item in before.items:
+            return 0
+        if before.events >= rate.most and not force:
+            return max(1, min(rate.window, before.first_at + rate.window - now))
+        items = (*before.items, item) if item else before.items
+        table.set(Counter(subject, before.first_at, before.events + 1, items))
+        return 0
+
+    async def take_back(self, subject: str) -> None:
+        counter = self._tables.of(RATES).get(subject)
+        if counter is not None and counter.events:
+            fewer = msgspec.structs.replace(counter, events=counter.events - 1)
+            self._tables.put(RATES, fewer)

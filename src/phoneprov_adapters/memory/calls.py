@@ -1,4 +1,4 @@
-"""Calls that were only said to be."""
+"""Calls as a test sets them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phoneprov_core.phones.model import Phone
 
 class MemoryCalls(Calls):
     """The phones whose MACs are in ``talking`` are in a call; ``failure`` is raised if set.
-    ``asked`` are the MACs that were asked about."""
+    ``asked`` lists the MACs of the queries."""
 
     def __init__(self) -> None:
         self.talking: set[str] = set()

@@ -17,8 +17,12 @@ from phoneprov_adapters.memory.access import (
 )
 from phoneprov_adapters.memory.auth import (
     COUNTED,
+    LOGIN_ADDRESSES,
+    RATES,
     SESSIONS,
+    MemoryLoginAddresses,
     MemoryLoginAttempts,
+    MemoryRates,
     MemorySessions,
 )
 from phoneprov_adapters.memory.batches import BATCH_PHONES, BATCHES, MemoryBatches
@@ -43,10 +47,18 @@ from phoneprov_adapters.memory.kems import KEMS, MemoryKems
 from phoneprov_adapters.memory.links import LINKS, MemoryLinks
 from phoneprov_adapters.memory.phones import PHONES, MemoryPhones
 from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
+from phoneprov_adapters.memory.provisioning import (
+    DISCOVERED_PHONES,
+    FETCHES,
+    SERVED_FILES,
+    MemoryDiscoveredPhones,
+    MemoryFetches,
+    MemoryServedFiles,
+)
 from phoneprov_adapters.memory.records import Kind, Records
-from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions
+from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions, MemoryWholeProfiles
 from phoneprov_adapters.memory.tables import Schema, Tables
-from phoneprov_adapters.memory.users import PASSWORDS, USERS, MemoryUsers
+from phoneprov_adapters.memory.users import LOOKS, PASSWORDS, USERS, MemoryUsers
 from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES, MemoryVendorPhones
 from phoneprov_adapters.memory.vendor_services import VENDOR_SERVICES, MemoryVendorServices
 from phoneprov_adapters.memory.vendor_users import VENDOR_USERS, MemoryVendorUsers
@@ -56,10 +68,13 @@ from phoneprov_core.kernel.store import ReadAndWrite
 SCHEMA = Schema(
     USERS,
     PASSWORDS,
+    LOOKS,
     PERMISSIONS,
     ASSIGNMENTS,
     SESSIONS,
     COUNTED,
+    LOGIN_ADDRESSES,
+    RATES,
     PHONES,
     KEMS,
     VENDOR_PHONES,
@@ -71,6 +86,9 @@ SCHEMA = Schema(
     SERVICE_SESSIONS,
     BATCHES,
     BATCH_PHONES,
+    SERVED_FILES,
+    FETCHES,
+    DISCOVERED_PHONES,
     VENDOR_USERS,
     EXTENSIONS,
     LINKS,
@@ -107,6 +125,14 @@ class MemoryTransaction:
         return MemoryLoginAttempts(self._tables)
 
     @cached_property
+    def login_addresses(self) -> MemoryLoginAddresses:
+        return MemoryLoginAddresses(self._tables)
+
+    @cached_property
+    def rates(self) -> MemoryRates:
+        return MemoryRates(self._tables)
+
+    @cached_property
     def phones(self) -> MemoryPhones:
         return MemoryPhones(self._tables)
 
@@ -131,6 +157,10 @@ class MemoryTransaction:
         return MemoryProfiles(self._tables)
 
     @cached_property
+    def whole_profiles(self) -> MemoryWholeProfiles:
+        return MemoryWholeProfiles(self._tables)
+
+    @cached_property
     def revisions(self) -> MemoryRevisions:
         return MemoryRevisions(self._tables)
 
@@ -149,6 +179,18 @@ class MemoryTransaction:
     @cached_property
     def service_sessions(self) -> MemoryServiceSessions:
         return MemoryServiceSessions(self._tables)
+
+    @cached_property
+    def served_files(self) -> MemoryServedFiles:
+        return MemoryServedFiles(self._tables)
+
+    @cached_property
+    def fetches(self) -> MemoryFetches:
+        return MemoryFetches(self._tables)
+
+    @cached_property
+    def discovered_phones(self) -> MemoryDiscoveredPhones:
+        return MemoryDiscoveredPhones(self._tables)
 
     @cached_property
     def vendor_users(self) -> MemoryVendorUsers:

@@ -81,6 +81,15 @@ class MemoryDeploymentRows(DeploymentRows):
         behind = None if after is None else DEPLOYMENTS.position(after)
         return self._matching(owner, behind)[offset : offset + limit]
 
+    async def newest(
+        self, limit: int, *, before: Deployment | None = None, owner: str | None = None
+    ) -> list[Deployment]:
+        found = self._matching(owner)
+        if before is not None:
+            last = DEPLOYMENTS.position(before)
+            found = [one for one in found if DEPLOYMENTS.position(one) < last]
+        return found[::-1][:limit]
+
     def _matching(self, owner: str | None, after: Position | None = None) -> list[Deployment]:
         wanted = self._wanted
         group = EVERY if wanted.mac is None else ("mac", wanted.mac)
@@ -124,7 +133,7 @@ class MemoryDeployments(MemoryStore[Deployment], DeploymentStore):
             for one in self._tables.of(DEPLOYMENTS).group(("mac", current.mac))
             if one.place is not None
             and one.number < current.number
-            and one.sha256 != current.sha256
+            and one.brought_other_than(current)
         ]
         return max(earlier, key=lambda one: one.number, default=None)
 

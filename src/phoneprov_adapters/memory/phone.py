@@ -1,4 +1,4 @@
-"""Phones and a manager interface that only remember what they were told."""
+"""Phones and a manager interface that record what they are sent."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.deployments.ports import DeviceInformation, PhoneInformation
-from phoneprov_core.devices.commands import execute_body, require_single_lines
+from phoneprov_core.devices.commands import execute_body, require_phone, require_single_lines
 from phoneprov_core.devices.ports import KeyPress, ManagerAction, ManagerInterface, PhoneCommands
-from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.errors import PhoneprovError, Refused
 
 
 async def _at_once(_seconds: float) -> None:
@@ -18,8 +18,8 @@ async def _at_once(_seconds: float) -> None:
 
 
 class MemoryPhone(PhoneCommands, PhoneInformation):
-    """Every phone at once: ``sent`` holds, by canonical address, what each was sent, and
-    ``tells`` what each tells of itself, nothing unless it was set.
+    """All phones: ``sent`` holds, by canonical address, the commands each was sent, ``tells``
+    the information each gives about itself, empty unless it was set.
 
     Pauses take no time unless a ``sleep`` is given.
     """
@@ -37,15 +37,20 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
         self._failure: tuple[int, PhoneprovError] | None = None
 
     def fail(self, error: PhoneprovError, *, after: int = 0) -> None:
-        """Plan one failure: ``after`` more commands are carried out, the next one, which is
-        sent as well, raises ``error``."""
+        """Plan one failure: ``after`` more commands succeed; the next one, which is recorded as
+        well, raises ``error``."""
         self._failure = (after, error)
 
-    async def execute(self, phone_ip: str, commands: Sequence[KeyPress]) -> None:
+    async def execute(
+        self, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+    ) -> None:
         address = self._networks.allowed(phone_ip)
         for command in commands:
             execute_body(command.uri)
         async with self._turns[address]:
+            told = self.tells.get(address, DeviceInformation())
+            if mac is not None and isinstance(told, DeviceInformation):
+                require_phone(mac, told.mac)
             for command in commands:
                 self.sent.setdefault(address, []).append(command.uri)
                 self._fail_if_planned()
@@ -68,15 +73,17 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
 
 
 class MemoryManager(ManagerInterface):
-    """An Asterisk that accepts every action and keeps it in ``performed``."""
+    """An Asterisk that accepts every action and keeps it in ``performed``, except a NOTIFY to
+    an endpoint that is in ``unregistered``."""
 
     def __init__(self) -> None:
         self.performed: list[ManagerAction] = []
+        self.unregistered: set[str] = set()
         self._failures: deque[PhoneprovError] = deque()
 
     def fail(self, error: PhoneprovError) -> None:
         """Plan that the next action, which is not performed, raises ``error``; several
-        planned failures come in turn."""
+        planned failures occur in order."""
         self._failures.append(error)
 
     async def perform(self, action: ManagerAction) -> None:
@@ -84,4 +91,6 @@ class MemoryManager(ManagerInterface):
         await asyncio.sleep(0)
         if self._failures:
             raise self._failures.popleft()
+        if action.name == "PJSIPNotify" and dict(action.fields)["Endpoint"] in self.unregistered:
+            raise Refused("The phone is not registered with Asterisk; restart it by hand.")
         self.performed.append(action)

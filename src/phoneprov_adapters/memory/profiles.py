@@ -5,16 +5,16 @@ from __future__ import annotations
 from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
 from phoneprov_adapters.memory.store import MemoryStore
 from phoneprov_adapters.memory.users import USERS
-from phoneprov_core.profiles.model import Profile
+from phoneprov_core.profiles.model import ProfileRecord
 
-PROFILES: Kind[Profile] = Kind(
+PROFILES: Kind[ProfileRecord] = Kind(
     "profile",
     owner="user_uuid",
     references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
 )
 
 
-class MemoryProfiles(MemoryStore[Profile]):
+class MemoryProfiles(MemoryStore[ProfileRecord]):
     """Profiles, by uuid."""
 
     kind = PROFILES

@@ -6,12 +6,17 @@ from itertools import islice
 
 from msgspec import Struct
 
-from phoneprov_adapters.memory.profiles import PROFILES
+from phoneprov_adapters.memory.batches import BATCHES
+from phoneprov_adapters.memory.deployments import DEPLOYMENTS
+from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
 from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference, Unique
 from phoneprov_adapters.memory.tables import Tables
+from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.profiles.model import Revision
-from phoneprov_core.profiles.ports import RevisionStore
+from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision, whole
+from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
+
+_OTHERS = 3  # see the port
 
 
 class KeptRevision(Struct, frozen=True):
@@ -53,12 +58,42 @@ class MemoryRevisions(RevisionStore):
         return next((kept.revision for kept in group), None)
 
     async def newest(self, profile_uuid: str) -> Revision | None:
-        kept = list(self._tables.of(REVISIONS).group(("profile_uuid", profile_uuid)))
-        return kept[-1].revision if kept else None
+        kept = newest_of(self._tables, profile_uuid)
+        return None if kept is None else kept.revision
 
     async def cnf_xml(self, uuid: str) -> str | None:
         kept = self._tables.of(REVISIONS).get(uuid)
         return None if kept is None else kept.cnf_xml
+
+    async def remove_oldest(self, profile_uuid: str, most: int) -> int:
+        kept = list(self._tables.of(REVISIONS).group(("profile_uuid", profile_uuid)))
+        unneeded = [one for one in kept[:-1] if not self._is_needed(one)]
+        removed = unneeded[: max(0, len(kept) - most)]
+        for one in removed:
+            self._tables.remove(REVISIONS, one.uuid)
+        return len(removed)
+
+    def _is_needed(self, kept: KeptRevision) -> bool:
+        key = (kept.profile_uuid, kept.number)
+        for one in self._tables.of(DEPLOYMENTS).group(EVERY):
+            if (one.profile_uuid, one.revision) == key and (
+                one.outcome is Outcome.RUNNING
+                or (one.place is not None and self._others_since(one) <= _OTHERS)
+            ):
+                return True
+        return any(
+            (one.batch.profile_uuid, one.batch.revision) == key and one.batch.ended_at is None
+            for one in self._tables.of(BATCHES).group(EVERY)
+        )
+
+    def _others_since(self, deployment: Deployment) -> int:
+        """How many other revisions were put onto the phone later."""
+        later = {
+            (one.profile_uuid, one.revision)
+            for one in self._tables.of(DEPLOYMENTS).group(("mac", deployment.mac))
+            if one.number > deployment.number and one.place is not None
+        }
+        return len(later - {(deployment.profile_uuid, deployment.revision)})
 
     async def count(self, owner: str | None = None) -> int:
         return self._tables.of(REVISIONS).count(_group(owner))
@@ -74,6 +109,44 @@ class MemoryRevisions(RevisionStore):
         behind = None if after is None else (after.number, after.uuid)
         group = self._tables.of(REVISIONS).group(_group(owner), behind)
         return [kept.revision for kept in islice(group, offset, offset + limit)]
+
+
+def newest_of(tables: Tables, profile_uuid: str) -> KeptRevision | None:
+    """The newest revision of a profile."""
+    kept = list(tables.of(REVISIONS).group(("profile_uuid", profile_uuid)))
+    return kept[-1] if kept else None
+
+
+class MemoryWholeProfiles(WholeProfileStore):
+    """Profiles with their newest configuration."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._profiles = MemoryProfiles(tables)
+
+    async def find(self, key: str) -> Profile | None:
+        record = await self._profiles.find(key)
+        return None if record is None else self._whole(record)
+
+    async def count(self, owner: str | None = None) -> int:
+        return await self._profiles.count(owner)
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: Profile | None = None,
+        offset: int = 0,
+        owner: str | None = None,
+    ) -> list[Profile]:
+        position = None if after is None else (after.created_at, after.uuid)
+        group = EVERY if owner is None else ("user_uuid", owner)
+        records = islice(self._tables.of(PROFILES).group(group, position), offset, offset + limit)
+        return [found for record in records if (found := self._whole(record)) is not None]
+
+    def _whole(self, record: ProfileRecord) -> Profile | None:
+        kept = newest_of(self._tables, record.uuid)
+        return None if kept is None else whole(record, kept.cnf_xml)
 
 
 def _group(owner: str | None) -> tuple[str, str | None]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import unicodedata
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.auth.ports import Tokens
+from phoneprov_core.configuration.comparison import Compared, Comparison, compare
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.users.passwords import PasswordHasher
 from phoneprov_core.vendor_users.ports import PinHasher
@@ -62,10 +63,16 @@ class PlainHasher(PasswordHasher, PinHasher):
         self.parameters = parameters
         self._salts = itertools.count(1)
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, *, first: bool = True) -> str:  # noqa: ARG002
         return self._hash("plain", password)
 
-    async def verify(self, password: str, hash_: str | None) -> bool:
+    async def verify(
+        self,
+        password: str,
+        hash_: str | None,
+        *,
+        first: bool = True,  # noqa: ARG002
+    ) -> bool:
         return _made("plain", password, hash_)
 
     def is_outdated(self, hash_: str) -> bool:
@@ -138,9 +145,9 @@ async def await_directly(work: Awaitable[T]) -> T:
     return await work
 
 
-async def compute_directly(work: Callable[[], T]) -> T:
-    """An ``Aside`` that is none: everybody waits meanwhile."""
-    return work()
+async def compare_directly(comparison: Comparison) -> Compared:
+    """A ``Compare`` that blocks the event loop."""
+    return compare(comparison)
 
 
 class MemoryBackground:

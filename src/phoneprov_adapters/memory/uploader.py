@@ -6,16 +6,16 @@ import asyncio
 import hashlib
 from collections import deque
 
-from phoneprov_adapters.ftp.names import check_names, is_leftover, temporary_name
+from phoneprov_adapters.ftp.names import check_names, hidden_names, is_leftover
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.devices.ports import ConfigUploader, Upload, Uploaded
-from phoneprov_core.kernel.errors import Conflict, PhoneprovError
+from phoneprov_core.kernel.errors import Conflict
 
 
 class MemoryUploader(ConfigUploader):
     """Servers in a dict: ``files["host:21"][filename]`` is a file's content.
 
-    It holds the port's contract as the real uploader does. ``uploads`` are the uploads that
+    It keeps the port's contract like the real uploader. ``uploads`` are the uploads that
     succeeded, in order; ``fail_next`` plans a failure.
     """
 
@@ -24,17 +24,17 @@ class MemoryUploader(ConfigUploader):
         self.uploads: list[Upload] = []
         self._networks = networks
         self._host = host
-        self._planned: deque[PhoneprovError] = deque()
+        self._planned: deque[Exception] = deque()
 
-    def fail_next(self, error: PhoneprovError) -> None:
-        """Let the next upload raise this and change nothing; call it again for the one after."""
+    def fail_next(self, error: Exception) -> None:
+        """Make the next upload raise this and change nothing; call it again for the one after."""
         self._planned.append(error)
 
     async def upload(self, upload: Upload) -> Uploaded:
         check_names(upload)
         server = f"{self._address(upload)}:21"
         folder = self.files.setdefault(server, {})
-        temporary = temporary_name(upload)
+        temporary = hidden_names(upload).temporary
         folder[temporary] = upload.content
         try:
             await asyncio.sleep(0)

@@ -9,6 +9,7 @@ from phoneprov_adapters.memory.records import Kind, OnRemove, Reference, Unique
 from phoneprov_adapters.memory.store import MemoryStore
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.users.model import User, folded
+from phoneprov_core.users.names import looks_alike
 from phoneprov_core.users.ports import UserStore
 
 
@@ -37,6 +38,21 @@ PASSWORDS: Kind[Password] = Kind(
 )
 
 
+class Look(Struct, frozen=True):
+    """What the username of an account looks like."""
+
+    look: str
+    user_uuid: str
+
+
+LOOKS: Kind[Look] = Kind(
+    "look",
+    key="look",
+    created="look",
+    references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
+)
+
+
 class MemoryUsers(MemoryStore[User], UserStore):
     """Accounts; their passwords lie beside them."""
 
@@ -58,6 +74,15 @@ class MemoryUsers(MemoryStore[User], UserStore):
         user = msgspec.structs.replace(user, last_login_ip=ip, last_login_at=at)
         await self.put(user)
         return user
+
+    async def claim_looks(self, user_uuid: str, looks: frozenset[str]) -> None:
+        table = self._tables.of(LOOKS)
+        for claimed in list(table.group(("user_uuid", user_uuid))):
+            table.discard(claimed.look)
+        for look in looks:
+            if table.get(look) is not None:
+                raise looks_alike()
+            self._tables.put(LOOKS, Look(look, user_uuid))
 
     async def password_hash(self, user_uuid: str) -> str | None:
         password = self._tables.of(PASSWORDS).get(user_uuid)

@@ -1,4 +1,4 @@
-"""Phones that come back, or do not, as it is planned."""
+"""Watches of phones that a test controls."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from phoneprov_core.phones.model import Phone
 
 
 class MemoryWatch(PhoneWatch):
-    """Every phone at once. ``comes_back`` lets a phone be seen to come back by all who watch
-    it, ``goes_missing`` ends their waiting. ``refuse`` plans that the next watch cannot begin.
-    ``watched`` are those that are being watched, in the order in which it began."""
+    """``comes_back`` completes all watches of a phone, ``goes_missing`` fails them. ``refuse``
+    plans that the next watch cannot begin. ``watched`` lists the MACs under watch, oldest
+    first."""
 
     def __init__(self) -> None:
         self.watched: list[str] = []
@@ -21,17 +21,17 @@ class MemoryWatch(PhoneWatch):
         self._waiting: defaultdict[str, list[asyncio.Future[str]]] = defaultdict(list)
 
     def refuse(self, error: PhoneprovError) -> None:
-        """Let the next watch raise this instead of beginning."""
+        """Plan that the next ``begin`` raises this."""
         self._refusal = error
 
     def comes_back(self, mac: str, told: str = "The phone was seen.") -> None:
-        """Whoever watches this phone sees it now."""
+        """Complete all watches of this phone."""
         for waiting in self._waiting[mac]:
             if not waiting.done():
                 waiting.set_result(told)
 
     def goes_missing(self, mac: str, error: PhoneprovError | None = None) -> None:
-        """Whoever watches this phone sees that it is not coming."""
+        """Fail all watches of this phone."""
         for waiting in self._waiting[mac]:
             if not waiting.done():
                 waiting.set_exception(error or TimedOut("The phone was not seen."))
@@ -47,12 +47,12 @@ class MemoryWatch(PhoneWatch):
         return _Watched(self, phone.mac, waiting)
 
     def leave(self, mac: str, waiting: asyncio.Future[str]) -> None:
-        """A phone is watched no longer by one who watched it."""
+        """End one watch."""
         self._waiting[mac].remove(waiting)
         self.watched.remove(mac)
         waiting.cancel()
         if not waiting.cancelled():
-            waiting.exception()  # seen: perhaps nobody waited for it
+            waiting.exception()  # retrieved: no caller waited for it
 
 
 class _Watched(Watching):
@@ -74,7 +74,7 @@ class _Watched(Watching):
 
 class MemoryReachability(Reachability):
     """Everything can be reached, unless ``at_server`` or ``at_phone`` says otherwise.
-    ``asked`` are the addresses and phones that were asked about, in order."""
+    ``asked`` lists the addresses and phones of the queries, in order."""
 
     def __init__(self) -> None:
         self.asked: list[str | Phone | None] = []

@@ -1,4 +1,4 @@
-"""The web server of a phone, which carries out commands and tells of the phone."""
+"""A client of the web server of a phone."""
 
 from __future__ import annotations
 
@@ -12,11 +12,24 @@ from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
-from phoneprov_adapters.phone.request import Broken, Headers, Server, Unreachable, ask
+from phoneprov_adapters.phone.request import (
+    Broken,
+    Ended,
+    Headers,
+    Server,
+    TooMuch,
+    Unreachable,
+    ask,
+)
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.deployments.information import PATH, read_device_information
 from phoneprov_core.deployments.ports import DeviceInformation, PhoneInformation
-from phoneprov_core.devices.commands import REPLY_LIMIT, execute_body, read_execute_reply
+from phoneprov_core.devices.commands import (
+    REPLY_LIMIT,
+    execute_body,
+    read_execute_reply,
+    require_phone,
+)
 from phoneprov_core.devices.ports import KeyPress, PhoneCommands
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.redaction import redacted
@@ -32,8 +45,8 @@ _FORM = ("Content-Type", "application/x-www-form-urlencoded")
 
 class PhoneWebSettings(Struct, frozen=True, kw_only=True):
     """How phones are called. ``timeout`` bounds one request and ``total`` a whole call with
-    its pauses, in seconds. Without a ``user`` no login is sent. Raises ValueError for a value
-    that cannot be used."""
+    its pauses, in seconds. Without a ``user`` no credentials are sent. Raises ValueError for an
+    invalid value."""
 
     scheme: Literal["http", "https"] = "http"
     port: int = 80
@@ -57,12 +70,12 @@ class PhoneWebSettings(Struct, frozen=True, kw_only=True):
 
 
 class PhoneWeb(PhoneCommands, PhoneInformation):
-    """Calls phones over HTTP, or over HTTPS without looking at their certificates.
+    """Calls phones over HTTP, or over HTTPS without verifying their certificates.
 
-    A phone's certificate is self-signed or signed by its maker for another name, so that a
-    check could only fail; and old phones speak nothing newer than TLS 1.0. HTTPS here keeps
-    listeners out and proves nothing about who answers. Redirects are not followed, proxies
-    of the environment are not used, and every request has a connection of its own.
+    A phone's certificate is self-signed or signed by its maker for another name, so that
+    verification could only fail; and old phones speak TLS 1.0 only. HTTPS here protects against
+    eavesdropping, not against another server in the phone's place. Redirects are not followed,
+    proxies of the environment are not used, and every request has its own connection.
     """
 
     def __init__(self, settings: PhoneWebSettings, networks: PhoneNetworks) -> None:
@@ -78,24 +91,36 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
             )
         self._in_flight: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def execute(self, phone_ip: str, commands: Sequence[KeyPress]) -> None:
-        """See the port. A call waits, within its deadline, for one that is under way to the
-        same phone. A command that cannot be sent raises ``Invalid``, before any is sent."""
+    async def execute(
+        self, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+    ) -> None:
+        """See the port. Waits, within its deadline, for another call to the same phone."""
         address = self._networks.allowed(phone_ip)
-        bodies = [(execute_body(command.uri), command.pause) for command in commands]
-        async with self._called(address, self._settings.total):
-            await self._send(address, bodies)
+        bodies = [(command, execute_body(command.uri)) for command in commands]
+        # One command has the time of one request, the question for the MAC included.
+        seconds = min(self._settings.total, self._settings.timeout * len(bodies))
+        if not bodies:
+            return
+        async with self._called(address, seconds):
+            if mac is not None:
+                async with asyncio.timeout(self._settings.timeout):
+                    require_phone(mac, await self._mac_of(address))
+            for command, body in bodies:
+                await self._send(address, command, body)
 
     async def read(self, phone_ip: str, seconds: float) -> DeviceInformation:
         """See the port."""
         address = self._networks.allowed(phone_ip)
         async with self._called(address, seconds):
-            status, body = await self._ask(address, "GET", PATH, self._headers)
-        return read_device_information(status, body)
+            try:
+                answer = await self._ask(address, "GET", PATH, self._headers)
+            except TooMuch:
+                return DeviceInformation()
+        return read_device_information(*answer)
 
     @asynccontextmanager
     async def _called(self, address: str, seconds: float) -> AsyncIterator[None]:
-        """One call at a time to a phone, with a deadline; what goes wrong in it in our words."""
+        """One call at a time to a phone, with a deadline. Raises ``Refused`` and ``TimedOut``."""
         turn = self._in_flight.setdefault(address, asyncio.Lock())
         try:
             async with asyncio.timeout(seconds), turn:
@@ -109,17 +134,34 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
             ) from None
         except Broken:
             raise Refused(
-                "The phone's web server broke off or did not answer in HTTP; check "
-                "PHONEPROV_PHONE_SCHEME and PHONEPROV_PHONE_HTTP_PORT."
+                "The phone's web server broke off the connection or did not answer in HTTP; "
+                "check PHONEPROV_PHONE_SCHEME and PHONEPROV_PHONE_HTTP_PORT."
+            ) from None
+        except TooMuch:
+            raise Refused(
+                "The phone's web server sent more than 64 KiB or too many parts in one reply; "
+                "check that its address is a phone's."
             ) from None
 
-    async def _send(self, address: str, bodies: list[tuple[bytes, float]]) -> None:
+    async def _send(self, address: str, command: KeyPress, body: bytes) -> None:
         headers = (*self._headers, _FORM)
-        for body, pause in bodies:
+        try:
             async with asyncio.timeout(self._settings.timeout):
-                status, reply = await self._ask(address, "POST", "/CGI/Execute", headers, body)
-            read_execute_reply(status, reply)
-            await asyncio.sleep(pause)
+                reply = await self._ask(address, "POST", "/CGI/Execute", headers, body)
+        except Ended:
+            if command.restarts:
+                return
+            raise
+        read_execute_reply(*reply, may_be_empty=command.may_be_empty)
+        await asyncio.sleep(command.pause)
+
+    async def _mac_of(self, address: str) -> str | None:
+        """The MAC that the phone states; None if it does not answer this question."""
+        try:
+            answer = await self._ask(address, "GET", PATH, self._headers)
+        except Broken:
+            return None
+        return read_device_information(*answer).mac
 
     async def _ask(
         self, address: str, method: str, path: str, headers: Headers, body: bytes = b""

@@ -1,4 +1,4 @@
-"""Whether a deployment would get through: asked of the real server and the real phone."""
+"""Whether server and phone can be reached, without changing anything."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Awaitable
 
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_core.deployments.ports import PhoneInformation, Reach, Reachability
+from phoneprov_core.devices.commands import require_phone
 from phoneprov_core.devices.ports import ConfigUploader
 from phoneprov_core.devices.restart import reachable_ip
-from phoneprov_core.kernel.errors import PhoneprovError, Refused
+from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.phones.model import Phone
 
 SECONDS = 3.0
 
 
 class RealReachability(Reachability):
-    """Logs in by FTP and asks phones over their web servers. Of another uploader nobody can
-    say whether it would get through."""
+    """Logs in by FTP and reads the MAC of phones over their web servers. The result for another
+    uploader is unknown."""
 
     def __init__(self, uploader: ConfigUploader, information: PhoneInformation) -> None:
         self._uploader = uploader
@@ -26,7 +27,7 @@ class RealReachability(Reachability):
     async def server(self, phone_ip: str | None) -> Reach:
         uploader = self._uploader
         if not isinstance(uploader, FtpUploader):
-            return Reach(None, "This uploader cannot be asked beforehand.", 0)
+            return Reach(None, "This uploader cannot be checked without an upload.", 0)
 
         async def log_in() -> str:
             return f"Logged in on {await uploader.log_in(phone_ip, SECONDS)}."
@@ -39,15 +40,14 @@ class RealReachability(Reachability):
     async def _ask(self, phone: Phone) -> str:
         found = await self._information.read(reachable_ip(phone), SECONDS)
         if found.mac is None:
-            return "A web server answers at the phone's address, but does not tell its MAC."
-        if found.mac != phone.mac:
-            raise Refused(f"Another phone, {found.mac}, answers at the phone's address.")
+            return "A web server answers at the phone's address, but does not state its MAC."
+        require_phone(phone.mac, found.mac)
         told = [text for text in (found.model, found.load) if text]
         return f"The phone answers{': ' if told else ''}{', '.join(told)}."
 
 
 async def timed(work: Awaitable[str]) -> Reach:
-    """What came of it, and how long it took."""
+    """The result of the work, and its duration."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     reachable = False

@@ -1,4 +1,4 @@
-"""Seeing phones come back, over their own web servers."""
+"""Phones that restart, seen over their own web servers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.deployments.ports import PhoneInformation, PhoneWatch, Watching
+from phoneprov_core.devices.commands import require_phone
 from phoneprov_core.devices.restart import reachable_ip
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.phones.model import Phone
@@ -13,25 +14,25 @@ from phoneprov_core.phones.model import Phone
 AT_FIRST = 0.5
 LATER = 2.0
 AT_FIRST_FOR = 10.0
-"""Seconds between two questions: a simulated phone is away for two seconds, a real one for
-dozens, and none is to be pestered for minutes."""
+"""Seconds between two requests: 0.5 during the first 10 s, then 2. A simulated phone is away
+for two seconds, a real one for dozens."""
 
 ONE_QUESTION = 2.0
-"""Seconds a phone has to answer."""
+"""Timeout of a request, in seconds."""
 
 FIRST_QUESTION = 1.0
-"""Seconds for the one at the beginning: a phone is asked one thing at a time, so that a mute one
-holds up the clearing of its services for so long, and a switch has to end in time."""
+"""Timeout of the first request. A phone has one request in flight, so that clearing its services
+waits for this one; a switch has to end in time."""
 
 AT_ONCE = 32
-"""Questions under way at a time, to all phones together."""
+"""Maximum number of requests in flight, to all phones together."""
 
 
 class WebWatch(PhoneWatch):
-    """Asks a phone who it is until it has been away and is back.
+    """Polls a phone's MAC until the phone was away and is back.
 
-    That a phone was away and answers again with its own MAC shows that it, or the way to it,
-    was interrupted behind the order; what it read meanwhile it does not tell.
+    A phone that was away and answers again with its own MAC was interrupted after the command,
+    or its network was; which configuration it read is not known.
     """
 
     def __init__(self, information: PhoneInformation, networks: PhoneNetworks) -> None:
@@ -41,10 +42,10 @@ class WebWatch(PhoneWatch):
 
     async def begin(self, phone: Phone) -> Watching:
         address = self._networks.allowed(reachable_ip(phone))
-        # Nobody can see somebody go away who is not there, or does not say who they are.
         found = await self._information.read(address, FIRST_QUESTION)
         if found.mac is None:
-            raise Refused("What answers at the phone's address does not tell its MAC.")
+            raise Refused("The web server at the phone's address does not state its MAC.")
+        require_phone(phone.mac, found.mac)
         return _Asking(self._information, self._turns, phone, address)
 
 
@@ -70,10 +71,10 @@ class _Asking(Watching):
             raise TimedOut(self._so_far(seconds)) from None
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: no connection is kept."""
 
     async def _look(self) -> str:
-        """What was seen, when it is what is waited for; empty else."""
+        """What was seen if the phone is back, else an empty text."""
         now = asyncio.get_running_loop().time()
         try:
             async with self._turns:
@@ -82,8 +83,7 @@ class _Asking(Watching):
             if self._away_since is None:
                 self._away_since = now
             return ""
-        if found.mac is not None and found.mac != self._mac:
-            raise Refused(f"Another phone, {found.mac}, answers at the phone's address.")
+        require_phone(self._mac, found.mac)
         if found.mac is None or self._away_since is None:
             return ""
         away = now - self._away_since
@@ -92,5 +92,5 @@ class _Asking(Watching):
 
     def _so_far(self, seconds: float) -> str:
         if self._away_since is None:
-            return f"The phone was not seen to restart: it went on answering for {seconds:.0f} s."
+            return f"The phone was not seen to restart: it kept answering for {seconds:.0f} s."
         return f"The phone went away and was not seen to come back within {seconds:.0f} s."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -63,8 +63,3 @@ class OwnedTasks:
 def _end(task: asyncio.Future[Any]) -> None:
     # In the next turn of the loop, when it has begun: what never began cleans nothing up.
     asyncio.get_running_loop().call_soon(task.cancel)
-
-
-async def aside(work: Callable[[], T]) -> T:
-    """Compute in a thread what would keep the loop too long."""
-    return await asyncio.to_thread(work)

@@ -46,7 +46,8 @@ _LONGEST_NORMALISED = 2048
 
 class Argon2Hasher(PasswordHasher, PinHasher):
     """argon2id on ``workers`` threads (None: one a processor), with at most ``queue`` calls
-    waiting. It needs ``workers`` times the memory of one hash, 19 MiB, and no more.
+    waiting in each of its two queues. It needs ``workers`` times the memory of one hash, 19 MiB,
+    and no more.
 
     A hash of a password is argon2's own text. That of a PIN, ``<key id>$argon2id$...``, is
     made of a keyed digest of the PIN (HMAC-SHA256): without the key, the few possible PINs
@@ -70,11 +71,13 @@ class Argon2Hasher(PasswordHasher, PinHasher):
             raise ValueError("Passwords are hashed with argon2id, in less than 1 GiB of memory.")
         self._threads = WorkThreads(workers, queue)
 
-    async def hash(self, password: str) -> str:
-        return await self._threads.run(lambda: self._hashed(_normalised(password)))
+    async def hash(self, password: str, *, first: bool = True) -> str:
+        return await self._threads.run(lambda: self._hashed(_normalised(password)), first=first)
 
-    async def verify(self, password: str, hash_: str | None) -> bool:
-        return await self._threads.run(lambda: self._matches(_normalised(password), hash_))
+    async def verify(self, password: str, hash_: str | None, *, first: bool = True) -> bool:
+        return await self._threads.run(
+            lambda: self._matches(_normalised(password), hash_), first=first
+        )
 
     def is_outdated(self, hash_: str) -> bool:
         try:

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -29,7 +30,9 @@ def processors() -> int:
 
 class WorkThreads:
     """Runs costly functions beside the event loop, at most ``workers`` of them at a time
-    (None: as many as there are ``processors``), while at most ``queue`` more wait.
+    (None: as many as there are ``processors``), while at most ``queue`` more wait in each of
+    two queues. A thread that is free takes its work from the first queue as long as there is
+    any.
 
     A place belongs to the work, not to the caller. A caller who goes away gives no place
     back while the work still runs; work that waits is dropped with its caller.
@@ -45,19 +48,21 @@ class WorkThreads:
 
     def __init__(self, workers: int | None = None, queue: int = 256) -> None:
         workers = workers or processors()
-        self._places = threading.BoundedSemaphore(workers + queue)
+        self._places = [threading.BoundedSemaphore(workers + queue) for _ in range(2)]
+        self._queues: tuple[deque[_Job], deque[_Job]] = (deque(), deque())
         self._executor = ThreadPoolExecutor(
             workers, thread_name_prefix="phoneprov-hash", initializer=_give_way
         )
         self._answers = _Answers()
 
-    async def run(self, work: Callable[[], T]) -> T:
-        """What ``work`` answers or raises.
+    async def run(self, work: Callable[[], T], *, first: bool = True) -> T:
+        """What ``work`` answers or raises. It waits in the first queue or in the second.
 
-        Raises ``Unavailable``, without waiting, when every place is taken, and after
-        ``close``.
+        Raises ``Unavailable``, without waiting, when every place of the queue is taken, and
+        after ``close``.
         """
-        if not self._places.acquire(blocking=False):
+        places, queue = self._places[not first], self._queues[not first]
+        if not places.acquire(blocking=False):
             raise Unavailable("Too many passwords are being checked just now; try again shortly.")
         answers, loop = self._answers, asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
@@ -67,15 +72,19 @@ class WorkThreads:
             return work()
 
         answers.one_more_waits()
+        done: Future[T] = Future()
+        job = _Job(done, begin)
+        queue.append(job)
         try:
-            done = self._executor.submit(begin)
+            self._executor.submit(self._run_next)
         except RuntimeError:
-            self._places.release()
+            queue.remove(job)
+            places.release()
             answers.one_waits_less()
             raise Unavailable("The server is stopping; try again shortly.") from None
 
         def end(done: Future[T]) -> None:
-            self._places.release()
+            places.release()
             if done.cancelled():
                 answers.one_waits_less()
             else:
@@ -87,6 +96,15 @@ class WorkThreads:
         finally:
             done.cancel()
 
+    def _run_next(self) -> None:
+        # There is a job for each call: each was queued before its call was submitted.
+        first, second = self._queues
+        try:
+            job = first.popleft()
+        except IndexError:
+            job = second.popleft()
+        job.run()
+
     def close(self) -> None:
         """Take no more work. What was taken is finished; nobody waits for it here."""
         self._executor.shutdown(wait=False)
@@ -97,6 +115,24 @@ def _give_way() -> None:
     if sys.platform == "linux":
         with suppress(OSError):
             os.nice(_NICENESS)
+
+
+class _Job(NamedTuple):
+    """Work that waits for a thread, and the future of its answer."""
+
+    done: Future[Any]
+    work: Callable[[], Any]
+
+    def run(self) -> None:
+        """Do the work, unless it was cancelled."""
+        if not self.done.set_running_or_notify_cancel():
+            return
+        try:
+            answer = self.work()
+        except BaseException as error:  # noqa: BLE001 - raised to the caller
+            self.done.set_exception(error)
+        else:
+            self.done.set_result(answer)
 
 
 class _Answer(NamedTuple):

@@ -87,7 +87,7 @@ PROFILES = Kind(
     "profiles",
     lambda tx: tx.profiles,
     _profile,
-    {"cnf_xml": "<a>\r\n\t\u00e9\U0001f4de</a>\n", "compatible_models": ("7945", 'a "b", c')},
+    {"description": "a\n\t\u00e9\U0001f4de", "compatible_models": ("7945", 'a "b", c')},
     prepare=_two_owners,
 )
 COMPANY_CONTACTS = Kind(

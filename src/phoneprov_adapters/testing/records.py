@@ -17,7 +17,7 @@ from phoneprov_core.kems.model import Kem
 from phoneprov_core.kernel.times import shown
 from phoneprov_core.links.model import Link
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import Profile, Revision
+from phoneprov_core.profiles.model import ProfileRecord, Revision
 from phoneprov_core.users.model import User
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
 from phoneprov_core.vendor_services.model import VendorService
@@ -100,14 +100,13 @@ def a_phone(number: int, **changes: Any) -> Phone:
     return msgspec.structs.replace(phone, **changes)
 
 
-def a_profile(number: int, user_uuid: str, **changes: Any) -> Profile:
+def a_profile(number: int, user_uuid: str, **changes: Any) -> ProfileRecord:
     """A profile that fits every phone."""
-    profile = Profile(
+    profile = ProfileRecord(
         uuid=identifier(number),
         user_uuid=user_uuid,
         name="Ada at the front desk",
         description=None,
-        cnf_xml="<device><deviceProtocol>SCCP</deviceProtocol></device>",
         compatible_models=(),
         software_type=None,
         created_at=moment(number),
@@ -116,9 +115,14 @@ def a_profile(number: int, user_uuid: str, **changes: Any) -> Profile:
     return msgspec.structs.replace(profile, **changes)
 
 
-def a_revision(number: int, profile: Profile, /, **changes: Any) -> Revision:
+CNF_XML = "<device><deviceProtocol>SCCP</deviceProtocol></device>"
+
+
+def a_revision(
+    number: int, profile: ProfileRecord, /, *, cnf_xml: str = CNF_XML, **changes: Any
+) -> Revision:
     """The first revision of a profile."""
-    content = profile.cnf_xml.encode()
+    content = cnf_xml.encode()
     revision = Revision(
         uuid=identifier(number),
         profile_uuid=profile.uuid,

@@ -14,9 +14,10 @@ from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.users.model import Registration, User, folded
-from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
-from phoneprov_core.users.ports import UserStore
+from phoneprov_core.users.model import Registration, User, account_key, folded
+from phoneprov_core.users.names import check_new_username
+from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
+from phoneprov_core.users.ports import ClearAttempts, UserStore
 from phoneprov_core.users.use_cases import created_user
 
 PERMISSION_NAME = "superadmin"
@@ -31,6 +32,8 @@ class CreateAdminTransaction(Protocol):
     def permissions(self) -> Store[Permission]: ...
     @property
     def assignments(self) -> AssignmentStore: ...
+    @property
+    def attempts(self) -> ClearAttempts: ...
 
 
 class AdminCreated(Struct, frozen=True):
@@ -44,21 +47,22 @@ class CreateAdmin:
     """Make an account that holds the level-0 permission ``superadmin``; safe to repeat.
 
     An account of that name that exists keeps its password and everything else; it is given
-    the permission if it lacks it, and made active. There is no actor: this is for the person
-    at the machine.
+    the permission if it lacks it, made active, and its login is unlocked. There is no actor:
+    this is for the administrator of the host.
     """
 
     def __init__(
         self,
         open_: ReadAndWrite[CreateAdminTransaction],
         hasher: PasswordHasher,
-        policy: PasswordPolicy,
+        policy: AccountPolicy,
         clock: Clock,
         new_id: NewId,
     ) -> None:
         self._open = open_
         self._hasher = hasher
-        self._rules = {"password": policy.rule}
+        self._policy = policy
+        self._rules = {"password": policy.rule, "username": check_new_username}
         self._clock = clock
         self._new_id = new_id
 
@@ -71,7 +75,9 @@ class CreateAdmin:
         """Raises ``Conflict`` when the e-mail address belongs to an account of another name."""
         hash_ = None
         if not await self.exists(account.username):
-            hash_ = await self._hasher.hash(checked(account, rules=self._rules).password)
+            account = checked(account, rules=self._rules)
+            self._policy.require_own(account.password, account.username, account.email)
+            hash_ = await self._hasher.hash(account.password)
         now = shown(self._clock())
         async with self._open.write() as tx:
             user = await tx.users.by_username(account.username)
@@ -79,10 +85,12 @@ class CreateAdmin:
             if user is None:
                 user = created_user(account, self._new_id(), now, "127.0.0.1", None)
                 await tx.users.add(user)
+                await tx.users.claim_looks(user.uuid, self._policy.looks(user.username))
                 await tx.users.set_password_hash(user.uuid, hash_ or "")
             elif not user.is_active:
                 user = msgspec.structs.replace(user, is_active=True, updated_at=now)
                 await tx.users.put(user)
+            await tx.attempts.clear(account_key(user.username))
             permission = await self._permission(tx, now)
             current = await tx.assignments.of_user(user.uuid)
             if current is None or current.perm_uuid != permission.uuid:

@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import math
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
 from phoneprov_core.auth.model import Credentials, Lifetimes, LoggedIn
-from phoneprov_core.auth.ports import AuthTransaction, Tokens
+from phoneprov_core.auth.ports import AuthTransaction, Familiarity, Tokens
 from phoneprov_core.auth.sessions import new_session, token_pair
-from phoneprov_core.auth.throttle import Attempts, account_key
+from phoneprov_core.auth.throttle import (
+    GUESSES_PER_ADDRESS,
+    LONGEST_WAIT,
+    RECENT,
+    WINDOW,
+    Attempts,
+    address_key,
+)
 from phoneprov_core.kernel.commands import Unchecked, checked
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
 from phoneprov_core.kernel.ids import NewId
+from phoneprov_core.kernel.rates import Rate
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis, shown
+from phoneprov_core.users.model import account_key
 from phoneprov_core.users.passwords import PasswordHasher
 
 _PAUSE = 0.03
-"""Seconds until undecided guesses are asked for again: about as long as a hash takes."""
+"""Seconds until undecided guesses are read again: about as long as a hash takes."""
 
 
 class Login:
     """Check a password and open a session.
 
-    An unknown name, a wrong password and an inactive account take the same time and are told
-    the same. Guesses are counted, durably, before the password is looked at.
+    An unknown name, a wrong password and an inactive account take the same time and get the
+    same answer. Guesses are counted, durably, before the password is checked: by account, and
+    by client address (at most ``guesses`` in 15 minutes, 0 for no limit). What the account
+    logged in from lately is excepted from the second limit and from the lock after 100 failures.
     """
 
     def __init__(
@@ -39,6 +51,8 @@ class Login:
         lifetimes: Lifetimes,
         clock: Clock,
         new_id: NewId,
+        *,
+        guesses: int = GUESSES_PER_ADDRESS,
     ) -> None:
         self._open = open_
         self._hasher = hasher
@@ -46,71 +60,104 @@ class Login:
         self._lifetimes = lifetimes
         self._clock = clock
         self._new_id = new_id
+        self._rate = Rate(guesses, WINDOW)
         self._turns = _Turns()
 
     async def __call__(
         self, credentials: Credentials | Unchecked[Credentials], ip: str = "127.0.0.1"
     ) -> LoggedIn:
-        """Raises ``Unauthenticated``; ``TooManyAttempts`` while the account's login is closed."""
+        """Raises ``Unauthenticated``; ``TooManyAttempts`` while the account's login is closed or
+        locked (code ``locked``), and when there were too many failures from the address."""
         credentials = checked(credentials)
-        key = account_key(credentials.username)
-        async with self._turns.of(key):
-            await self._count_guess(key)
+        caller = await self._caller(credentials.username, ip)
+        async with self._turns.of(caller.account):
+            await self._count_guess(caller)
             try:
-                proven = await self._prove(credentials)
+                known, proven = await self._prove(credentials, caller)
             except Unavailable:
-                await self._settle(key, Attempts.taken_back)
+                await self._take_back(caller)
                 raise
             try:
                 if proven is None:
                     raise _wrong()
-                return await self._open_session(proven, key, ip)
+                return await self._open_session(proven, caller, ip)
             except Unauthenticated:
-                await self._settle(key, Attempts.decided)
+                await self._decide(caller, known=known)
                 raise
 
-    async def _count_guess(self, key: str) -> None:
-        """Count a guess that may then be looked at. While others are being looked at that
-        close the account's login unless they are right, wait for them.
+    async def _caller(self, username: str, ip: str) -> _Caller:
+        address = address_key(ip)
+        since = millis(self._clock()) - RECENT
+        async with self._open.read() as tx:
+            familiar = await tx.login_addresses.familiarity(username, address, since)
+        return _Caller(account_key(username), address, familiar)
+
+    async def _count_guess(self, caller: _Caller) -> None:
+        """Count a guess whose password may then be checked. While undecided guesses close the
+        account's login unless they are right, wait for them.
 
         Raises ``TooManyAttempts``.
         """
         while True:
             async with self._open.write() as tx:
-                # Nearly always nobody has guessed wrong of late, and that is all.
-                if await tx.attempts.begin(key, Attempts().counted(millis(self._clock()))):
+                # Nearly always there is no failure to count on, and this is all.
+                if await tx.attempts.begin(
+                    caller.account, Attempts().counted(millis(self._clock()))
+                ):
+                    await self._count_address(tx, caller)
                     return
-                attempts = await tx.attempts.of(key)
-                # Not before, for it may have taken a while until nobody else was counting.
+                attempts = await tx.attempts.of(caller.account)
+                # Read now: waiting for the row may have taken a while.
                 now = millis(self._clock())
                 wait = attempts.wait(now)
-                if not wait:
-                    await tx.attempts.keep(key, attempts.counted(now))
+                locked = attempts.is_locked and not caller.familiar.both
+                if not wait and not locked:
+                    await tx.attempts.keep(caller.account, attempts.counted(now))
+                    await self._count_address(tx, caller)
                     return
             if not attempts.is_undecided(now):
-                raise TooManyAttempts(
-                    f"Too many failed logins; try again in {wait} seconds.", retry_after=wait
-                )
+                raise _locked() if locked else _closed(wait)
             await asyncio.sleep(_PAUSE)
 
-    async def _settle(self, key: str, how: Callable[[Attempts], Attempts]) -> None:
-        async with self._open.write() as tx:
-            await tx.attempts.keep(key, how(await tx.attempts.of(key)))
+    async def _count_address(self, tx: AuthTransaction, caller: _Caller) -> None:
+        """Raises ``TooManyAttempts``."""
+        now, force = millis(self._clock()), caller.familiar.both
+        if wait := await tx.rates.add(caller.subject, self._rate, now, force=force):
+            seconds = math.ceil(wait / 1000)
+            raise TooManyAttempts(
+                f"Too many failed logins from this address; try again in {seconds} seconds.",
+                retry_after=seconds,
+            )
 
-    async def _prove(self, credentials: Credentials) -> _Proven | None:
-        """The account whose password this is. Raises ``Unavailable``."""
+    async def _decide(self, caller: _Caller, *, known: bool) -> None:
+        async with self._open.write() as tx:
+            attempts = await tx.attempts.of(caller.account)
+            await tx.attempts.keep(caller.account, attempts.decided(known=known))
+
+    async def _take_back(self, caller: _Caller) -> None:
+        async with self._open.write() as tx:
+            attempts = await tx.attempts.of(caller.account)
+            await tx.attempts.keep(caller.account, attempts.taken_back())
+            await tx.rates.take_back(caller.subject)
+
+    async def _prove(
+        self, credentials: Credentials, caller: _Caller
+    ) -> tuple[bool, _Proven | None]:
+        """Whether there is such an account, and the account if this is its password. Raises
+        ``Unavailable``."""
         async with self._open.read() as tx:
             user, hash_ = await tx.users.with_password(credentials.username) or (None, None)
-        # Verified for nobody too, so that nobody's absence saves no time.
-        right = await self._hasher.verify(credentials.password, hash_)
+        # Verified without an account too, so that its absence saves no time.
+        first = caller.familiar.account or caller.familiar.address
+        right = await self._hasher.verify(credentials.password, hash_, first=first)
         if not right or user is None or hash_ is None or not user.is_active:
-            return None
+            return user is not None, None
         fresh_hash = None
         if self._hasher.is_outdated(hash_):
             fresh_hash = await self._hasher.hash(credentials.password)
-        return _Proven(user.uuid, hash_, fresh_hash)
+        return True, _Proven(user.uuid, hash_, fresh_hash)
 
-    async def _open_session(self, proven: _Proven, key: str, ip: str) -> LoggedIn:
+    async def _open_session(self, proven: _Proven, caller: _Caller, ip: str) -> LoggedIn:
         """The new session. Raises ``Unauthenticated`` when the account was deactivated, deleted
         or given another password while the hash was being computed."""
         now = self._clock()
@@ -124,7 +171,9 @@ class Login:
                 raise _wrong()
             if proven.fresh_hash is not None:
                 await tx.users.set_password_hash(user.uuid, proven.fresh_hash)
-            await tx.attempts.clear(key)
+            await tx.attempts.clear(caller.account)
+            await tx.rates.take_back(caller.subject)
+            await tx.login_addresses.remember(user.uuid, caller.address, millis(now))
             await tx.sessions.start(session)
         tokens = token_pair(
             self._tokens,
@@ -140,6 +189,34 @@ class Login:
 
 def _wrong() -> Unauthenticated:
     return Unauthenticated("The username or the password is wrong.", code="wrong_credentials")
+
+
+def _closed(seconds: int) -> TooManyAttempts:
+    return TooManyAttempts(
+        f"Too many failed logins; try again in {seconds} seconds.", retry_after=seconds
+    )
+
+
+def _locked() -> TooManyAttempts:
+    return TooManyAttempts(
+        "This login is locked after too many failures; log in from an address you used lately,"
+        " or ask an administrator for a new password.",
+        code="locked",
+        retry_after=LONGEST_WAIT // 1000,
+    )
+
+
+class _Caller(Struct, frozen=True):
+    """The keys that a guess is counted under, and what earlier logins say of them."""
+
+    account: str
+    address: str
+    familiar: Familiarity
+
+    @property
+    def subject(self) -> str:
+        """The subject of the rate of failures."""
+        return f"login {self.address}"
 
 
 class _Proven(Struct, frozen=True):

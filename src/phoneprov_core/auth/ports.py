@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from msgspec import Struct
+
 from phoneprov_core.auth.model import Claims, Exchange, Principal, Session, TokenKind
 from phoneprov_core.auth.throttle import Attempts
+from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.users.ports import EndSessions, UserStore
 
 
@@ -75,6 +78,29 @@ class LoginAttemptStore(Protocol):
         ...
 
 
+class Familiarity(Struct, frozen=True):
+    """What is known of a login: whether the account logged in lately, from any address;
+    whether any account did from the address; whether the account did from the address."""
+
+    account: bool = False
+    address: bool = False
+    both: bool = False
+
+
+class LoginAddressStore(Protocol):
+    """The client addresses (``address_key``) that accounts logged in from."""
+
+    async def familiarity(self, username: str, address: str, since: int) -> Familiarity:
+        """What logins since then (milliseconds since 1970) say of this name, whatever its case,
+        and this address. A name that no account can have is an unknown one."""
+        ...
+
+    async def remember(self, user_uuid: str, address: str, now: int) -> None:
+        """Record a login, and forget the addresses of the user that are not ``RECENT`` any
+        more. Raises ``NotFound`` if the user is gone."""
+        ...
+
+
 class Tokens(Protocol):
     """Signed tokens."""
 
@@ -99,3 +125,7 @@ class AuthTransaction(Protocol):
     def sessions(self) -> SessionStore: ...
     @property
     def attempts(self) -> LoginAttemptStore: ...
+    @property
+    def login_addresses(self) -> LoginAddressStore: ...
+    @property
+    def rates(self) -> RateStore: ...

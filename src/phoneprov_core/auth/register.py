@@ -11,7 +11,8 @@ from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.users.model import Registration, User
-from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
+from phoneprov_core.users.names import check_new_username
+from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.use_cases import created_user
 
 
@@ -23,7 +24,7 @@ class Register:
         self,
         open_: ReadAndWrite[AuthTransaction],
         hasher: PasswordHasher,
-        policy: PasswordPolicy,
+        policy: AccountPolicy,
         clock: Clock,
         new_id: NewId,
         *,
@@ -31,7 +32,8 @@ class Register:
     ) -> None:
         self._open = open_
         self._hasher = hasher
-        self._rules = {"password": policy.rule}
+        self._policy = policy
+        self._rules = {"password": policy.rule, "username": check_new_username}
         self._clock = clock
         self._new_id = new_id
         self._public = public
@@ -48,10 +50,12 @@ class Register:
         if not (self._public or superadmin):
             raise Forbidden("Registration is closed; ask an administrator for an account.")
         registration = checked(registration, rules=self._rules)
-        hash_ = await self._hasher.hash(registration.password)
+        self._policy.require_own(registration.password, registration.username, registration.email)
+        hash_ = await self._hasher.hash(registration.password, first=superadmin)
         created_by = actor.user_uuid if actor is not None and superadmin else None
         user = created_user(registration, self._new_id(), shown(self._clock()), ip, created_by)
         async with self._open.write() as tx:
             await tx.users.add(user)
+            await tx.users.claim_looks(user.uuid, self._policy.looks(user.username))
             await tx.users.set_password_hash(user.uuid, hash_)
         return user

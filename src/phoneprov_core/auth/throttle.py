@@ -1,76 +1,119 @@
-"""How often a password may be guessed: pure counting, by account.
+"""Limits on guessing passwords: pure counting, by account and by client address.
 
-A guess is counted as a failure before the password is looked at, so that guesses made side by
-side count too, and it is undecided until it is known to be wrong. A right one clears the count.
+A guess is counted as a failure before the password is checked, so that concurrent guesses
+count too, and it is undecided until the password is known to be wrong. A right password clears
+the count.
 """
 
 from __future__ import annotations
 
-import hashlib
+import ipaddress
 
 import msgspec
 from msgspec import Struct
-
-from phoneprov_core.users.model import folded
 
 GUESSES = 5
 WINDOW = 15 * 60 * 1000
 FIRST_WAIT = 30 * 1000
 LONGEST_WAIT = 15 * 60 * 1000
 
+GUESSES_PER_ADDRESS = 200
+"""Failures from one client address within ``WINDOW``."""
+
+MOST_IN_A_ROW = 100
+"""Failures without a success between them that lock an account."""
+
+RECENT = 30 * 24 * 3600 * 1000
+"""How long a login makes its client address a familiar one of its account."""
+
+KEPT_UNKNOWN = 24 * 3600 * 1000
+"""How long the guesses at a name that no account has are kept."""
+
 LONGEST_LOOK = 5 * 1000
-"""How long looking at a guess may take. One that is undecided for longer was cut off."""
+"""How long checking a guess may take. One that is undecided for longer was interrupted."""
+
+SKEW = 60 * 1000
+"""Clocks of hosts differ by less. A time further in the future was written before the clock
+was set back."""
 
 
 class Attempts(Struct, frozen=True):
-    """The guesses counted for one account; so many of the failures are ``undecided``. Times
-    are milliseconds since 1970."""
+    """The guesses counted for one account name; ``undecided`` of the failures may still be
+    right. ``in_a_row`` is never forgotten but by a right or a new password. ``known`` is 1 if an
+    account of this name exists. Times are milliseconds since 1970."""
 
     failures: int = 0
     first_at: int = 0
     last_at: int = 0
     locked_until: int = 0
     undecided: int = 0
+    in_a_row: int = 0
+    known: int = 0
 
     def wait(self, now: int) -> int:
         """Whole seconds until the next guess is allowed; 0 when it is allowed now."""
-        return -((now - self.locked_until) // 1000) if now < self.locked_until else 0
+        if not now < self.locked_until <= now + LONGEST_WAIT + SKEW:
+            return 0
+        return -((now - self.locked_until) // 1000)
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether only a familiar address may guess, until a right or a new password."""
+        return self.in_a_row >= MOST_IN_A_ROW
 
     def counted(self, now: int) -> Attempts:
         """The count after one more guess, which was allowed.
 
-        Five within a quarter of an hour close the account's login for 30 seconds, every
-        further one for twice as long as the one before, up to a quarter of an hour. A
-        quarter of an hour without any guess forgets them all.
+        Five within 15 minutes close the account's login for 30 seconds, every further one for
+        twice as long as the one before, up to 15 minutes. 15 minutes without a guess end this,
+        but not the count of failures in a row.
         """
         forgotten = now > max(self.last_at, self.locked_until) + WINDOW
         window_over = self.failures < GUESSES and now > self.first_at + WINDOW
-        if forgotten or window_over:
-            return Attempts(1, now, now, 0, 1)
+        if forgotten or window_over or self.last_at > now + SKEW:
+            return Attempts(1, now, now, 0, 1, self.in_a_row + 1, self.known)
         failures = self.failures + 1
         locked_until = 0
         if failures >= GUESSES:
             doublings = min(failures - GUESSES, 16)
             locked_until = now + min(FIRST_WAIT << doublings, LONGEST_WAIT)
-        return Attempts(failures, self.first_at, now, locked_until, self.undecided + 1)
+        return msgspec.structs.replace(
+            self,
+            failures=failures,
+            last_at=now,
+            locked_until=locked_until,
+            undecided=self.undecided + 1,
+            in_a_row=self.in_a_row + 1,
+        )
 
     def is_undecided(self, now: int) -> bool:
-        """Whether a guess is still being looked at, and may yet turn out to be right."""
+        """Whether a guess is still being checked, and may turn out to be right."""
         return self.undecided > 0 and now < self.last_at + LONGEST_LOOK
 
-    def decided(self) -> Attempts:
-        """The count when one more guess is known to be wrong."""
-        return msgspec.structs.replace(self, undecided=max(0, self.undecided - 1))
+    def decided(self, *, known: bool = False) -> Attempts:
+        """The count when one more guess is known to be wrong; ``known``: for an account that
+        exists."""
+        return msgspec.structs.replace(
+            self, undecided=max(0, self.undecided - 1), known=max(self.known, int(known))
+        )
 
     def taken_back(self) -> Attempts:
-        """The count without one guess, which was not looked at after all. Had it closed the
-        login, the login is open again."""
+        """The count without one guess, which was not checked after all. If it closed the login,
+        the login is open again."""
         return msgspec.structs.replace(
-            self.decided(), failures=max(0, self.failures - 1), locked_until=0
+            self.decided(),
+            failures=max(0, self.failures - 1),
+            in_a_row=max(0, self.in_a_row - 1),
+            locked_until=0,
         )
 
 
-def account_key(username: str) -> str:
-    """What guesses are counted by. Unknown names count like known ones, and are kept as a
-    digest, for people type passwords into the wrong field."""
-    return hashlib.sha256(folded(username).encode("utf-8", "surrogatepass")).hexdigest()
+def address_key(ip: str) -> str:
+    """The key that guesses from a client address are counted under: an IPv4 address, or the /64
+    network of an IPv6 address, all of which one client can use."""
+    address = ipaddress.ip_address(ip)
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.IPv6Network((address.packed, 64), strict=False))

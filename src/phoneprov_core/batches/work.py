@@ -12,8 +12,9 @@ from phoneprov_core.batches.rules import (
     waited_long_enough,
 )
 from phoneprov_core.deployments.deploy import LEASE_SECONDS, RESTARTED, Deploy, Order
-from phoneprov_core.deployments.model import Action, Deployment, Outcome
+from phoneprov_core.deployments.model import Action, Deployment, Outcome, StepName
 from phoneprov_core.deployments.ports import Unbroken
+from phoneprov_core.deployments.steps import unexpected
 from phoneprov_core.devices.ports import PhoneDriver
 from phoneprov_core.devices.restart import SWITCHED_OFF
 from phoneprov_core.kernel.actor import Actor
@@ -22,7 +23,7 @@ from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.model import Phone, software_type_of
 
 _IN_A_CALL = "The phone is in a call."
 _BUSY = "Another switch of the phone is under way."
@@ -134,9 +135,7 @@ class PhoneWork:
             fence = await tx.leases.take(phone.mac, turn.attempt_uuid, LEASE_SECONDS)
             current = await tx.deployments.current(phone.mac)
             on_it = None if current is None else await tx.profiles.find(current.profile_uuid)
-        return fence, (phone.software_type or "").strip() or (
-            on_it.software_type if on_it else None
-        )
+        return fence, software_type_of(phone, on_it.software_type if on_it else None)
 
     async def _restart(self, batch: Batch, turn: Turn, phone: Phone) -> None:
         fence, family = await self._taken(turn, phone)
@@ -148,6 +147,8 @@ class PhoneWork:
             await self._driver.restart(phone, family)
         except PhoneprovError as error:
             state, message = PhoneState.FAILED, error.message
+        except OSError as error:
+            state, message = PhoneState.FAILED, unexpected(StepName.RESTART, error).message
         async with self._open.write() as tx:
             # Both at once: whoever finds the phone free finds it restarted.
             await tx.leases.release(phone.mac, turn.attempt_uuid, fence)

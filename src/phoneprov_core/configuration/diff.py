@@ -1,4 +1,4 @@
-"""How two configurations differ, line by line."""
+"""Unified diffs of configurations, line by line."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 CONTEXT = 3
 MOST_LINES = 2000
-MOST_PAIRS = 50_000
-"""More changed lines than ``MOST_LINES``, or more pairs of equal lines among them than this, are
-not matched with each other: that would take seconds. They are shown as taken out and put in,
-which is true as well."""
+MOST_STEPS = 10_000_000
+"""Bounds of the search for equal lines: the number of lines between the first and the last change,
+and that number times the pairs of equal lines among them, which is what ``SequenceMatcher`` may
+need (half a second). Beyond them all of these lines are shown as removed and added."""
 
 _LINE_END = re.compile("\r\n|\n|\r")
 
@@ -25,24 +25,24 @@ class _Piece(NamedTuple):
 
 
 def unified_diff(old: str, new: str, *, old_label: str, new_label: str) -> str:
-    """A unified diff, empty when the texts are equal; its lines end in a line feed.
+    """A unified diff, empty if the texts are equal; its lines end in a line feed.
 
-    Lines are compared without their ends; when nothing but those differ, it says so.
+    Lines are compared without their ends. If only those differ, the diff says so.
     """
     if old == new:
         return ""
     old_lines, new_lines = _lines(old), _lines(new)
-    told = [f"--- {old_label}", f"+++ {new_label}"]
+    lines = [f"--- {old_label}", f"+++ {new_label}"]
     for hunk in _hunks(_pieces(old_lines, new_lines)):
-        told += _told(hunk, old_lines, new_lines)
-    if len(told) == 2:
-        told.append("\\ The lines are the same; their ends (CR, LF) differ.")
-    return "\n".join([*told, ""])
+        lines += _shown(hunk, old_lines, new_lines)
+    if len(lines) == 2:
+        lines.append("\\ The lines are the same; their ends (CR, LF) differ.")
+    return "\n".join([*lines, ""])
 
 
 def _lines(text: str) -> list[str]:
     lines = _LINE_END.split(text)
-    # What comes behind the last line end is a line only when there is something.
+    # A text that ends in a line end has no further, empty line.
     return lines if lines[-1] else lines[:-1]
 
 
@@ -69,11 +69,12 @@ def _are_quickly_matched(old: Sequence[str], new: Sequence[str]) -> bool:
     if max(len(old), len(new)) > MOST_LINES:
         return False
     in_old, in_new = Counter(old), Counter(new)
-    return sum(times * in_new[line] for line, times in in_old.items()) <= MOST_PAIRS
+    pairs = sum(times * in_new[line] for line, times in in_old.items())
+    return pairs * min(len(old), len(new)) <= MOST_STEPS
 
 
 def _hunks(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
-    """The pieces that belong together, with up to ``CONTEXT`` equal lines around them."""
+    """The pieces of each hunk, with up to ``CONTEXT`` equal lines around the changes."""
     hunk: list[_Piece] = []
     for place, piece in enumerate(pieces):
         if not piece.equal:
@@ -90,7 +91,7 @@ def _hunks(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
         yield hunk
 
 
-def _told(hunk: list[_Piece], old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+def _shown(hunk: list[_Piece], old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     old_place = _place(hunk[0].old.start, hunk[-1].old.stop)
     new_place = _place(hunk[0].new.start, hunk[-1].new.stop)
     yield f"@@ -{old_place} +{new_place} @@"

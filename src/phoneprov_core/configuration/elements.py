@@ -1,22 +1,25 @@
-"""The elements of a configuration as they stream by, each with its places in the text."""
+"""The elements of a configuration as a stream of events, each with its offsets in the text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from xml.parsers import expat
 
+_DEEPEST_PATH = 8
+
 
 class Element:
-    """One element. ``line`` and ``column`` (both from 1) are those of its start tag;
-    ``start``, ``content`` and ``end`` are byte offsets: of the start tag, of what comes behind
-    it, and of the end tag (of what comes behind the whole where there is none).
+    """One element. ``line`` and ``column`` (both from 1) are the position of its start tag.
 
-    ``inside`` counts, by name, the elements directly in it that have ended so far.
+    ``start``, ``content`` and ``end`` are byte offsets: of the start tag, of the first byte after
+    it, and of the end tag (for an empty-element tag: of the first byte after the element).
+
+    ``inside`` counts, by name, the direct children that have ended so far.
     """
 
     __slots__ = (
-        "attributes", "column", "content", "end", "inside", "line", "name", "parent", "pieces",
-        "start",
+        "attributes", "column", "content", "depth", "end", "inside", "line", "name", "parent",
+        "pieces", "start",
     )  # fmt: skip
 
     def __init__(
@@ -31,6 +34,7 @@ class Element:
         self.name = name
         self.attributes = attributes
         self.parent = parent
+        self.depth: int = 1 if parent is None else parent.depth + 1
         self.start = start
         self.content = -1
         self.end = -1
@@ -46,7 +50,13 @@ class Element:
 
     @property
     def path(self) -> str:
-        """The names from the root to here, with slashes between them."""
+        """The names from the root to this element, separated by slashes.
+
+        Empty below a depth of 8, where no firmware reads anything: the cost of a path must not
+        grow with the depth.
+        """
+        if self.depth > _DEEPEST_PATH:
+            return ""
         names = [self.name]
         above = self.parent
         while above is not None:
@@ -55,18 +65,23 @@ class Element:
         return "/".join(reversed(names))
 
 
-def walk(content: bytes, on_end: Callable[[Element], None]) -> None:
-    """Tell of each element when it ends, the innermost first; no tree is built.
+def walk(
+    content: bytes,
+    on_end: Callable[[Element], None],
+    on_other: Callable[[int], None] = lambda _start: None,
+) -> None:
+    """Call ``on_end`` for each element when it ends, the innermost first, and ``on_other`` with
+    the byte offset of each comment, CDATA section and processing instruction.
 
-    ``content`` is well-formed UTF-8 that ``well_formed.fault_in`` finds no fault in; for
-    other content expat's own errors are raised.
+    No tree is built. ``content`` is UTF-8 without a fault (``well_formed.fault_in``); for other
+    content expat's own errors are raised.
     """
     parser = expat.ParserCreate("UTF-8")
     opened: list[Element] = []
     unplaced: Element | None = None
 
     def place() -> None:
-        # Whatever comes first behind a start tag says where that tag ended.
+        # The first event after a start tag is where that tag ends.
         nonlocal unplaced
         if unplaced is not None:
             unplaced.content = parser.CurrentByteIndex
@@ -100,6 +115,7 @@ def walk(content: bytes, on_end: Callable[[Element], None]) -> None:
 
     def other(*_: object) -> None:
         place()
+        on_other(parser.CurrentByteIndex)
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end

@@ -1,9 +1,13 @@
-"""What is wrong, or worth a second look, in a device configuration."""
+"""Finds mistakes in a device configuration.
+
+Cost and memory are linear in the size of the text; the findings are bounded in number and size.
+"""
 
 from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import cache
 from typing import Annotated
 
 from msgspec import Struct
@@ -13,24 +17,28 @@ from phoneprov_core.configuration.elements import Element, walk
 from phoneprov_core.configuration.masking import has_secret_in_url, speaks_of_secret
 from phoneprov_core.configuration.well_formed import LARGEST, fault_in
 from phoneprov_core.kernel.fields import schema
+from phoneprov_core.phones.model import speaks_sip
 
 MOST_FINDINGS = 200
-"""A text that has more wrong with it is told that it has."""
+"""Maximum number of findings reported. Further ones are counted in a last finding."""
+
+LONGEST_SHOWN = 64
+"""Maximum number of characters of a name or value in a message."""
 
 
 class Severity(Enum):
-    """How much it matters."""
+    """Severity of a finding."""
 
     ERROR = "error"
-    """The phone will not take it, or will be set wrongly."""
+    """The phone rejects the file or applies a wrong setting."""
     WARNING = "warning"
-    """It may not do what was meant."""
+    """The phone may behave otherwise than intended."""
     NOTE = "note"
-    """Worth knowing."""
+    """For information."""
 
 
 class Finding(Struct, frozen=True):
-    """One thing found at a place; lines and columns count from 1."""
+    """One finding and its position; lines and columns count from 1."""
 
     severity: Severity
     line: int
@@ -42,10 +50,10 @@ class Finding(Struct, frozen=True):
 def lint(
     content: bytes, *, mac: str | None = None, family: str | None = None, largest: int = LARGEST
 ) -> tuple[Finding, ...]:
-    """All findings in the order of their places.
+    """The findings in the order of their positions, at most ``MOST_FINDINGS`` and one more.
 
-    ``mac``, in canonical form, is the phone it is for, ``family`` the firmware family
-    (``SCCP``, ``SIP``, ``SIPE``), each None when it is not known.
+    ``mac`` (canonical) is the phone the text is for, ``family`` its firmware family (``SCCP``,
+    ``SIP``, ``SIPE``); each is None if unknown.
     """
     if len(content) > largest:
         return (_error(1, 1, "too_large", f"The text has more than {largest} bytes."),)
@@ -57,17 +65,11 @@ def lint(
     if content.startswith(b"\xef\xbb\xbf"):
         linter.note(1, 1, "byte_order_mark", "The text begins with a byte order mark.")
     walk(content, linter.look_at)
-    found = sorted(linter.findings, key=lambda one: (one.line, one.column, one.code))
-    if len(found) > MOST_FINDINGS:
-        last = found[MOST_FINDINGS]
-        more = f"{len(found) - MOST_FINDINGS} more findings are left out from here on."
-        note = Finding(Severity.NOTE, last.line, last.column, "more_findings", more)
-        found[MOST_FINDINGS:] = [note]
-    return tuple(found)
+    return linter.findings()
 
 
 def has_errors(findings: tuple[Finding, ...]) -> bool:
-    """Whether there is an error among them."""
+    """Whether one of the findings is an error."""
     return any(finding.severity is Severity.ERROR for finding in findings)
 
 
@@ -82,6 +84,9 @@ _SIP_LINE = "device/sipProfile/sipLines/line"
 _WEB_ACCESS = frozenset(
     f"device/{group}/webAccess" for group in ("vendorConfig", "commonConfig", "enterpriseConfig")
 )
+_LAST_NAMES = frozenset(
+    {"deviceProtocol", "line", "loadInformation", "processNodeName", "webAccess"}
+)
 _ONCE = frozenset(
     {"callManagerGroup", "deviceProtocol", "devicePool", "loadInformation", "processNodeName",
      "sipLines", "sipProfile", "vendorConfig", "webAccess"}
@@ -89,16 +94,30 @@ _ONCE = frozenset(
 
 
 class _Linter:
-    """Looks at each element once, and in the end at what was never there."""
+    """Looks at each element once, and at the end for what is missing."""
 
     def __init__(self, mac: str | None, family: str | None) -> None:
-        self.findings: list[Finding] = []
+        self._found: list[Finding] = []
+        self._count = 0
         self._digits = mac.replace(":", "") if mac else None
         self._family = family
-        self._told: set[tuple[str, str]] = set()
+        self._is_secret = cache(speaks_of_secret)  # for this text only
+        self._reported: set[tuple[str, str]] = set()
         self._present: set[str] = set()
         self._protocol = ""
         self._load = ""
+
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings in the order of their positions; only the first ``MOST_FINDINGS``, and
+        then the number of the others at the position of the next one."""
+        self._drop_last()
+        found = self._found
+        if self._count > MOST_FINDINGS:
+            last = found[MOST_FINDINGS]
+            more = f"{self._count - MOST_FINDINGS} more findings are left out from here on."
+            note = Finding(Severity.NOTE, last.line, last.column, "more_findings", more)
+            found[MOST_FINDINGS:] = [note]
+        return tuple(found)
 
     def look_at(self, element: Element) -> None:
         value = element.text.strip()
@@ -110,15 +129,26 @@ class _Linter:
             self._look_at_root(element)
 
     def note(self, line: int, column: int, code: str, message: str) -> None:
-        self.findings.append(Finding(Severity.NOTE, line, column, code, message))
+        self._add(Finding(Severity.NOTE, line, column, code, message))
 
     def _find(self, severity: Severity, at: Element, code: str, message: str) -> None:
-        self.findings.append(Finding(severity, at.line, at.column, code, message))
+        self._add(Finding(severity, at.line, at.column, code, message))
+
+    def _add(self, finding: Finding) -> None:
+        self._count += 1
+        self._found.append(finding)
+        # An element is reported when it ends, so that an earlier position may still come.
+        if len(self._found) > 4 * MOST_FINDINGS:
+            self._drop_last()
+
+    def _drop_last(self) -> None:
+        self._found.sort(key=lambda one: (one.line, one.column, one.code))
+        del self._found[MOST_FINDINGS + 1 :]
 
     def _find_once(self, severity: Severity, at: Element, code: str, message: str) -> None:
-        """The first of its kind tells for the others of the same name."""
-        if (code, at.name) not in self._told:
-            self._told.add((code, at.name))
+        """Report only the first element of this name."""
+        if (code, at.name) not in self._reported:
+            self._reported.add((code, at.name))
             self._find(severity, at, code, message)
 
     def _look_at_name(self, element: Element) -> None:
@@ -126,30 +156,31 @@ class _Linter:
         if parent is not None and name not in KNOWN:
             known = SPELLINGS.get(name.casefold())
             if known:
-                message = f"{name} is read as {known} only: large and small letters count."
+                message = f"{_cut(name)} is read as {known} only: names are case-sensitive."
                 self._find_once(Severity.WARNING, element, "other_case", message)
             else:
-                message = f"{name} is no element that is known here; some firmware may know it."
+                message = f"{_cut(name)} is not a known element; some firmware may know it."
                 self._find_once(Severity.NOTE, element, "unknown_element", message)
         if parent is not None and name in parent.inside and name in KNOWN - REPEATED:
             severity = Severity.ERROR if name in _ONCE else Severity.WARNING
-            message = f"{name} stands in {parent.name} more than once; which one counts is open."
+            message = f"{name} occurs more than once in {_cut(parent.name)}; only one is used."
             self._find(severity, element, "duplicate_element", message)
 
     def _look_at_value(self, element: Element, value: str) -> None:
-        name, path = element.name, element.path
-        if value or element.inside:
+        name = element.name
+        path = element.path if name in _LAST_NAMES else ""
+        if path and (value or element.inside):
             self._present.add(path)
         if name in NUMBERS and value.casefold() in _NOT_A_NUMBER:
-            message = f"{name} is a number; phones do not understand {value!r} there."
+            message = f"{name} is a number; phones do not understand {value!r} here."
             self._find(Severity.ERROR, element, "word_for_number", message)
         if name in WORDS and value.isdigit():
-            message = f"{name} is true or false; phones may not understand {value} there."
+            message = f"{name} is true or false; phones may not understand {_cut(value)} here."
             self._find(Severity.WARNING, element, "number_for_word", message)
         if path in _WEB_ACCESS and value == "1":
             message = (
                 "webAccess 1 switches the phone's web server off (0 is on): the phone can then "
-                "neither be told to restart over it nor be seen to come back."
+                "neither be restarted nor be seen over it."
             )
             self._find(Severity.WARNING, element, "web_access_off", message)
         if path == "device/deviceProtocol":
@@ -160,24 +191,25 @@ class _Linter:
 
     def _look_at_protocol(self, element: Element, value: str) -> None:
         if not value:
-            return  # told as missing
+            return  # reported as missing
+        expected = "SIP" if speaks_sip(self._family) else "SCCP"
         if value not in {"SCCP", "SIP"}:
             message = "deviceProtocol is SCCP or SIP."
             self._find(Severity.WARNING, element, "unknown_protocol", message)
-        elif self._family and value != self._family.removesuffix("E"):
-            message = f"deviceProtocol is {value}, but this is for {self._family} phones."
+        elif self._family and value != expected:
+            message = f"deviceProtocol is {value}, but the profile is for {self._family} phones."
             self._find(Severity.WARNING, element, "other_protocol", message)
 
     def _look_at_secrets(self, element: Element, value: str) -> None:
         names = [name for name, text in element.attributes.items() if text.strip()]
         if value:
             names.append(element.name)
-        if has_secret_in_url(value):
-            message = f"The URL in {element.name} brings a secret along in clear text."
+        if value and has_secret_in_url(value):
+            message = f"The URL in {_cut(element.name)} contains a secret in clear text."
             self._find(Severity.NOTE, element, "secret_in_clear", message)
         for name in names:
-            if speaks_of_secret(name):
-                message = f"{name} holds a secret in clear text; who reads the file knows it."
+            if self._is_secret(name):
+                message = f"{_cut(name)} holds a secret in clear text."
                 self._find(Severity.NOTE, element, "secret_in_clear", message)
 
     def _look_for_other_phones(self, element: Element, value: str) -> None:
@@ -186,12 +218,13 @@ class _Linter:
         for text in (value, *element.attributes.values()):
             for digits in _DEVICE_NAME.findall(text):
                 if digits.upper() != self._digits:
-                    message = f"{element.name} names SEP{digits}, but this is for another phone."
+                    other = f"SEP{digits}, but the configuration is for another phone."
+                    message = f"{_cut(element.name)} names {other}"
                     self._find(Severity.WARNING, element, "other_phone", message)
 
     def _look_at_root(self, root: Element) -> None:
         if root.name != "device":
-            message = f"The root element is {root.name}; a phone looks for device."
+            message = f"The root element is {_cut(root.name)}; phones expect device."
             self._find(Severity.ERROR, root, "wrong_root", message)
             return
 
@@ -206,7 +239,7 @@ class _Linter:
         if "device/loadInformation" not in self._present:
             lacks(Severity.WARNING, "loadInformation", "the phone keeps the firmware it has")
         if not _WEB_ACCESS & self._present:
-            why = "its default may be off, and then the phone cannot be told anything"
+            why = "its default may be off, and then the phone accepts no commands"
             lacks(Severity.WARNING, "vendorConfig/webAccess", why)
         if self._protocol == "SIP" and _SIP_LINE not in self._present:
             why = "a SIP phone has no lines then"
@@ -216,3 +249,7 @@ class _Linter:
             if self._protocol == family and load.startswith(other):
                 message = f"loadInformation names {other} firmware, but deviceProtocol is {family}."
                 self._find(Severity.WARNING, root, "other_firmware", message)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."

@@ -1,9 +1,13 @@
-"""Where a configuration holds secrets, and what it looks like without them."""
+"""Finds the secrets in a configuration and masks them.
+
+Every pattern is linear: a run of characters is possessive (``++``), and no two starts share one.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 from phoneprov_core.configuration.elements import Element, walk
 
@@ -16,7 +20,7 @@ _WORDS = frozenset(
     {"pass", "pwd", "pin", "pins", "psk", "community", "communities", "token", "credential"}
 )
 _LOGIN = frozenset({"name", "id", "user", "username"})
-# A key may be one to press: what stands before the word tells.
+# "Key" alone may be one to press: another word of the name decides.
 _KINDS_OF_KEY = frozenset(
     {
         "access", "api", "auth", "authentication", "crypt", "eap", "encryption", "master",
@@ -24,21 +28,20 @@ _KINDS_OF_KEY = frozenset(
         "snmp", "ssh", "wep", "wpa",
     }
 )  # fmt: skip
-# Anchored to what stands before it, so that a long word is looked at once.
-_ATTRIBUTE = re.compile(rb"""(?<=[\s"'])([^\s=<>"'/]+)\s*=\s*("[^"]*"|'[^']*')""")
-_LINES = re.compile(r"[^\r\n]+")
-_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
-_ELEMENT_IN_COMMENT = re.compile(rb"<([^\s<>/!?]+)[^<>]*>([^<>]+)<")
-_USER_IN_URL = re.compile(r"(?<=://)[^\s/<>\"'@?#]+(?=@)")
-_IN_QUERY = re.compile(r"(?<=[?&;])([\w.-]+)=([^&;#\s<>\"']+)")
+_ATTRIBUTE = re.compile(rb"""(?<=[\s"'])([^\s=<>"'/]++)\s*+=\s*+("[^"]*+"|'[^']*+')""")
+_LINES = re.compile(r"[^\r\n]++")
+_ELEMENT_IN_TEXT = re.compile(rb"<([^\s<>/!?]++)[^<>]*+>([^<>]++)<")
+_USER_IN_URL = re.compile(r"(?<=://)[^\s/<>\"'@?#]++(?=@)")
+_IN_QUERY = re.compile(r"(?<=[?&;])([\w.-]++)=([^&;#\s<>\"']++)")
+_ENDS = {b"<!--": b"-->", b"<![C": b"]]>"}
 
 
 def speaks_of_secret(name: str) -> bool:
-    """Whether an element or attribute of this name holds what not everybody may read:
-    a password, a PIN, a key, an SNMP community, the name for a login.
+    """Whether an element or attribute of this name holds a secret: a password, a PIN, a key, an
+    SNMP community, a login name.
 
-    Names are judged by their words, so that ``spanToPCPort`` holds no PIN and
-    ``holdResumeKey`` is a key to press.
+    The words of the name decide: ``spanToPCPort`` holds no PIN, and ``holdResumeKey`` is a key
+    to press.
     """
     folded = name.casefold()
     if any(stem in folded for stem in _STEMS):
@@ -52,7 +55,7 @@ def speaks_of_secret(name: str) -> bool:
 
 
 def has_secret_in_url(text: str) -> bool:
-    """Whether a URL in a text brings a login along, or a secret among its parameters."""
+    """Whether a URL in a text contains a login or a parameter that is a secret."""
     return bool(_USER_IN_URL.search(text)) or any(
         speaks_of_secret(found[1]) for found in _IN_QUERY.finditer(text)
     )
@@ -64,8 +67,8 @@ def stars(_secret: str) -> str:
 
 
 class NumberedStars:
-    """A mask that tells secrets apart without telling them: ``***1`` is never ``***2``, and
-    the same secret has the same number wherever one mask was used."""
+    """A mask that numbers secrets: equal secrets have the same number wherever one instance is
+    used, different secrets have different numbers."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -75,34 +78,36 @@ class NumberedStars:
 
 
 def masked(xml: str, mask: Mask = stars) -> str:
-    """The configuration with each secret masked; everything else, every line and its number
-    included, is as it was. What is empty stays empty. Elements in comments and the logins in
-    URLs are looked at as well.
+    """The configuration with each secret masked. All other text and the number of lines stay
+    the same; an empty secret stays empty. Comments, CDATA sections, processing instructions and
+    the logins and parameters of URLs are searched too.
 
-    ``xml`` is a configuration that can be one (see ``well_formed``).
+    ``xml`` is a configuration without a fault (see ``well_formed``).
     """
     content = xml.encode()
     places: list[tuple[int, int]] = []
+    is_secret = cache(speaks_of_secret)  # for this text only
 
     def note(element: Element) -> None:
-        if speaks_of_secret(element.name):
+        if is_secret(element.name):
             places.append((element.content, element.end))
-        if any(speaks_of_secret(name) for name in element.attributes):
+        if any(map(is_secret, element.attributes)):
             places.extend(_in_attributes(content, element.start, element.content))
 
-    walk(content, note)
-    for comment in _COMMENT.finditer(content):
-        places += [
+    def search(start: int) -> None:
+        end = content.index(_ENDS.get(content[start : start + 4], b"?>"), start)
+        places.extend(
             found.span(2)
-            for found in _ELEMENT_IN_COMMENT.finditer(content, *comment.span())
+            for found in _ELEMENT_IN_TEXT.finditer(content, start + 1, end)
             if speaks_of_secret(found[1].decode())
-        ]
-        places += _in_attributes(content, *comment.span())
+        )
+        places.extend(_in_attributes(content, start, end))
+
+    walk(content, note, search)
     pieces: list[str] = []
     done = 0
     for start, end in sorted(places, key=lambda place: (place[0], -place[1])):
-        # An element without content ends before its content would begin; what lies in a
-        # secret is masked with it.
+        # A secret inside another one is masked with it. An empty-element tag has no content.
         if start < done or end <= start:
             continue
         pieces += [content[done:start].decode(), _hidden(content[start:end].decode(), mask)]

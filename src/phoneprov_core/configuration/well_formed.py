@@ -1,11 +1,12 @@
-"""Whether a text can be a device configuration at all.
+"""Whether a text can be a device configuration.
 
-The text is checked while it streams by; no tree is built and nothing is changed. A document
-type, and with it every entity, is refused: a phone needs none, an attacker does.
+The text is checked as a stream: no tree is built, nothing is changed, and the cost is linear. A
+document type declaration, and with it every entity, is refused: no phone needs one.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from xml.parsers import expat
 
@@ -13,11 +14,19 @@ from msgspec import Struct
 
 DEEPEST = 64
 LARGEST = 512 * 1024
+LONGEST_NAME = 256
+"""Maximum number of characters of an element's or attribute's name."""
+
+# XML 1.0 itself refuses the other control characters. A lead byte C2 occurs nowhere else.
+_CONTROL = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
+_LINE_END = re.compile("\r\n|\n|\r")
 
 
 class Fault(Struct, frozen=True):
-    """What keeps a text from being a configuration, and where: ``line`` and ``column`` from
-    1. ``message`` reads on from a subject: "is not well-formed XML". ``code`` is a slug."""
+    """Why a text cannot be a configuration, and where: ``line`` and ``column`` count from 1.
+
+    ``message`` is a predicate: "is not well-formed XML". ``code`` is a slug.
+    """
 
     code: str
     line: int
@@ -26,8 +35,8 @@ class Fault(Struct, frozen=True):
 
 
 def device_xml_rule(largest: int = LARGEST) -> Callable[[str], str]:
-    """A field rule: the text as it is, when it is well-formed XML of at most ``largest``
-    bytes in UTF-8. The ``ValueError`` it raises else names line and column."""
+    """A field rule that returns the text unchanged if it has no fault and at most ``largest``
+    bytes in UTF-8. Otherwise it raises ``ValueError`` with line and column."""
 
     def rule(text: str) -> str:
         try:
@@ -52,23 +61,22 @@ class _Objection(Exception):
 
 def fault_in(content: bytes) -> Fault | None:
     """The first fault of a text in UTF-8, or None."""
-    # Told the encoding, expat looks none up, least of all among Python's codecs.
+    # With an explicit encoding expat does not look one up, in particular not in Python's codecs.
     parser = expat.ParserCreate("UTF-8")
-    # Long text between two tags comes in one piece; without this, in thousands.
-    parser.buffer_text = True
     depth = 0
 
     def objection(code: str, message: str) -> _Objection:
-        # The place is asked for here: after the handler the parser stands elsewhere. It counts
-        # lines from 1 and columns from 0.
+        # The position is valid only during the handler. Lines count from 1, columns from 0.
         line, column = parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
         return _Objection(Fault(code, line, column, message))
 
-    def start(_name: str, _attributes: dict[str, str]) -> None:
+    def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal depth
         depth += 1
         if depth > DEEPEST:
             raise objection("too_deep", f"is nested deeper than {DEEPEST} elements")
+        if len(name) > LONGEST_NAME or (attributes and max(map(len, attributes)) > LONGEST_NAME):
+            raise objection("long_name", f"contains a name longer than {LONGEST_NAME} characters")
 
     def end(_name: str) -> None:
         nonlocal depth
@@ -98,4 +106,14 @@ def fault_in(content: bytes) -> Fault | None:
             error.offset + 1,
             f"is not well-formed XML: {reason}",
         )
-    return None
+    return _control_character(content)
+
+
+def _control_character(content: bytes) -> Fault | None:
+    """DEL and the C1 controls are legal in XML 1.0, but terminals act on them."""
+    found = _CONTROL.search(content)
+    if found is None:
+        return None
+    lines = _LINE_END.split(content[: found.start()].decode())
+    message = "contains a control character other than tab and line ends"
+    return Fault("control_character", len(lines), len(lines[-1]) + 1, message)

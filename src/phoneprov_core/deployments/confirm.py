@@ -1,4 +1,4 @@
-"""Whether a phone came back behind its restart: found out later, and written down."""
+"""Confirmations: whether a phone came back after its restart, observed in the background."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.phones.model import Phone
 
 CONFIRM_SECONDS = 120.0
-"""How long a phone is waited for behind its restart, unless it is set otherwise."""
+"""Default time to wait for a phone after its restart."""
 
 _GRACE_SECONDS = 10
-"""A watch that ended in time has written it down by then."""
+"""A watch that ended in time has recorded its result by then."""
 
 
 class Confirm:
@@ -39,7 +39,7 @@ class Confirm:
         self._clock = clock
 
     async def begin(self, phone: Phone, software_type: str | None) -> Watching | None:
-        """Watch a phone that is about to be restarted; None when it cannot be watched."""
+        """Watch a phone that is about to be restarted; None if it cannot be watched."""
         return await self._watch.begin(phone, software_type)
 
     def awaited(self, record: Deployment) -> Deployment:
@@ -50,11 +50,11 @@ class Confirm:
         )
 
     def later(self, record: Deployment, watching: Watching) -> None:
-        """Wait for the phone without keeping anybody waiting."""
+        """Wait for the phone in the background."""
         self._background(self._confirm(record, watching))
 
     async def _confirm(self, record: Deployment, watching: Watching) -> None:
-        """Wait for the phone, and write down whether it was seen."""
+        """Wait for the phone, and record whether it was seen."""
         try:
             message = await watching.returned(self._watch.seconds)
             confirmation = Confirmation.CONFIRMED
@@ -66,10 +66,10 @@ class Confirm:
         async with self._open.write() as tx:
             kept = await tx.deployments.find(record.uuid)
             current = await tx.deployments.current(record.mac)
-            if kept is None:
-                return
+            if kept is None or kept.confirmation is Confirmation.CONFIRMED:
+                return  # a fetch of the file has confirmed it already
             if current is not None and current.number > record.number:
-                # It came back, but with what was put there meanwhile.
+                # It came back, but with the configuration of the later deployment.
                 confirmation = Confirmation.NOT_CONFIRMED
                 message = "Another deployment followed before the phone was seen back."
             decided = msgspec.structs.replace(

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from phoneprov_core.deployments.confirm import Confirm
+from phoneprov_core.deployments.limits import SwitchLimits
 from phoneprov_core.deployments.model import (
     Action,
     Confirmation,
@@ -19,15 +20,21 @@ from phoneprov_core.deployments.model import (
 from phoneprov_core.deployments.ports import DeploymentsTransaction, Journal, Unbroken, Watching
 from phoneprov_core.deployments.steps import Course, Progress, no_progress
 from phoneprov_core.devices.commands import DEFAULT_FILENAME_TEMPLATE, config_filename
-from phoneprov_core.devices.ports import ConfigUploader, PhoneDriver, Upload, Uploaded
+from phoneprov_core.devices.ports import (
+    OUTCOME_UNKNOWN,
+    ConfigUploader,
+    PhoneDriver,
+    Upload,
+    Uploaded,
+)
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.profiles.model import Profile, Revision
+from phoneprov_core.kernel.times import Clock, millis, shown
+from phoneprov_core.phones.model import Phone, software_type_of
+from phoneprov_core.profiles.model import ProfileRecord, Revision
 
 RESTARTED = "ok"
 """What a record's ``restart`` says when the order was accepted."""
@@ -42,7 +49,7 @@ class Order(Struct, frozen=True):
     again; one is made where it is None."""
 
     action: Action
-    profile: Profile
+    profile: ProfileRecord
     revision: Revision
     cnf_xml: str
     phone: Phone
@@ -75,6 +82,7 @@ class Deploy:
         *,
         filename_template: str = DEFAULT_FILENAME_TEMPLATE,
         lease_seconds: int = LEASE_SECONDS,
+        limits: SwitchLimits | None = None,
     ) -> None:
         self._open = open_
         self._uploader = uploader
@@ -86,6 +94,7 @@ class Deploy:
         self._new_id = new_id
         self._filename_template = filename_template
         self._lease_seconds = lease_seconds
+        self._limits = limits or SwitchLimits()
 
     def filename(self, phone: Phone) -> str:
         """The name of the phone's configuration file on the server."""
@@ -98,8 +107,9 @@ class Deploy:
 
         Raises ``Conflict`` for a phone that is inactive, does not fit, has no address, or is
         being worked on right now (code ``phone_busy``), and when there is a record of this uuid
-        already (code ``already_exists``); ``Refused`` and ``TimedOut`` when the
-        file could not be put in place, and then the old one is there, whole.
+        already (code ``already_exists``); ``TooManyAttempts`` beyond ``limits``;
+        ``Refused`` and ``TimedOut`` when the file could not be put in place, and then the old one
+        is there, whole, or, with the code ``OUTCOME_UNKNOWN``, either of the two.
         """
         require_fitting(order.profile, order.phone)
         return await self._unbroken(self._carry_out(actor, order, progress))
@@ -119,7 +129,7 @@ class Deploy:
             record = msgspec.structs.replace(
                 record, outcome=Outcome.DEPLOYED, place=uploaded.place, steps=tuple(course.steps)
             )
-            family = (phone.software_type or "").strip() or order.profile.software_type
+            family = software_type_of(phone, order.profile.software_type)
             # Side by side they take no longer than the slower of the two.
             await asyncio.gather(
                 course.settled(StepName.CLEAR_SESSION, self._clear_session(record, phone)),
@@ -128,9 +138,11 @@ class Deploy:
             restarted = await course.settled(StepName.RESTART, self._driver.restart(phone, family))
             record = msgspec.structs.replace(record, restart=restarted.message or RESTARTED)
         except PhoneprovError as error:
+            is_unknown = error.code == OUTCOME_UNKNOWN
             record = msgspec.structs.replace(
                 record,
-                outcome=Outcome.FAILED,
+                outcome=Outcome.UNKNOWN if is_unknown else Outcome.FAILED,
+                place=record.filename if is_unknown else None,
                 failed_step=course.steps[-1].name,
                 message=error.message,
             )
@@ -183,6 +195,8 @@ class Deploy:
         async with self._open.write() as tx:
             fence = await tx.leases.take(record.mac, record.uuid, self._lease_seconds)
             if fence is not None:
+                now = millis(self._clock())
+                await self._limits.count(tx.rates, actor, record.mac, now)
                 # It begins now, for whoever was ahead has let go of the phone only now.
                 record = msgspec.structs.replace(
                     record, number=fence, created_at=shown(self._clock())
@@ -230,7 +244,7 @@ class Deploy:
                 )
 
 
-def require_fitting(profile: Profile, phone: Phone) -> None:
+def require_fitting(profile: ProfileRecord, phone: Phone) -> None:
     """Raises ``Conflict`` for a phone that is not active or that the profile is not for."""
     if not phone.is_active:
         raise Conflict("This phone is not active.", code="phone_inactive")

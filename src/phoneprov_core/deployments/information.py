@@ -1,4 +1,4 @@
-"""What a phone's own web server tells of the phone, read without IO."""
+"""The device information page of a phone's web server, parsed without IO."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from phoneprov_core.devices.commands import REPLY_LIMIT
 from phoneprov_core.kernel.values import known_mac
 
 PATH = "/DeviceInformationX"
-"""Where Cisco's phones tell of themselves, in XML."""
+"""The path of the page on Cisco's phones; it is XML."""
 
 
 def read_device_information(status: int, body: bytes) -> DeviceInformation:
-    """What an answer tells; nothing when it is none that is understood."""
+    """The information in a reply; every field is None if it cannot be parsed."""
     if status != 200 or len(body) > REPLY_LIMIT:
         return DeviceInformation()
     told = _texts(body)

@@ -26,6 +26,9 @@ class Outcome(Enum):
     """The file is in place, read back and compared."""
     FAILED = "failed"
     """The file could not be put in place; the old one is there, whole."""
+    UNKNOWN = "unknown"
+    """The upload failed after the rename was sent, or in an adapter that did not say how: the
+    file is the old one or the new one. ``place`` is the file's name."""
     INTERRUPTED = "interrupted"
     """The process ended half-way. With a ``place`` the file is there; without one nobody
     knows whether it is the old one or the new one, but it is whole."""
@@ -78,7 +81,7 @@ class Deployment(Struct, frozen=True):
     profile_uuid: Uuid
     profile_name: str
     revision: RevisionNumber
-    sha256: Sha256
+    sha256: Sha256 | None
     size: Annotated[int, schema(description="In bytes", minimum=0)]
     owner_uuid: Annotated[Uuid, schema(description="Whose profile it was")]
     user_uuid: Annotated[
@@ -86,7 +89,15 @@ class Deployment(Struct, frozen=True):
     ]
     filename: str
     place: (
-        Annotated[str, schema(description="Where the file is; null until it is known to be there")]
+        Annotated[
+            str,
+            schema(
+                description=(
+                    "Where the file is; null until it is there. With the outcome `unknown` only "
+                    "its name"
+                )
+            ),
+        ]
         | None
     )
     outcome: Outcome
@@ -103,6 +114,13 @@ class Deployment(Struct, frozen=True):
     confirmation_at: Annotated[Timestamp, schema(description="When it was decided")] | None
     created_at: Timestamp
     ended_at: Timestamp | None
+
+    def brought_other_than(self, other: Deployment) -> bool:
+        """Whether the two brought different configurations. Where a hash was not kept, different
+        revisions count as different."""
+        if self.sha256 is not None and other.sha256 is not None:
+            return self.sha256 != other.sha256
+        return (self.profile_uuid, self.revision) != (other.profile_uuid, other.revision)
 
     def as_of(self, now: str) -> Deployment:
         """What is true of it at a shown moment: a confirmation that is waited for longer than
@@ -123,10 +141,20 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
     mac: MacAddress | None = None
     profile_uuid: Uuid | None = None
-    outcome: Literal["running", "deployed", "failed", "interrupted"] | None = None
+    outcome: Literal["running", "deployed", "failed", "unknown", "interrupted"] | None = None
     current: Annotated[
         bool, schema(description="Only what is on each phone now, as far as is known")
     ] = False
+    before: (
+        Annotated[
+            Uuid,
+            schema(
+                description="Newest first, after this deployment, without a total; "
+                "ffffffff-ffff-ffff-ffff-ffffffffffff begins with the newest"
+            ),
+        ]
+        | None
+    ) = None
 
     def __post_init__(self) -> None:
         settle(self)

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.ports import ProfilesTransaction
@@ -35,6 +36,14 @@ class DeploymentRows(Protocol):
         """At most ``limit`` deployments, oldest first (by creation, then uuid), beginning
         behind ``after``, then leaving out ``offset``; only those that belong to ``owner`` if
         given."""
+        ...
+
+    async def newest(
+        self, limit: int, *, before: Deployment | None = None, owner: str | None = None
+    ) -> list[Deployment]:
+        """At most ``limit`` deployments, newest first (by creation, then uuid), beginning after
+        ``before``; only those that belong to ``owner`` if given. The cost does not depend on
+        the number of deployments."""
         ...
 
 
@@ -68,8 +77,9 @@ class DeploymentStore(Protocol):
         ...
 
     async def previous(self, current: Deployment) -> Deployment | None:
-        """What was on the phone before, as far as it was another configuration: of those with a
-        place and a smaller number the one with the largest number whose hash differs."""
+        """What was on the phone before ``current``, if it was another configuration: of those
+        with a place and a smaller number the one with the largest number that
+        ``brought_other_than`` the current one."""
         ...
 
     async def interrupt_abandoned(self, now: str) -> int:
@@ -131,10 +141,12 @@ class DeploymentsTransaction(ProfilesTransaction, Protocol):
     def leases(self) -> LeaseStore: ...
     @property
     def service_sessions(self) -> ServiceSessionStore: ...
+    @property
+    def rates(self) -> RateStore: ...
 
 
 class DeviceInformation(Struct, frozen=True):
-    """What a phone tells of itself (DeviceInformationX); None for what it leaves out.
+    """What a phone states about itself (DeviceInformationX); None for a missing field.
     ``mac`` is canonical."""
 
     mac: str | None = None
@@ -143,33 +155,32 @@ class DeviceInformation(Struct, frozen=True):
 
 
 class PhoneInformation(Protocol):
-    """What phones tell of themselves over their own web server."""
+    """The information that phones give about themselves over their own web server."""
 
     async def read(self, phone_ip: str, seconds: float) -> DeviceInformation:
-        """Ask once. An answer that makes no sense, or refuses, tells nothing: every field is
-        None then, but something answers.
+        """Send one request. If the reply cannot be parsed, or refuses, every field is None.
 
-        Raises ``TimedOut`` when the whole answer is not there in time, ``Refused`` when there
-        is none, ``Conflict`` when the address is not allowed to be called.
+        Raises ``TimedOut`` if the reply is not complete within ``seconds``, ``Refused`` if
+        there is none, ``Conflict`` if the address is not allowed to be called.
         """
         ...
 
 
 class Watching(Protocol):
-    """One phone that is being watched, since ``PhoneWatch.begin``."""
+    """A watch of one phone, since ``PhoneWatch.begin``."""
 
     async def returned(self, seconds: float) -> str:
         """Wait until the phone was seen to come back; a sentence that says what was seen.
 
-        Only what happens behind ``begin`` counts, and only a phone that was away can come
-        back. Raises ``TimedOut`` when it was not seen within so many seconds, ``Refused`` when
-        it cannot be seen any more or another phone stands in its place; the message says what
+        Only what happens after ``begin`` counts, and only a phone that was away can come
+        back. Raises ``TimedOut`` if it was not seen within ``seconds``, ``Refused`` if it
+        cannot be seen any more or another phone answers in its place; the message says what
         was seen instead.
         """
         ...
 
     async def close(self) -> None:
-        """Stop watching; to be called once, whatever happened."""
+        """Stop watching; to be called exactly once."""
         ...
 
 
@@ -177,34 +188,34 @@ class PhoneWatch(Protocol):
     """A way to see phones come back."""
 
     async def begin(self, phone: Phone) -> Watching:
-        """Watch from now on: to be called before the phone is told to restart.
+        """Watch from now on: to be called before the phone is restarted. ``software_type`` of
+        the phone decides which events are its own.
 
-        Returns within 4 seconds. Raises ``Refused``, ``TimedOut`` or ``Conflict`` when the
+        Returns within 5 seconds. Raises ``Refused``, ``TimedOut`` or ``Conflict`` if the
         phone cannot be watched in this way.
         """
         ...
 
 
 class Reach(Struct, frozen=True):
-    """Whether something can be reached, None when nobody can say; what was found, and how long
-    it took."""
+    """Whether something can be reached, None if unknown; what was found, and the duration."""
 
     reachable: bool | None
-    message: Annotated[str, schema(description="What answered, or what kept it from answering")]
+    message: Annotated[str, schema(description="What answered, or why there was no answer")]
     duration_ms: Annotated[int, schema(minimum=0)]
 
 
 class Reachability(Protocol):
-    """Whether a deployment would get through, found out without changing anything."""
+    """Whether server and phone can be reached, without changing anything."""
 
     async def server(self, phone_ip: str | None) -> Reach:
-        """Log in on the server that the configuration would go to, and leave. Answers within
-        3 seconds, whatever happens, and does not raise."""
+        """Log in on the server that the configuration would be uploaded to, and log off. Always
+        returns within 3 seconds and does not raise."""
         ...
 
     async def phone(self, phone: Phone) -> Reach:
-        """Ask the phone's own web server who it is. Another phone at its address counts as not
-        reachable. Answers within 3 seconds, whatever happens, and does not raise."""
+        """Read the MAC from the phone's own web server. Another phone at its address counts as
+        not reachable. Always returns within 3 seconds and does not raise."""
         ...
 
 
@@ -214,9 +225,6 @@ error goes to whoever still waits. A shutdown waits for what runs."""
 
 Background = Callable[[Awaitable[None]], None]
 """Port: run apart from whoever asks for it. A shutdown ends it at once."""
-
-Aside = Callable[[Callable[[], T]], Awaitable[T]]
-"""Port: compute something that takes long without keeping everybody else waiting."""
 
 Journal = Callable[[Deployment], None]
 """Port: told of each deployment when it has ended, and again when its confirmation is known."""

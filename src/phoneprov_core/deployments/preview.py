@@ -7,12 +7,11 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Struct
 
-from phoneprov_core.configuration.diff import unified_diff
-from phoneprov_core.configuration.lint import Finding, lint
-from phoneprov_core.configuration.masking import NumberedStars, masked
+from phoneprov_core.configuration.comparison import Compare, Comparison
+from phoneprov_core.configuration.lint import Finding
 from phoneprov_core.deployments.deploy import Deploy, Order, require_fitting
-from phoneprov_core.deployments.model import Deployment
-from phoneprov_core.deployments.ports import Aside, DeploymentsTransaction, Reach, Reachability
+from phoneprov_core.deployments.model import Deployment, Outcome
+from phoneprov_core.deployments.ports import DeploymentsTransaction, Reach, Reachability
 from phoneprov_core.deployments.switch import order_of
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
@@ -64,6 +63,12 @@ class Preview(Struct, frozen=True):
     findings: tuple[Finding, ...]
 
 
+_UNKNOWN = (
+    "The outcome of deployment {number} of this phone is unknown: its file is the one of that "
+    "deployment or the one before."
+)
+
+
 class _Before(NamedTuple):
     """What is on the phone: the record if the caller may see it, the configuration if it is
     theirs to see and still kept, and why there is none."""
@@ -81,13 +86,13 @@ class PreviewSwitch:
         open_: ReadAndWrite[DeploymentsTransaction],
         deploy: Deploy,
         reachability: Reachability,
-        aside: Aside[_Text],
+        compare: Compare,
         clock: Clock,
     ) -> None:
         self._open = open_
         self._deploy = deploy
         self._reachability = reachability
-        self._aside = aside
+        self._compare = compare
         self._clock = clock
 
     async def __call__(
@@ -97,10 +102,11 @@ class PreviewSwitch:
         fail is part of the answer."""
         order = await order_of(self._open, actor, request)
         before = await self._before(actor, order)
-        server, phone, text = await asyncio.gather(
+        objection = _objection(order)
+        server, phone, compared = await asyncio.gather(
             self._reachability.server(order.phone.phone_ip),
             self._reachability.phone(order.phone),
-            self._aside(lambda: _read(order, before)),
+            self._compare(_comparison(order, before)),
         )
         revision, on_phone = order.revision, before.deployment
         return Preview(
@@ -110,15 +116,15 @@ class PreviewSwitch:
             sha256=revision.sha256,
             size=revision.size,
             filename=self._deploy.filename(order.phone),
-            compatible=text.objection is None,
-            objection=text.objection,
+            compatible=objection is None,
+            objection=objection,
             on_phone=on_phone,
-            changed=None if on_phone is None else on_phone.sha256 != revision.sha256,
-            diff=text.diff,
+            changed=_changed(order, before),
+            diff=compared.diff,
             diff_note=before.note,
             server=server,
             phone=phone,
-            findings=text.findings,
+            findings=compared.findings,
         )
 
     async def _before(self, actor: Actor, order: Order) -> _Before:
@@ -129,6 +135,8 @@ class PreviewSwitch:
             if not may_see(actor, current):
                 return _Before(note="What is on the phone belongs to somebody else.")
             current = current.as_of(shown(self._clock()))
+            if current.outcome is Outcome.UNKNOWN:
+                return _Before(current, note=_UNKNOWN.format(number=current.number))
             try:
                 profile = await profile_of(tx, actor, current.profile_uuid)
             except NotFound:
@@ -139,38 +147,37 @@ class PreviewSwitch:
         return _Before(current, cnf_xml, note)
 
 
-class _Text(NamedTuple):
-    objection: str | None
-    diff: str | None
-    findings: tuple[Finding, ...]
-
-
-def _read(order: Order, before: _Before) -> _Text:
-    """What the texts tell; on long ones this takes a while."""
-    objection = None
+def _objection(order: Order) -> str | None:
     try:
         require_fitting(order.profile, order.phone)
     except Conflict as conflict:
-        objection = conflict.message
-    diff = None
-    if before.cnf_xml is not None and before.deployment is not None:
-        mask = NumberedStars()
-        diff = unified_diff(
-            masked(before.cnf_xml, mask),
-            masked(order.cnf_xml, mask),
-            old_label=f"on the phone: {_one_line(before.deployment.profile_name)}, "
-            f"revision {before.deployment.revision}",
-            new_label=f"the profile: {_one_line(order.profile.name)}, "
-            f"revision {order.revision.number}",
-        )
-    findings = lint(
-        order.cnf_xml.encode(),
+        return conflict.message
+    return None
+
+
+def _changed(order: Order, before: _Before) -> bool | None:
+    if before.cnf_xml is not None:
+        return before.cnf_xml != order.cnf_xml
+    deployment = before.deployment
+    if deployment is None or deployment.outcome is Outcome.UNKNOWN or deployment.sha256 is None:
+        return None
+    return deployment.sha256 != order.revision.sha256
+
+
+def _comparison(order: Order, before: _Before) -> Comparison:
+    now = before.deployment
+    return Comparison(
+        old=before.cnf_xml,
+        new=order.cnf_xml,
+        old_label="" if now is None else _label("on the phone", now.profile_name, now.revision),
+        new_label=_label("the profile", order.profile.name, order.revision.number),
         mac=order.phone.mac,
         family=order.profile.software_type,
-        # It was kept: it is not too large.
-        largest=max(len(order.cnf_xml.encode()), 1),
     )
-    return _Text(objection, diff, findings)
+
+
+def _label(where: str, name: str, revision: int) -> str:
+    return f"{where}: {_one_line(name)}, revision {revision}"
 
 
 def _one_line(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.deployments.deploy import Deploy, Order
-from phoneprov_core.deployments.model import Action, Deployment
+from phoneprov_core.deployments.model import Action, Deployment, Outcome
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.deployments.use_cases import may_see
@@ -107,11 +107,16 @@ async def _of_phone(
 
 
 async def _before(tx: DeploymentsTransaction, phone: Phone) -> Deployment:
+    """The last deployment before the current one that surely put another configuration there."""
     current = await tx.deployments.current(phone.mac)
-    previous = None if current is None else await tx.deployments.previous(current)
-    if previous is None:
-        raise _nothing()
-    return previous
+    earlier = None if current is None else await tx.deployments.previous(current)
+    while earlier is not None and current is not None:
+        if earlier.outcome is not Outcome.UNKNOWN and (
+            current.outcome is Outcome.UNKNOWN or earlier.brought_other_than(current)
+        ):
+            return earlier
+        earlier = await tx.deployments.previous(earlier)
+    raise _nothing()
 
 
 def _nothing() -> NotFound:

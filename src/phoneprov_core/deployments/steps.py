@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from phoneprov_core.deployments.model import Step, StepName
-from phoneprov_core.devices.ports import Uploaded
-from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.devices.ports import OUTCOME_UNKNOWN, Uploaded
+from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 from phoneprov_core.kernel.times import Clock, millis
 
 T = TypeVar("T")
@@ -21,6 +22,20 @@ def no_progress(_name: StepName, _step: Step | None) -> None:
     """For whoever only waits for the end."""
 
 
+def unexpected(step: StepName, error: OSError) -> PhoneprovError:
+    """The error of ours for one that an uploader or a phone driver of another package raised
+    against its contract. The text of an exception may hold anything: only its number is used."""
+    adapter = "uploader" if step is StepName.UPLOAD else "phone driver"
+    code = OUTCOME_UNKNOWN if step is StepName.UPLOAD else None
+    end = ""
+    if step is StepName.UPLOAD:
+        end = " It is not known whether the phone's file is the new one or the old one."
+    if isinstance(error, TimeoutError):
+        return TimedOut(f"The {adapter} did not answer in time.{end}", code=code)
+    reason = type(error).__name__ if error.errno is None else os.strerror(error.errno)
+    return Refused(f"The {adapter} failed: {reason}.{end}", code=code)
+
+
 class Course:
     """The steps done so far."""
 
@@ -30,7 +45,8 @@ class Course:
         self._progress = progress
 
     async def step(self, name: StepName, work: Awaitable[T]) -> T:
-        """Do one step and note how it went; its error goes on to the caller."""
+        """Do one step and record how it went. Raises what the step raises; an ``OSError`` of an
+        adapter becomes an error of ours."""
         self._progress(name, None)
         began = millis(self._clock())
         message: str | None = None
@@ -44,6 +60,10 @@ class Course:
         except PhoneprovError as error:
             message = error.message
             raise
+        except OSError as error:
+            failure = unexpected(name, error)
+            message = failure.message
+            raise failure from error
         finally:
             step = Step(name, ok, message, max(0, millis(self._clock()) - began))
             self.steps.append(step)

@@ -9,12 +9,15 @@ from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked, checked
-from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.errors import Invalid, NotFound, Problem, found
 from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, Window, listing
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.values import known_mac
+
+NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+"""The largest UUID (RFC 9562, section 5.10): a page before it begins with the newest."""
 
 
 class Deployments:
@@ -28,7 +31,8 @@ class Deployments:
     async def all(
         self, actor: Actor, wanted: Wanted | Unchecked[Wanted] | None = None, page: Page = None
     ) -> Listing[Deployment]:
-        """Those that are wanted and that the caller may see, oldest first."""
+        """Those that are wanted and that the caller may see, oldest first. With ``before``, a
+        page by key of the newest before that one, newest first, without a total."""
         chosen = Wanted() if wanted is None else checked(wanted)
         return await self._listing(actor, chosen, page)
 
@@ -70,14 +74,33 @@ class Deployments:
         return deployment.as_of(shown(self._clock()))
 
     async def _listing(self, actor: Actor, wanted: Wanted, page: Page) -> Listing[Deployment]:
+        now = shown(self._clock())
+        if wanted.before is not None:
+            first = await self._newest(actor, wanted, wanted.before, page)
+            return Listing([deployment.as_of(now) for deployment in first])
         deployments = await listing(
             self._open.read,
             lambda tx: tx.deployments.matching(wanted),
             page,
             owner=_whose(actor),
         )
-        now = shown(self._clock())
         return deployments.mapped(lambda deployment: deployment.as_of(now))
+
+    async def _newest(
+        self, actor: Actor, wanted: Wanted, before: str, page: Page
+    ) -> list[Deployment]:
+        """A page by key, newest first. Raises ``NotFound`` when the caller may not see the
+        deployment ``before``, or it does not exist."""
+        window = Window() if page is None else checked(page)
+        if window.offset:
+            problem = Problem("offset", "is not allowed together with before")
+            raise Invalid("The page is not valid.", problems=(problem,))
+        async with self._open.read() as tx:
+            last = None
+            if before != NEWEST:
+                last = self._shown(actor, await tx.deployments.find(before))
+            rows = tx.deployments.matching(msgspec.structs.replace(wanted, before=None))
+            return await rows.newest(window.limit, before=last, owner=_whose(actor))
 
 
 def _whose(actor: Actor) -> str | None:

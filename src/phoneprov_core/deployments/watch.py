@@ -1,19 +1,25 @@
-"""Seeing a phone come back behind a restart: which of the ways."""
+"""The ways to see that a phone restarted, and which of them are used."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+
+from msgspec import structs
+
 from phoneprov_core.deployments.ports import PhoneWatch, Watching
-from phoneprov_core.devices.commands import restart_action
-from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
+from phoneprov_core.phones.model import Phone, speaks_sip
 
 
 class Watch:
-    """Watches a phone in the best way there is.
+    """Watches phones by the events of an exchange and over their own web servers.
 
-    ``events`` are those that an exchange sends when an SCCP phone registers: the strongest
-    word there is, for whoever registers has started up. ``web`` asks the phone itself. Each
-    is None where it is not set up. ``seconds`` is how long a phone is waited for, 0 for never.
+    ``events`` are the stronger evidence: a phone that registers has started up. An SCCP phone is
+    watched by events alone if that works. The events of SIP phones may be withheld from the
+    account without notice: a SIP phone is watched in both ways, and the first one to see it
+    counts. Each way is None where it is not configured. ``seconds`` is how long a phone is
+    waited for, 0 for never.
     """
 
     def __init__(
@@ -24,16 +30,49 @@ class Watch:
         self.seconds = seconds
 
     async def begin(self, phone: Phone, software_type: str | None) -> Watching | None:
-        """Watch from now on, in the first way that works; None when there is none."""
+        """Watch from now on; None if there is no way that works. ``software_type`` is the
+        firmware family of the phone's record or else of the profile."""
         if not self.seconds:
             return None
-        is_sccp = restart_action(software_type, phone.mac).name == "SCCPDeviceRestart"
-        ways = (self._events if is_sccp else None, self._web)
-        for way in ways:
-            if way is None:
-                continue
-            try:
-                return await way.begin(phone)
-            except PhoneprovError:
-                continue
+        phone = structs.replace(phone, software_type=software_type)
+        if not speaks_sip(software_type):
+            return await _begun(self._events, phone) or await _begun(self._web, phone)
+        begun = await asyncio.gather(_begun(self._events, phone), _begun(self._web, phone))
+        watchings = [watching for watching in begun if watching is not None]
+        return _All(watchings) if watchings else None
+
+
+async def _begun(way: PhoneWatch | None, phone: Phone) -> Watching | None:
+    try:
+        return await way.begin(phone) if way else None
+    except PhoneprovError:
         return None
+
+
+class _All(Watching):
+    """Several watchings of one phone."""
+
+    def __init__(self, watchings: Sequence[Watching]) -> None:
+        self._watchings = watchings
+
+    async def returned(self, seconds: float) -> str:
+        """What the first one saw. If none saw the phone, raises the error of the only one, or
+        ``TimedOut`` with all their messages."""
+        waiting = [asyncio.ensure_future(one.returned(seconds)) for one in self._watchings]
+        errors: list[PhoneprovError] = []
+        try:
+            for one in asyncio.as_completed(waiting):
+                try:
+                    return await one
+                except PhoneprovError as error:
+                    errors.append(error)
+        finally:
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+        if len(errors) == 1:
+            raise errors[0]
+        raise TimedOut(" ".join(error.message for error in errors))
+
+    async def close(self) -> None:
+        await asyncio.gather(*(one.close() for one in self._watchings))

@@ -1,13 +1,14 @@
-"""What is sent to a phone, computed without sending it.
+"""Everything a phone is sent, computed without sending it.
 
 File names, commands to the phone's own web server (CGI/Execute) and the actions for
 Asterisk's manager interface. A MAC is canonical here, ``AA:BB:CC:DD:EE:FF``; any other
-spelling is a programmer's mistake and raises ValueError.
+spelling is a programming error and raises ValueError.
 """
 
 from __future__ import annotations
 
 import re
+from enum import Enum
 from html import escape
 from typing import NoReturn
 from urllib.parse import urlencode
@@ -15,15 +16,30 @@ from xml.parsers import expat
 
 from phoneprov_core.devices.ports import KeyPress, ManagerAction
 from phoneprov_core.kernel.errors import Invalid, Refused
-from phoneprov_core.phones.model import bare_model
+from phoneprov_core.phones.model import bare_model, speaks_sip
 
 DEFAULT_FILENAME_TEMPLATE = "SEP{MAC}.cnf.xml"
 
 REPLY_LIMIT = 64 * 1024
-"""More bytes than this in a phone's reply are nonsense."""
+"""Maximum number of bytes in a phone's reply."""
 
 CLEAR_SERVICES = (KeyPress("Init:Services"),)
 """Closes the phone's services application; has no effect where it is not open."""
+
+CALL_ID = "{}"
+"""Stands for the Call-ID of the phone's registration in a NOTIFY; the manager interface fills it
+in if it knows it."""
+
+
+class RestartType(Enum):
+    """How a phone restarts."""
+
+    RESTART = "restart"
+    """Registers anew with its new configuration; enough for lines, keys and speed dials."""
+    RESET = "reset"
+    """Starts like after a power cycle, DHCP included; firmware, locale and service addresses
+    need it."""
+
 
 _MAC = re.compile(r"[0-9A-F]{2}(:[0-9A-F]{2}){5}")
 _FILENAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -50,7 +66,7 @@ def config_filename(template: str, mac: str) -> str:
 
 
 def check_filename_template(template: str) -> None:
-    """Raises ValueError for a template that gives no file name, whatever the MAC."""
+    """Raises ValueError for a template that gives no file name with any MAC."""
     config_filename(template, "00:00:00:00:00:00")
 
 
@@ -76,11 +92,12 @@ def execute_body(uri: str) -> bytes:
     return urlencode({"XML": xml}).encode("ascii")
 
 
-def read_execute_reply(status: int, body: bytes) -> None:
-    """Returns when the phone's reply to a command says that all went well.
+def read_execute_reply(status: int, body: bytes, *, may_be_empty: bool = False) -> None:
+    """Returns if the phone's reply to a command says that it succeeded; with
+    ``may_be_empty`` also for an empty reply.
 
-    Raises ``Refused`` for every other reply, nonsense included. The message keeps the
-    phone's number and never a word of the reply.
+    Raises ``Refused`` for every other reply. The message contains the phone's error number
+    and no word of the reply.
     """
     if status in {401, 403}:
         raise Refused(f"The phone refused the login (HTTP {status}); {_CHECK_LOGIN}")
@@ -89,6 +106,8 @@ def read_execute_reply(status: int, body: bytes) -> None:
             f"The phone's web server answered HTTP {status} to the command; "
             "check that its web access is enabled."
         )
+    if may_be_empty and not body.strip():
+        return
     (_, root, attributes), *inner = _elements(body)
     if root == "CiscoIPPhoneError":
         raise Refused(_error_words(_number(attributes.get("Number"))))
@@ -126,7 +145,7 @@ def _number(text: str | None) -> int:
 
 
 def _nonsense() -> Refused:
-    return Refused("The phone's answer makes no sense; check that a phone lives at its address.")
+    return Refused("The phone's answer makes no sense; check that its address is a phone's.")
 
 
 def _elements(body: bytes) -> list[tuple[int, str, dict[str, str]]]:
@@ -167,7 +186,12 @@ _STARS = ("Key:KeyPadStar", "Key:KeyPadStar", "Key:KeyPadPound", "Key:KeyPadStar
 
 
 def _menu(key: str, *then: str, pause: float) -> tuple[KeyPress, ...]:
-    return (KeyPress(key, 1.0), *(KeyPress(uri, pause) for uri in then))
+    *others, last = then
+    return (
+        KeyPress(key, 1.0),
+        *(KeyPress(uri, pause) for uri in others),
+        KeyPress(last, pause, restarts=True),
+    )
 
 
 _SETTINGS_STARS = _menu("Key:Settings", *_STARS, pause=0.2)
@@ -188,37 +212,36 @@ _BY_FAMILY = {
 def restart_keys(model: str | None) -> tuple[KeyPress, ...]:
     """The keys that restart a phone of this model when pressed over its web server.
 
-    A 79xx restarts on ``**#**`` in its settings menu, and so does an unknown model as far
-    as anyone can tell. Newer families reach the restart through the applications menu; its
-    digits depend on firmware and menu layout, which is why this way is the last resort.
+    A 79xx restarts on ``**#**`` in its settings menu; an unknown model is taken for one. Newer
+    families reach the restart through the applications menu; its digits depend on firmware and
+    menu layout, which is why this way is the last resort. Keys know one kind of restart.
     """
     bare = bare_model(model or "")
     family = bare[:2] if re.match(r"[0-9]{4}", bare, re.ASCII) else ""
     return _BY_FAMILY.get(family, _SETTINGS_STARS)
 
 
-def sccp_restart(mac: str) -> ManagerAction:
+def sccp_restart(mac: str, kind: RestartType = RestartType.RESTART) -> ManagerAction:
     """The action of chan_sccp that restarts a phone; accepted means queued."""
     return ManagerAction(
-        "SCCPDeviceRestart", (("DeviceName", device_name(mac)), ("Type", "restart"))
+        "SCCPDeviceRestart", (("DeviceName", device_name(mac)), ("Type", kind.value))
     )
 
 
-def sip_restart(mac: str) -> ManagerAction:
+def sip_restart(mac: str, kind: RestartType = RestartType.RESTART) -> ManagerAction:
     """A SIP NOTIFY through PJSIP that asks a phone to restart; accepted means queued.
 
     The body is the service-control form of Cisco's SIP firmware. Asterisk splits values at
-    commas, so none may hold one.
+    commas, so none may hold one, and adds ``Subscription-State`` itself.
     """
     stamps = ("Config", "Dialplan", "Softkey", "FeatureControl")
     body = (
-        "action=restart",
-        "RegisterCallId={}",
+        f"action={kind.value}",
+        f"RegisterCallId={CALL_ID}",
         *(f"{stamp}VersionStamp={{0000000000000000}}" for stamp in stamps),
     )
     variables = (
         "Event=service-control",
-        "Subscription-State=active",
         "Content-Type=text/plain",
         *(f"Content={line}" for line in body),
     )
@@ -226,17 +249,29 @@ def sip_restart(mac: str) -> ManagerAction:
     return ManagerAction("PJSIPNotify", fields)
 
 
-def restart_action(software_type: str | None, mac: str) -> ManagerAction:
+def restart_action(
+    software_type: str | None, mac: str, kind: RestartType = RestartType.RESTART
+) -> ManagerAction:
     """A NOTIFY for SIP and SIPE phones, chan_sccp's action for every other."""
-    if (software_type or "").strip().casefold() in {"sip", "sipe"}:
-        return sip_restart(mac)
-    return sccp_restart(mac)
+    if speaks_sip(software_type):
+        return sip_restart(mac, kind)
+    return sccp_restart(mac, kind)
+
+
+def require_phone(expected: str, found: str | None) -> None:
+    """Raises ``Refused`` if the phone found at the recorded address is another one; ``found``
+    is None if it does not state its MAC."""
+    if found is not None and found != expected:
+        raise Refused(
+            f"Another phone, {found}, answers at the address recorded for {expected}; "
+            "correct phone_ip."
+        )
 
 
 def require_single_lines(action: ManagerAction) -> None:
-    """Raises ``Invalid`` when a name or value holds CR, LF or NUL.
+    """Raises ``Invalid`` if a name or value holds CR, LF or NUL.
 
-    The protocol is lines: a line end inside a value would start another action.
+    The protocol consists of lines: a line end inside a value would start another action.
     """
     texts = (action.name, *(text for field in action.fields for text in field))
     if any(character in text for text in texts for character in "\r\n\0"):

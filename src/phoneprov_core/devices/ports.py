@@ -38,6 +38,10 @@ class Uploaded(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+OUTCOME_UNKNOWN = "outcome_unknown"
+"""Code of an error after which the file under the final name may be the old one or the new one."""
+
+
 class ConfigUploader(Protocol):
     """Puts a configuration file where the phone reads it."""
 
@@ -45,36 +49,51 @@ class ConfigUploader(Protocol):
         """Put the file under its final name, whole, and verify it there.
 
         The content goes to a temporary name in the same folder, is verified, renamed onto
-        the final name and verified again. Temporary files that earlier attempts for the same
-        file name left behind are removed. Until the rename the old file is untouched; a
-        caller that is cancelled leaves either the old file or the new one, whole.
+        the final name and verified again, also when a file of the same size or content is
+        there. Temporary files that earlier attempts for the same file name left are removed.
+        Until the rename the old file is untouched. A cancellation is passed on within 20
+        seconds; after it nothing is written, and the final name is the old file or the new one,
+        whole. The event loop is not blocked.
 
         Raises ``Refused`` when the server cannot be reached, refuses a step or does not hold
         what was sent, ``TimedOut`` when it does not answer within the deadline of a step or
         of the whole, ``Conflict`` when the phone's address is missing or is not allowed to
-        be called. Messages name the step that failed (connecting, logging in, uploading,
-        verifying, renaming) and never the server's own words or a password.
+        be called. After an error the final name is the old file, whole; when the uploader could
+        not find out whether it is the old file or the new one, the error's code is
+        ``OUTCOME_UNKNOWN``. Messages name the step that failed (connecting, logging in,
+        uploading, verifying, renaming) and never the server's own words or a password.
         """
         ...
 
 
 class KeyPress(Struct, frozen=True):
-    """One command to a phone's web server and the pause after it, in seconds."""
+    """One command to a phone's web server and the pause after it, in seconds. With
+    ``restarts`` the phone may restart before it answers. With ``may_be_empty`` an empty reply
+    with status 200 is success, too: multiplatform firmware sends no other."""
 
     uri: str
     pause: float = 0.0
+    restarts: bool = False
+    may_be_empty: bool = False
 
 
 class PhoneCommands(Protocol):
     """The phone's own web server, which carries out commands (CGI/Execute)."""
 
-    async def execute(self, phone_ip: str, commands: Sequence[KeyPress]) -> None:
+    async def execute(
+        self, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+    ) -> None:
         """Send each command in a request of its own, in order, one in flight, with its pause.
 
-        Raises ``Refused`` when the phone cannot be reached or answers anything but success
-        (the message keeps the phone's error number, never its raw reply), ``TimedOut`` when
-        it does not answer within the deadline of the whole call, ``Conflict`` when the
-        address is not allowed to be called. Nothing is sent after the first failure.
+        With ``mac`` the phone is asked for its MAC first, and nothing is sent to another one:
+        raises ``Refused`` with both MACs in the message. A phone that does not state its MAC is
+        sent the commands.
+
+        Raises ``Refused`` if the phone cannot be reached or answers anything but success
+        (the message contains the phone's error number, never its raw reply), ``TimedOut`` if
+        it does not answer within the deadline of the whole call, ``Conflict`` if the address
+        is not allowed to be called. Nothing is sent after the first failure. It is not a
+        failure if the connection ends without an answer to a command that ``restarts``.
         """
         ...
 
@@ -93,39 +112,42 @@ class ManagerInterface(Protocol):
     """Asterisk's manager interface."""
 
     async def perform(self, action: ManagerAction) -> None:
-        """Log in, perform one action, log off; returns when Asterisk accepted it.
+        """Perform one action; returns when Asterisk accepted it.
 
-        Raises ``Refused`` when the manager cannot be reached, refuses the login or the
-        action (in our own words), ``TimedOut`` when it does not answer within the deadline of
-        the whole call, ``Invalid`` when a field holds CR or LF, before anything is sent.
+        Before a ``PJSIPNotify`` the contacts of its ``Endpoint`` are looked up: without one the
+        phone is not registered, which raises ``Refused`` and sends nothing.
+
+        Raises ``Refused`` if the manager cannot be reached, refuses the login or the action
+        (in our own words), ``TimedOut`` if it does not answer within the deadline of the whole
+        call, ``Invalid`` if a field holds CR or LF, before anything is sent.
         """
         ...
 
 
 class PhoneDriver(Protocol):
-    """What is told to phones of one make once their configuration is in place.
+    """Sends commands to the phones of one make once their configuration is in place.
 
-    Both methods are given the phone as the inventory has it. They raise ``Refused`` when the
-    phone, or the server that passes the order on, cannot be reached or says no, ``TimedOut``
-    when it does not answer within the deadline of the whole call, and ``Conflict`` when the
-    order cannot be given at all: the phone's address is needed and missing or is not allowed
-    to be called, or nothing is set up that could reach it. Messages are one sentence of our
-    own and never repeat a password or what the other side said. A switch has 30 s for
-    everything; a driver takes at most 8 of them for each call.
+    Both methods take the phone's record in the inventory. They raise ``Refused`` if the
+    phone, or the server that passes the command on, cannot be reached or refuses it, or if
+    another phone answers at the recorded address; ``TimedOut`` if it does not answer within the
+    deadline of the whole call; and ``Conflict`` if the command cannot be sent at all: the
+    phone's address is needed and missing or is not allowed to be called, or no way to reach it
+    is configured. Messages are one sentence of our own and never repeat a password or what the
+    other side said. A switch has 30 s for everything; a driver takes at most 8 of them for each
+    call.
     """
 
     async def leave_services(self, phone: Phone) -> None:
         """Have the phone leave its services (menus, directories), which showed the data of
-        whoever used it before; it is not restarted. A make without services returns at
+        its previous user; it is not restarted. For a make without services this returns at
         once."""
         ...
 
     async def restart(self, phone: Phone, software_type: str | None) -> None:
         """Order one restart, after which the phone reads its configuration anew; returns when
-        the order was accepted, which may be before the phone carries it out.
+        the command was accepted, which may be before the phone carries it out.
 
-        ``software_type`` is what the phone's firmware is known to be, of the phone's record or
-        else of the profile, None when neither says. After a failure the phone can be called
-        again.
+        ``software_type`` is the firmware family of the phone's record or else of the profile,
+        None if neither states it. After a failure the phone can be called again.
         """
         ...

@@ -1,59 +1,75 @@
-"""How phones are restarted, and in what words that goes wrong."""
+"""The driver of Cisco phones: the ways to restart them, and the errors."""
 
 from __future__ import annotations
 
 from enum import Enum
 
-from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_action, restart_keys
+from msgspec import structs
+
+from phoneprov_core.devices.commands import (
+    CLEAR_SERVICES,
+    RestartType,
+    restart_action,
+    restart_keys,
+)
 from phoneprov_core.devices.ports import ManagerInterface, PhoneCommands, PhoneDriver
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.phones.model import Phone
 
 SWITCHED_OFF = "The phone was not restarted: restarts are switched off."
-"""What is said of a phone that nobody wants to be told."""
+"""The result of a restart with ``PHONEPROV_RESTART=none``."""
 
 
 class RestartBy(Enum):
     """The ways to restart a phone."""
 
     AUTO = "auto"
-    """Through Asterisk where its manager interface is set up, else over the phone's web."""
+    """Through Asterisk if its manager interface is configured, else over the phone's web server."""
     AMI = "ami"
     HTTP = "http"
     NONE = "none"
 
 
 class CiscoPhones(PhoneDriver):
-    """Cisco phones, restarted in the one way that was chosen, told everything else over their
-    own web servers."""
+    """Cisco phones: restarted in the configured way, sent everything else over their own web
+    servers."""
 
     def __init__(
-        self, by: RestartBy, commands: PhoneCommands, manager: ManagerInterface | None
+        self,
+        by: RestartBy,
+        commands: PhoneCommands,
+        manager: ManagerInterface | None,
+        kind: RestartType = RestartType.RESTART,
     ) -> None:
         if by is RestartBy.AUTO:
             by = RestartBy.AMI if manager else RestartBy.HTTP
         self._by = by
         self._commands = commands
         self._manager = manager
+        self._kind = kind
 
     async def leave_services(self, phone: Phone) -> None:
-        await self._commands.execute(reachable_ip(phone), CLEAR_SERVICES)
+        if not is_multiplatform(phone.software_type):  # its firmware does not know Init:Services
+            await self._commands.execute(reachable_ip(phone), CLEAR_SERVICES, phone.mac)
 
     async def restart(self, phone: Phone, software_type: str | None) -> None:
         if self._by is RestartBy.NONE:
             raise _switched_off()
         if self._by is RestartBy.HTTP:
-            await self._commands.execute(reachable_ip(phone), restart_keys(phone.model))
+            keys = restart_keys(phone.model)
+            if is_multiplatform(software_type):
+                keys = tuple(structs.replace(key, may_be_empty=True) for key in keys)
+            await self._commands.execute(reachable_ip(phone), keys, phone.mac)
             return
         if self._manager is None:
             raise Conflict(
                 "The phone was not restarted: no manager interface is set up (PHONEPROV_AMI_HOST)."
             )
-        await self._manager.perform(restart_action(software_type, phone.mac))
+        await self._manager.perform(restart_action(software_type, phone.mac, self._kind))
 
 
 class NeverRestarting(PhoneDriver):
-    """Another driver, which is never asked to restart a phone."""
+    """Another driver whose ``restart`` is never called."""
 
     def __init__(self, driver: PhoneDriver) -> None:
         self._driver = driver
@@ -65,12 +81,17 @@ class NeverRestarting(PhoneDriver):
         raise _switched_off()
 
 
+def is_multiplatform(software_type: str | None) -> bool:
+    """Whether this is Cisco's multiplatform (third-party call control) firmware."""
+    return (software_type or "").strip().casefold() in {"mpp", "3pcc"}
+
+
 def _switched_off() -> Conflict:
     return Conflict(SWITCHED_OFF)
 
 
 def reachable_ip(phone: Phone) -> str:
-    """The phone's recorded address; raises ``Conflict`` when there is none."""
+    """The phone's recorded address; raises ``Conflict`` if there is none."""
     if phone.phone_ip is None:
         raise Conflict("The phone's address (phone_ip) is not recorded.", code="no_address")
     return phone.phone_ip

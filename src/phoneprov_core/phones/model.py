@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -21,6 +21,12 @@ Model = Annotated[OptionalLine, schema(examples=["CP-7945G"])]
 SoftwareType = Annotated[
     OptionalLine, schema(description="The firmware family; free text", examples=["SCCP"])
 ]
+
+
+Family = Literal["SCCP", "SIP", "SIPE"]
+"""A firmware family. ``SIPE`` is SIP firmware with Cisco's extensions."""
+
+FAMILIES: tuple[Family, ...] = get_args(Family)
 
 
 class Phone(Struct, frozen=True):
@@ -79,6 +85,22 @@ class PhonePatch(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         settle(self)
+
+
+def family_text(software_type: str | None) -> str:
+    """A software type, which is free text, as families are compared: without blanks around it
+    and in upper case; empty if it is not recorded."""
+    return (software_type or "").strip().upper()
+
+
+def speaks_sip(software_type: str | None) -> bool:
+    """Whether firmware of this type speaks SIP. Every other type counts as SCCP."""
+    return family_text(software_type) in {"SIP", "SIPE"}
+
+
+def software_type_of(phone: Phone, profile: str | None) -> str | None:
+    """The software type of a phone: as recorded, otherwise that of the profile it is given."""
+    return (phone.software_type or "").strip() or profile
 
 
 _MODEL = re.compile(r"(?:cisco\s+)?(?:cp-)?(.+?)g?", re.DOTALL)

@@ -11,11 +11,10 @@ from phoneprov_core.kernel.commands import Check, settle
 from phoneprov_core.kernel.fields import Description, Line, MacAddress, Uuid, schema
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.times import Timestamp
-from phoneprov_core.phones.model import Phone, bare_model
+from phoneprov_core.phones.model import Family, Phone, bare_model, family_text
 
-Family = Literal["SCCP", "SIP", "SIPE"]
 FirmwareFamily = Annotated[
-    Literal["SCCP", "SIP", "SIPE", ""],
+    Literal[Family, ""],
     Check(lambda family: family or None),
     schema(description="The firmware family it is for; empty or null means all"),
 ]
@@ -37,8 +36,34 @@ Models = Annotated[
 ]
 
 
+class ProfileRecord(Struct, frozen=True):
+    """A profile as it is stored: its configuration is that of its newest revision."""
+
+    uuid: Uuid
+    user_uuid: Uuid
+    name: str
+    description: str | None
+    compatible_models: tuple[str, ...]
+    software_type: Family | None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+    def objection_to(self, phone: Phone) -> str | None:
+        """Why this profile does not fit a phone, or None. What is not recorded of the phone
+        does not count."""
+        if self.compatible_models and phone.model:
+            models = {bare_model(model) for model in self.compatible_models}
+            if bare_model(phone.model) not in models:
+                return f"it is for {', '.join(self.compatible_models)}, not for {phone.model}"
+        if self.software_type:
+            family = family_text(phone.software_type)
+            if family and family != self.software_type:
+                return f"it is for {self.software_type} phones, not for {phone.software_type}"
+        return None
+
+
 class Profile(Struct, frozen=True):
-    """A person's phone: the whole configuration that a desk phone is given."""
+    """A profile with the whole configuration that a desk phone is given."""
 
     uuid: Uuid
     user_uuid: Uuid
@@ -53,18 +78,11 @@ class Profile(Struct, frozen=True):
     def __repr__(self) -> str:
         return redacted(self, "cnf_xml")
 
-    def objection_to(self, phone: Phone) -> str | None:
-        """Why this profile does not fit a phone, or None. What is not recorded of the phone
-        is not held against it."""
-        if self.compatible_models and phone.model:
-            models = {bare_model(model) for model in self.compatible_models}
-            if bare_model(phone.model) not in models:
-                return f"it is for {', '.join(self.compatible_models)}, not for {phone.model}"
-        if self.software_type and phone.software_type:
-            family = phone.software_type.strip().upper()
-            if family and family != self.software_type:
-                return f"it is for {self.software_type} phones, not for {phone.software_type}"
-        return None
+
+def whole(record: ProfileRecord, cnf_xml: str) -> Profile:
+    """The profile with its newest configuration."""
+    fields = {name: getattr(record, name) for name in record.__struct_fields__}
+    return Profile(cnf_xml=cnf_xml, **fields)
 
 
 RevisionNumber = Annotated[

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from phoneprov_core.access.ports import KnownUsers
 from phoneprov_core.kernel.store import Store
-from phoneprov_core.profiles.model import Profile, Revision
+from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision
 
 
 class RevisionStore(Protocol):
@@ -29,6 +29,16 @@ class RevisionStore(Protocol):
         """The exact configuration of the revision with this uuid, or None."""
         ...
 
+    async def remove_oldest(self, profile_uuid: str, most: int) -> int:
+        """Remove the oldest revisions of a profile until ``most`` are left; how many were
+        removed.
+
+        It keeps the newest, and those that are needed: what a running deployment or a batch
+        that has not ended brings, what is on a phone now, and what was on it before, back to
+        the third other revision (two of them may hold the same text).
+        """
+        ...
+
     async def count(self, owner: str | None = None) -> int:
         """How many there are, or how many belong to the profile ``owner``."""
         ...
@@ -46,12 +56,39 @@ class RevisionStore(Protocol):
         ...
 
 
+class WholeProfileStore(Protocol):
+    """Profiles with the configuration of their newest revision, to read. A profile without a
+    revision is not among them."""
+
+    async def find(self, key: str) -> Profile | None:
+        """The profile, or None."""
+        ...
+
+    async def count(self, owner: str | None = None) -> int:
+        """How many there are, or how many belong to the user ``owner``."""
+        ...
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: Profile | None = None,
+        offset: int = 0,
+        owner: str | None = None,
+    ) -> list[Profile]:
+        """At most ``limit`` profiles after ``after``, oldest first (by creation, then uuid),
+        without the first ``offset``; only those of the user ``owner`` if given."""
+        ...
+
+
 class ProfilesTransaction(Protocol):
     """What profiles are kept in. A profile goes with its user."""
 
     @property
     def users(self) -> KnownUsers: ...
     @property
-    def profiles(self) -> Store[Profile]: ...
+    def profiles(self) -> Store[ProfileRecord]: ...
+    @property
+    def whole_profiles(self) -> WholeProfileStore: ...
     @property
     def revisions(self) -> RevisionStore: ...

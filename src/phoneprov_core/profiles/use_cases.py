@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import hashlib
 
+import msgspec
+from msgspec import UNSET
+
 from phoneprov_core.access.rules import may_act_for, require_owner
 from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked, applied, checked, peek_id
-from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.errors import Conflict, NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, Revision
+from phoneprov_core.profiles.model import (
+    NewProfile,
+    Profile,
+    ProfilePatch,
+    ProfileRecord,
+    Revision,
+    whole,
+)
 from phoneprov_core.profiles.ports import ProfilesTransaction
 
 # A profile may hold half a mebibyte: long lists are read in pieces of few.
 PIECE = 16
+
+
+MOST_PROFILES = 100
+"""Maximum number of profiles of a user; 0 for no limit."""
+
+MOST_REVISIONS = 100
+"""Maximum number of revisions of a profile, apart from those that are needed; 0 for no limit."""
 
 
 class Profiles:
@@ -31,9 +48,13 @@ class Profiles:
         new_id: NewId,
         *,
         largest_xml: int = LARGEST,
+        most_profiles: int = MOST_PROFILES,
+        most_revisions: int = MOST_REVISIONS,
     ) -> None:
         self._open = open_
         self._rules = {"cnf_xml": device_xml_rule(largest_xml)}
+        self._most_profiles = most_profiles
+        self._most_revisions = most_revisions
         self._clock = clock
         self._new_id = new_id
 
@@ -53,10 +74,14 @@ class Profiles:
     async def get(self, actor: Actor, uuid: str) -> Profile:
         """Raises ``NotFound``, for another's profile too."""
         async with self._open.read() as tx:
-            return await profile_of(tx, actor, uuid)
+            profile = await tx.whole_profiles.find(known_id(uuid))
+        if profile is None or not may_act_for(actor, profile.user_uuid):
+            raise _no_profile()
+        return profile
 
     async def create(self, actor: Actor, new: NewProfile | Unchecked[NewProfile]) -> Profile:
-        """Raises ``Forbidden`` for another user's; ``NotFound`` for no such user."""
+        """Raises ``Forbidden`` for another user's; ``NotFound`` for no such user; ``Conflict``
+        (code ``too_many_profiles``) if the user has the maximum number of profiles."""
         owner = peek_id(new, "user_uuid")
         if owner:
             require_owner(actor, owner)
@@ -64,28 +89,29 @@ class Profiles:
                 found(await tx.users.find(owner), "user")
         new = checked(new, rules=self._rules)
         now = shown(self._clock())
-        profile = Profile(
+        profile = ProfileRecord(
             uuid=self._new_id(),
             user_uuid=new.user_uuid,
             name=new.name,
             description=new.description,
-            cnf_xml=new.cnf_xml,
             compatible_models=new.compatible_models,
             software_type=new.software_type or None,
             created_at=now,
             updated_at=now,
         )
         async with self._open.write() as tx:
+            await self._require_room(tx, profile.user_uuid)
             await tx.profiles.add(profile)
-            await tx.revisions.add(self._revision(actor, profile, 1), profile.cnf_xml)
-        return profile
+            await tx.revisions.add(self._revision(actor, profile, 1, new.cnf_xml), new.cnf_xml)
+        return whole(profile, new.cnf_xml)
 
     async def update(
         self, actor: Actor, uuid: str, patch: ProfilePatch | Unchecked[ProfilePatch]
     ) -> Profile:
         """Raises ``NotFound``; ``Forbidden`` when it would be given to another user by
-        somebody who does not hold level 0."""
-        await self.get(actor, uuid)
+        a caller who does not hold level 0; ``Conflict`` if that user has too many."""
+        async with self._open.read() as tx:
+            await profile_of(tx, actor, uuid)
         heir = peek_id(patch, "user_uuid")
         if heir:
             require_owner(actor, heir)
@@ -96,13 +122,20 @@ class Profiles:
         )
         async with self._open.write() as tx:
             before = await profile_of(tx, actor, uuid)
-            profile = applied(before, changes, updated_at=shown(self._clock()))
+            if changes.user_uuid is not UNSET and changes.user_uuid != before.user_uuid:
+                await self._require_room(tx, changes.user_uuid)
+            newest = found(await tx.revisions.newest(before.uuid), "profile")
+            cnf_xml = found(await tx.revisions.cnf_xml(newest.uuid), "profile")
+            stored = msgspec.structs.replace(changes, cnf_xml=UNSET)
+            profile = applied(before, stored, updated_at=shown(self._clock()))
             await tx.profiles.put(profile)
-            if profile.cnf_xml != before.cnf_xml:
-                newest = await tx.revisions.newest(profile.uuid)
-                number = newest.number + 1 if newest else 1
-                await tx.revisions.add(self._revision(actor, profile, number), profile.cnf_xml)
-        return profile
+            if changes.cnf_xml is not UNSET and changes.cnf_xml != cnf_xml:
+                cnf_xml = changes.cnf_xml
+                revision = self._revision(actor, profile, newest.number + 1, cnf_xml)
+                await tx.revisions.add(revision, cnf_xml)
+                if self._most_revisions:
+                    await tx.revisions.remove_oldest(profile.uuid, self._most_revisions)
+        return whole(profile, cnf_xml)
 
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Its revisions go with it. Raises ``NotFound``."""
@@ -113,11 +146,24 @@ class Profiles:
     async def revisions(self, actor: Actor, uuid: str, page: Page = None) -> Listing[Revision]:
         """The revisions of one profile, oldest first, without what is in them. Raises
         ``NotFound``."""
-        profile = await self.get(actor, uuid)
+        async with self._open.read() as tx:
+            profile = await profile_of(tx, actor, uuid)
         return await listing(self._open.read, lambda tx: tx.revisions, page, owner=profile.uuid)
 
-    def _revision(self, actor: Actor, profile: Profile, number: int) -> Revision:
-        content = profile.cnf_xml.encode()
+    async def _require_room(self, tx: ProfilesTransaction, owner: str) -> None:
+        if not self._most_profiles:
+            return
+        found(await tx.users.find(owner), "user")  # of two at once one waits here
+        if await tx.profiles.count(owner) >= self._most_profiles:
+            raise Conflict(
+                f"This user has {self._most_profiles} profiles, the maximum; delete one first.",
+                code="too_many_profiles",
+            )
+
+    def _revision(
+        self, actor: Actor, profile: ProfileRecord, number: int, cnf_xml: str
+    ) -> Revision:
+        content = cnf_xml.encode()
         return Revision(
             uuid=self._new_id(),
             profile_uuid=profile.uuid,
@@ -130,13 +176,17 @@ class Profiles:
 
     async def _listing(self, page: Page, owner: str | None) -> Listing[Profile]:
         return await listing(
-            self._open.read, lambda tx: tx.profiles, page, owner=owner, piece=PIECE
+            self._open.read, lambda tx: tx.whole_profiles, page, owner=owner, piece=PIECE
         )
 
 
-async def profile_of(tx: ProfilesTransaction, actor: Actor, uuid: str) -> Profile:
-    """The profile, if this caller may see it; raises ``NotFound`` else."""
+async def profile_of(tx: ProfilesTransaction, actor: Actor, uuid: str) -> ProfileRecord:
+    """The profile, if this caller may see it; raises ``NotFound`` otherwise."""
     profile = await tx.profiles.find(known_id(uuid))
     if profile is None or not may_act_for(actor, profile.user_uuid):
-        raise NotFound("There is no such profile.")
+        raise _no_profile()
     return profile
+
+
+def _no_profile() -> NotFound:
+    return NotFound("There is no such profile.")

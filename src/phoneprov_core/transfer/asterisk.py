@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from phoneprov_core.devices.commands import device_name
 from phoneprov_core.extensions.model import Extension
-from phoneprov_core.phones.model import Phone, bare_model
+from phoneprov_core.phones.model import Phone, bare_model, speaks_sip
 
 _TAKEN = frozenset({"general", "global", "globals", "system", "devices", "lines", "softkeyset"})
 _DEVICE = re.compile(r"sep[0-9a-f]{12}", re.IGNORECASE)
@@ -110,7 +110,7 @@ class Sections:
             ("aors", number),
             *mailbox,
         )
-        aor = _section(number, ("type", "aor"), ("max_contacts", "1"))
+        aor = _section(number, ("type", "aor"), ("max_contacts", "1"), ("remove_existing", "yes"))
         auth = ""
         if self._with_secrets:
             auth = _section(
@@ -121,6 +121,26 @@ class Sections:
                 ("password", extension.password),
             )
         return Section(endpoint + auth + aor)
+
+    def phone_endpoint(self, phone: Phone, numbers: Iterable[str]) -> Section | None:
+        """An endpoint of PJSIP named after a phone: restarts are sent to the contacts of its
+        AORs, those of the extensions. A phone registers by its extension, so that this
+        endpoint serves no registration; it has the auth of the first extension, since
+        Asterisk accepts calls from an endpoint without one. None without an extension."""
+        aors = [number for number in numbers if number.casefold() in self._names]
+        if not aors:
+            return None
+        return Section(
+            _section(
+                device_name(phone.mac),
+                ("type", "endpoint"),
+                ("context", self._context),
+                ("disallow", "all"),
+                ("allow", "g722,alaw,ulaw"),
+                ("auth", aors[0]),
+                ("aors", ",".join(aors)),
+            )
+        )
 
     def _cannot_be_named(self, extension: Extension) -> str | None:
         # Asterisk tells sections apart without regard to case.
@@ -135,7 +155,7 @@ class Sections:
 
 def speaks_sccp(phone: Phone) -> bool:
     """Whether a phone belongs to chan_sccp: every one that is not known to speak SIP."""
-    return (phone.software_type or "").strip().casefold() not in {"sip", "sipe"}
+    return not speaks_sip(phone.software_type)
 
 
 def _left_out(extension: Extension, why: str) -> Section:

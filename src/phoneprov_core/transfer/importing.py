@@ -16,6 +16,7 @@ from phoneprov_core.transfer.targets import (
     Tools,
     TransferTransaction,
     rules_of,
+    rules_of_new,
     target_of,
 )
 
@@ -128,7 +129,8 @@ class Import:
             yield [row for row in piece if isinstance(row, Row) and row.line not in bad]
 
     def _reader(self) -> Reader:
-        return Reader(self._sheet, rules_of(self._sheet, self._tools.policy))
+        rules = rules_of(self._sheet, self._tools.policy)
+        return Reader(self._sheet, rules, rules_of_new(self._sheet))
 
     def _target(self, tx: TransferTransaction) -> Target:
         return target_of(self._sheet, tx, self._actor, self._tools)

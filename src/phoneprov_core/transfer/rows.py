@@ -11,9 +11,13 @@ from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem
 from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.transfer.index import Index
 from phoneprov_core.transfer.model import Row, RowProblem
-from phoneprov_core.transfer.sheets import OWNER, Sheet
+from phoneprov_core.transfer.sheets import OWNER, Sheet, scientific
 from phoneprov_core.transfer.targets import TransferTransaction
 
+_ROUNDED = (
+    "is a number in scientific notation: the spreadsheet lost its digits; format the column as "
+    "text and enter it again"
+)
 PIECE = 500
 """How many records are read at a time."""
 
@@ -30,9 +34,10 @@ class Asked(NamedTuple):
 class Reader:
     """Reads the rows of one table against what is stored: what the transaction sees."""
 
-    def __init__(self, sheet: Sheet, rules: dict[str, Rule]) -> None:
+    def __init__(self, sheet: Sheet, rules: dict[str, Rule], new: dict[str, Rule]) -> None:
         self._sheet = sheet
         self._rules = rules
+        self._rules_of_new = {**rules, **new}
         self._index: Index | None = None
 
     async def look(self, tx: TransferTransaction, store: Any) -> None:
@@ -60,6 +65,11 @@ class Reader:
     async def _asked(self, row: Row) -> Asked:
         sheet, cells, index = self._sheet, row.cells, self._index
         assert index is not None
+        if rounded := scientific(cells):
+            raise Invalid(
+                "The row has numbers in scientific notation.",
+                problems=tuple(Problem(column, _ROUNDED) for column in rounded),
+            )
         owner = await self._owner(cells.get(OWNER, "")) if sheet.owned else ""
         self._require_uuid(cells)
         key = index.named(cells)
@@ -68,7 +78,7 @@ class Reader:
             record = await self._store.find(key)
         command: Struct
         if record is None:
-            command = self._checked(sheet.new, sheet.values(cells, sheet.new))
+            command = self._checked(sheet.new, sheet.values(cells, sheet.new), self._rules_of_new)
             said = _said(command)
             same = index.saying(said, owner) if sheet.by_content else None
             if same is not None and index.is_new(same, at=row.line):
@@ -79,7 +89,7 @@ class Reader:
             return Asked(same, owner, None if same is not None else command)
         if sheet.owned and record.user_uuid != owner:
             raise _wrong(OWNER, "must agree with the record that is addressed")
-        command = self._checked(sheet.patch, sheet.values(cells, sheet.patch))
+        command = self._checked(sheet.patch, sheet.values(cells, sheet.patch), self._rules)
         self._claim(row, key, {**cells, **_said(command)}, owner)
         return Asked(key, owner, None if self._says_the_same(record, command) else command)
 
@@ -100,8 +110,11 @@ class Reader:
         if "uuid" in self._sheet.identity and cells.get("uuid") and not known_id(cells["uuid"]):
             raise _wrong("uuid", "must be a UUID, or empty")
 
-    def _checked(self, command: type[Struct], values: dict[str, object]) -> Struct:
-        return checked(Unchecked(command, lambda: values), rules=self._rules)
+    @staticmethod
+    def _checked(
+        command: type[Struct], values: dict[str, object], rules: dict[str, Rule]
+    ) -> Struct:
+        return checked(Unchecked(command, lambda: values), rules=rules)
 
     def _says_the_same(self, record: Struct, patch: Struct) -> bool:
         if any(isinstance(getattr(patch, name, None), str) for name in self._sheet.one_way):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -72,6 +73,8 @@ class Sheet(Struct, frozen=True, kw_only=True):
         values: dict[str, object] = {}
         for field in msgspec.structs.fields(self.new):
             cell = cells.get(field.name)
+            if cell is not None and field.name in _WITHOUT_BLANKS:
+                cell = cell.strip()
             if cell is None or field.name not in command.__struct_fields__:
                 continue
             if cell == "":
@@ -102,11 +105,25 @@ def comparable(field: str, value: object) -> str:
     if not isinstance(value, str):
         return ""
     if field == "uuid":
-        return known_id(value)
+        return known_id(value.strip())
     if field == "mac":
-        return known_mac(value)
+        return known_mac(value.strip())
     return folded(value) if field in {"username", "email"} else value
 
+
+def scientific(cells: Mapping[str, str]) -> list[str]:
+    """The columns of numbers whose cell is in scientific notation, such as ``1.23457E+11``:
+    a spreadsheet rounded the number, and its digits are lost."""
+    return [
+        column
+        for column, cell in cells.items()
+        if column in _NUMBERS and _SCIENTIFIC.fullmatch(cell.strip())
+    ]
+
+
+_WITHOUT_BLANKS = {"mac", "connected_phone", "ip", "phone_ip"}
+_NUMBERS = {*_WITHOUT_BLANKS, "extension", "voicemail_passcode", "work", "mobile", "home"}
+_SCIENTIFIC = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?[eE][+-][0-9]+")
 
 _TRUTHS = {
     "true": True, "yes": True, "1": True, "false": False, "no": False, "0": False,

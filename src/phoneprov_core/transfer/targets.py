@@ -28,7 +28,8 @@ from phoneprov_core.phones.ports import PhonesTransaction
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.transfer import sheets
 from phoneprov_core.transfer.sheets import Sheet
-from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
+from phoneprov_core.users.names import check_new_username
+from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.ports import UsersTransaction
 from phoneprov_core.users.use_cases import Users
 
@@ -73,7 +74,7 @@ class Tools(Struct, frozen=True):
     """What the use cases are made with, besides the stores."""
 
     hasher: PasswordHasher
-    policy: PasswordPolicy
+    policy: AccountPolicy
     shared_write: SharedWrite
     clock: Clock
     new_id: NewId
@@ -89,17 +90,17 @@ class HashesMade:
         self._hasher = hasher
         self.next_hash: str | None = None
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, *, first: bool = True) -> str:
         """The hash that is ready, or one that is made now."""
         ready, self.next_hash = self.next_hash, None
-        return ready if ready is not None else await self._hasher.hash(password)
+        return ready if ready is not None else await self._hasher.hash(password, first=first)
 
-    async def verify(self, password: str, hash_: str | None) -> bool:
-        """Nobody logs in while importing."""
-        return await self._hasher.verify(password, hash_)
+    async def verify(self, password: str, hash_: str | None, *, first: bool = True) -> bool:
+        """Not used by imports."""
+        return await self._hasher.verify(password, hash_, first=first)
 
     def is_outdated(self, hash_: str) -> bool:
-        """Nobody logs in while importing."""
+        """Not used by imports."""
         return self._hasher.is_outdated(hash_)
 
 
@@ -113,9 +114,14 @@ class Target(NamedTuple):
     hasher: HashesMade
 
 
-def rules_of(sheet: Sheet, policy: PasswordPolicy) -> dict[str, Rule]:
+def rules_of(sheet: Sheet, policy: AccountPolicy) -> dict[str, Rule]:
     """The rules that only a use case knows."""
     return {"password": policy.rule} if sheet is sheets.USERS else {}
+
+
+def rules_of_new(sheet: Sheet) -> dict[str, Rule]:
+    """The rules that records which exist already need not obey."""
+    return {"username": check_new_username} if sheet is sheets.USERS else {}
 
 
 def target_of(sheet: Sheet, tx: TransferTransaction, actor: Actor, tools: Tools) -> Target:

@@ -14,10 +14,11 @@ from phoneprov_core.kernel.times import Clock
 from phoneprov_core.transfer.asterisk import Section, Sections, speaks_sccp
 from phoneprov_core.transfer.importing import Import
 from phoneprov_core.transfer.model import Imported, Progress, RowProblem, Table, unwatched
+from phoneprov_core.transfer.profiles import ProfileImport, ProfilesOver
 from phoneprov_core.transfer.rows import PIECE
 from phoneprov_core.transfer.sheets import OWNER, SHEETS, Sheet
 from phoneprov_core.transfer.targets import Tools, TransferTransaction, target_of
-from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
+from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 
 _MOST_BUTTONS = 1000
 
@@ -29,12 +30,14 @@ class Transfer:
         self,
         open_: ReadAndWrite[TransferTransaction],
         hasher: PasswordHasher,
-        policy: PasswordPolicy,
+        policy: AccountPolicy,
         shared_write: SharedWrite,
         clock: Clock,
         new_id: NewId,
+        profiles_over: ProfilesOver,
     ) -> None:
         self._open = open_
+        self._profiles = ProfileImport(open_, profiles_over)
         self._tools = Tools(hasher, policy, shared_write, clock, new_id)
 
     async def into(
@@ -65,6 +68,23 @@ class Transfer:
         hashes = await run.hashes(checked) if sheet.one_way else {}
         return await run.write(checked, hashes, keep_going=keep_going)
 
+    async def profiles(
+        self,
+        actor: Actor,
+        table: Table,
+        *,
+        dry_run: bool = False,
+        keep_going: bool = False,
+        progress: Progress = unwatched,
+    ) -> Imported:
+        """Import profiles: rows with ``PROFILE_COLUMNS``, in one transaction.
+
+        A row changes the profile of its user that has its name, or creates one. When a row is
+        wrong, nothing is written, unless ``keep_going``; with ``dry_run`` nothing is written.
+        """
+        require_superadmin(actor)
+        return await self._profiles(actor, table, progress, dry_run=dry_run, keep_going=keep_going)
+
     async def out(
         self, actor: Actor, kind: str, *, with_secrets: bool = False
     ) -> AsyncIterator[list[dict[str, Any]]]:
@@ -82,10 +102,9 @@ class Transfer:
     async def asterisk(
         self, actor: Actor, driver: str, *, with_secrets: bool = False, context: str = "default"
     ) -> AsyncIterator[Section]:
-        """The active extensions of a channel driver, and for ``chan_sccp`` the active phones
-        that speak SCCP, as sections of its file: ``sccp.conf`` or, for ``chan_pjsip``,
-        ``pjsip.conf``. Raises ``NotFound`` for another driver, ``ValueError`` for a context
-        that is none.
+        """The active extensions of a channel driver and the active phones that speak its
+        protocol, as sections of its file: ``sccp.conf`` or, for ``chan_pjsip``, ``pjsip.conf``.
+        Raises ``NotFound`` for another driver, ``ValueError`` for an invalid context.
         """
         require_superadmin(actor)
         if driver not in {"chan_sccp", "chan_pjsip"}:
@@ -96,19 +115,22 @@ class Transfer:
             for extension in extensions:
                 if extension.is_active and extension.type == driver:
                     yield make(extension)
-        if driver == "chan_sccp":
-            async for phones in await self._records(lambda tx: tx.phones):
-                for phone in phones:
-                    if phone.is_active and speaks_sccp(phone):
-                        yield sections.device(phone, await self._numbers_on(phone.mac))
+        is_sccp = driver == "chan_sccp"
+        make_phone = sections.device if is_sccp else sections.phone_endpoint
+        async for phones in await self._records(lambda tx: tx.phones):
+            for phone in phones:
+                if phone.is_active and speaks_sccp(phone) is is_sccp:
+                    section = make_phone(phone, await self._numbers_on(phone.mac, driver))
+                    if section is not None:
+                        yield section
 
-    async def _numbers_on(self, mac: str) -> list[str]:
+    async def _numbers_on(self, mac: str, driver: str) -> list[str]:
         async with self._open.read() as tx:
             deployment = await tx.deployments.current(mac)
             if deployment is None:
                 return []
             links = await tx.links.extensions.rows(_MOST_BUTTONS, owner=deployment.owner_uuid)
-        return [link.extension for link in links if link.type == "chan_sccp"]
+        return [link.extension for link in links if link.type == driver]
 
     async def _records(self, store_in: Callable[[TransferTransaction], Store[Any]]) -> Listing[Any]:
         return await listing(self._open.read, store_in, piece=PIECE)

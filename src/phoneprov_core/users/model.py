@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import unicodedata
 from typing import Annotated
 
@@ -124,3 +125,9 @@ def folded(name: str) -> str:
     if len(name) > _LONGEST_TYPED:
         return name
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
+
+
+def account_key(username: str) -> str:
+    """The key that guesses at a name are counted under. It is a digest, and unknown names count
+    like known ones: people type passwords into the wrong field."""
+    return hashlib.sha256(folded(username).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""Passwords: what makes one good enough, and the port that hashes them."""
+"""The rules for usernames and passwords, and the port that hashes passwords."""
 
 from __future__ import annotations
 
@@ -8,16 +8,25 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from phoneprov_core.kernel.commands import invalid
+from phoneprov_core.kernel.errors import Problem
+from phoneprov_core.users.names import plain_looks
 
-class PasswordPolicy(Struct, frozen=True):
-    """How long a password is, and which are too common to be one.
+SERVICE = "phoneprov"
+LEAST_LEFT = 4
 
-    ``is_common`` answers whether a password is among those that are tried first.
+
+class AccountPolicy(Struct, frozen=True):
+    """The usernames and passwords that an account may have.
+
+    ``is_common`` answers whether a password is among those that are tried first. ``looks``
+    answers the keys of a name: two names look the same if they share one.
     """
 
     is_common: Callable[[str], bool]
     shortest: int = 8
     longest: int = 256
+    looks: Callable[[str], frozenset[str]] = plain_looks
 
     def rule(self, password: str) -> str:
         """The password; raises ``ValueError`` with a reason that never quotes it."""
@@ -27,23 +36,43 @@ class PasswordPolicy(Struct, frozen=True):
             raise ValueError(f"must be at most {self.longest} characters long")
         if any(unicodedata.category(character) in {"Cc", "Cs"} for character in password):
             raise ValueError("must not contain control characters")
+        if not password.strip():
+            raise ValueError("must not be blank")
+        if len(set(unicodedata.normalize("NFC", password))) == 1:
+            raise ValueError("must not repeat one character")
         if self.is_common(password):
             raise ValueError("is among the most commonly used passwords; choose another")
         return password
+
+    def require_own(self, password: str, username: str, email: str) -> None:
+        """Raises ``Invalid`` for a password that is little more than the name of the account or
+        of the service."""
+        left = _caseless(password)
+        names = {_caseless(name) for name in (username, email.rpartition("@")[0], SERVICE)}
+        for name in sorted(names - {""}, key=len, reverse=True):
+            left = left.replace(name, "")
+        if len(left) < LEAST_LEFT:
+            message = "must not consist of the username, the e-mail address or the service name"
+            raise invalid([Problem("password", message)])
+
+
+def _caseless(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
 
 
 class PasswordHasher(Protocol):
     """Slow hashes of passwords. The whole password counts, in Unicode form NFC.
 
     All methods run beside the event loop, a bounded number at a time, and raise
-    ``Unavailable`` when too many wait already.
+    ``Unavailable`` when too many wait already. Calls with ``first`` wait in a queue of their
+    own, which is served before the other: strangers do not fill it.
     """
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, *, first: bool = True) -> str:
         """A salted hash that names its own parameters."""
         ...
 
-    async def verify(self, password: str, hash_: str | None) -> bool:
+    async def verify(self, password: str, hash_: str | None, *, first: bool = True) -> bool:
         """Whether the password made this hash. None stands for an account that does not
         exist: the answer is False and takes the same time."""
         ...

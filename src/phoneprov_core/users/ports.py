@@ -31,6 +31,13 @@ class UserStore(Store[User], Protocol):
         ends."""
         ...
 
+    async def claim_looks(self, user_uuid: str, looks: frozenset[str]) -> None:
+        """Let no other account take a name that looks like this, in the place of what the
+        account claimed before. Raises ``Conflict`` (code ``already_exists``) when another
+        account claimed one of ``looks``: of concurrent claims one succeeds. What is claimed goes
+        with the account. Raises ``NotFound`` if there is no such account."""
+        ...
+
     async def password_hash(self, user_uuid: str) -> str | None:
         """The hash of the account's password, or None when there is no such account."""
         ...
@@ -48,6 +55,14 @@ class EndSessions(Protocol):
         ...
 
 
+class ClearAttempts(Protocol):
+    """The one method of counted guesses that accounts use."""
+
+    async def clear(self, key: str) -> None:
+        """Forget the guesses counted under this ``account_key``."""
+        ...
+
+
 class UsersTransaction(Protocol):
     """What accounts are kept in."""
 
@@ -57,3 +72,5 @@ class UsersTransaction(Protocol):
     def assignments(self) -> AssignmentStore: ...
     @property
     def sessions(self) -> EndSessions: ...
+    @property
+    def attempts(self) -> ClearAttempts: ...

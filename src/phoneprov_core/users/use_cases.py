@@ -13,8 +13,15 @@ from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.users.model import NewUser, Registration, User, UserPatch
-from phoneprov_core.users.passwords import PasswordHasher, PasswordPolicy
+from phoneprov_core.users.model import (
+    NewUser,
+    Registration,
+    User,
+    UserPatch,
+    account_key,
+)
+from phoneprov_core.users.names import check_new_username
+from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.ports import UsersTransaction
 
 
@@ -25,12 +32,13 @@ class Users:
         self,
         open_: ReadAndWrite[UsersTransaction],
         hasher: PasswordHasher,
-        policy: PasswordPolicy,
+        policy: AccountPolicy,
         clock: Clock,
         new_id: NewId,
     ) -> None:
         self._open = open_
         self._hasher = hasher
+        self._policy = policy
         self._rules = {"password": policy.rule}
         self._clock = clock
         self._new_id = new_id
@@ -47,29 +55,45 @@ class Users:
             return found(await tx.users.find(known_id(uuid)), "user")
 
     async def create(self, actor: Actor, new: NewUser | Unchecked[NewUser]) -> User:
-        """Raises ``Conflict`` when the username or the e-mail address is in use."""
+        """Raises ``Conflict`` when the username or the e-mail address is in use, or the username
+        looks like another."""
         require_superadmin(actor)
-        new = checked(new, rules=self._rules)
+        new = checked(new, rules={**self._rules, "username": check_new_username})
+        self._policy.require_own(new.password, new.username, new.email)
         hash_ = await self._hasher.hash(new.password)
         user = created_user(new, self._new_id(), shown(self._clock()), actor.ip, actor.user_uuid)
         async with self._open.write() as tx:
             await tx.users.add(user)
+            await tx.users.claim_looks(user.uuid, self._policy.looks(user.username))
             await tx.users.set_password_hash(user.uuid, hash_)
         return user
 
     async def update(
         self, actor: Actor, uuid: str, patch: UserPatch | Unchecked[UserPatch]
     ) -> User:
-        """A new password ends the account's other sessions, a deactivation all of them.
+        """A new password ends the account's other sessions and unlocks its login, a
+        deactivation ends all sessions.
 
         Raises ``NotFound``; ``Conflict`` when the username or the e-mail address is in use,
         or when the last active account that holds level 0 would be deactivated.
         """
         user = await self.get(actor, uuid)
-        patch = checked(patch, read_only=User, same={"uuid": user.uuid}, rules=self._rules)
+        username = user.username
+
+        def check_username(name: str) -> str:
+            return name if name == username else check_new_username(name)
+
+        patch = checked(
+            patch,
+            read_only=User,
+            same={"uuid": user.uuid},
+            rules={**self._rules, "username": check_username},
+        )
         # The hash takes long: it is made before the transaction begins.
         hash_ = None
         if patch.password is not UNSET:
+            named = applied(user, msgspec.structs.replace(patch, password=UNSET))
+            self._policy.require_own(patch.password, named.username, named.email)
             hash_ = await self._hasher.hash(patch.password)
         async with self._open.write() as tx:
             before = found(await tx.users.find(user.uuid), "user")
@@ -84,9 +108,12 @@ class Users:
                 await self._keep_a_superadmin(tx, actor, before)
                 await tx.sessions.end_all(user.uuid)
             await tx.users.put(user)
+            if user.username != before.username:
+                await tx.users.claim_looks(user.uuid, self._policy.looks(user.username))
             if hash_ is not None:
                 await tx.users.set_password_hash(user.uuid, hash_)
                 await tx.sessions.end_all(user.uuid, besides=actor.session_uuid)
+                await tx.attempts.clear(account_key(user.username))
         return user
 
     async def delete(self, actor: Actor, uuid: str) -> None:
@@ -100,6 +127,7 @@ class Users:
             if user.is_active:
                 await self._keep_a_superadmin(tx, actor, user)
             await tx.users.remove(user.uuid)
+            await tx.attempts.clear(account_key(user.username))
 
     @staticmethod
     async def _keep_a_superadmin(tx: UsersTransaction, actor: Actor, user: User) -> None:

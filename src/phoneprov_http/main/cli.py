@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from phoneprov_adapters.composition.variables import SettingsError
+from phoneprov_core.devices.ports import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.errors import PhoneprovError
 
 HELP = """Own your office telephony: put a person's phone profile onto any desk phone.
@@ -37,6 +38,7 @@ _COMMANDS = {
     "history": ("history", "history"),
     "rollback": ("switching", "rollback"),
     "batch": ("batch", "batch"),
+    "profile": ("profile", "profile"),
     "lint": ("lint", "lint"),
     "import": ("transfer", "import_"),
     "export": ("transfer", "export"),
@@ -44,6 +46,10 @@ _COMMANDS = {
     "simulate-phone": ("simulate", "simulate_phone"),
     "openapi": ("openapi", "openapi"),
 }
+
+
+UNKNOWN = 4
+"""Exit code of a switch after which the old file or the new one is there."""
 
 
 class Commands(click.Group):
@@ -88,7 +94,7 @@ class Commands(click.Group):
             fail(str(error), 2)
         except PhoneprovError as error:
             details = "".join(f" {p.field}: {p.message}." for p in error.problems[1:])
-            fail(error.message + details, 1)
+            fail(error.message + details, UNKNOWN if error.code == OUTCOME_UNKNOWN else 1)
 
 
 def _misused(error: click.UsageError) -> NoReturn:
@@ -100,7 +106,7 @@ def _misused(error: click.UsageError) -> NoReturn:
 
 
 def fail(message: str, code: int) -> NoReturn:
-    """One line on standard error, and an exit code: 2 for what was asked, 1 for the rest."""
+    """One line on standard error, and an exit code."""
     click.echo(f"phoneprov: {' '.join(message.split())}", err=True)
     sys.exit(code)
 

@@ -113,7 +113,8 @@ FIELDS: dict[str, Field] = {
     "place": Field("", "provisioning.example.com:21/SEP001BD4123456.cnf.xml"),
     "outcome": Field(
         "`deployed`: the file is in place, read back and compared. `failed`: the old file is "
-        "there, whole. `interrupted`: the service ended half-way; the file is whole"
+        "there, whole. `unknown`: the old file or the new one is there. "
+        "`interrupted`: the service ended half-way; the file is whole"
     ),
     "failed_step": Field("The step that failed"),
     "steps": Field("What was done, in order"),

@@ -39,7 +39,7 @@ FAILURES = {
     413: "TooLarge",
     415: "UnsupportedMediaType",
     422: "Invalid",
-    429: "TooManyAttempts",
+    429: "TooManySwitches",
     502: "Refused",
     503: "Unavailable",
     504: "TimedOut",
@@ -54,10 +54,10 @@ _CODES = {
     413: ("too_large",),
     415: ("unsupported_media_type",),
     422: ("invalid",),
-    429: ("too_many_attempts",),
-    502: ("refused",),
+    429: ("too_many_switches",),
+    502: ("refused", "outcome_unknown"),
     503: ("unavailable", "disk_full", "wrong_key"),
-    504: ("timed_out",),
+    504: ("timed_out", "outcome_unknown"),
 }
 
 
@@ -116,6 +116,8 @@ def failure(status: int, endpoint: Endpoint) -> Json:
     if status == 401 and endpoint.public:
         codes = ("wrong_credentials",) if 429 in endpoint.errors else _CODES[401]
         return _failure(401, codes)
+    if status == 429 and endpoint.public:
+        return _failure(429, ("too_many_attempts", "locked"))
     return {"$ref": f"#/components/responses/{FAILURES[status]}"}
 
 

@@ -74,10 +74,10 @@ STATUSES = {
     413: "The body is larger than is taken (1 MiB, unless the deployment sets another bound).",
     415: "The body is of another type than `application/json`.",
     422: "The input breaks a rule; `details` names every field to blame.",
-    429: "There were too many failed logins; `Retry-After` says when to try again.",
+    429: "Too many failed logins or switches; `Retry-After` says when to try again.",
     502: "The server of the phone's configuration refused; nothing was restarted.",
     503: "A part of the service, the database above all, is away; nothing was changed.",
-    504: ("The server of the phone's configuration did not answer in time; nothing was restarted."),
+    504: "The server of the phone's configuration did not answer in time; nothing was restarted.",
 }
 
 
@@ -113,8 +113,17 @@ CODES = {
         ),
     ),
     "too_many_attempts": Code(
-        "the account's login is closed for a while.",
+        "the login of the account or of the client address is closed for a while.",
         "Too many failed logins; try again in 30 seconds.",
+    ),
+    "locked": Code(
+        "the account is locked after 100 failed logins in a row.",
+        "This login is locked after too many failures; log in from an address you used lately,"
+        " or ask an administrator for a new password.",
+    ),
+    "too_many_switches": Code(
+        "the phone, or too many phones, were switched lately.",
+        "This phone was switched too often; try again in 120 seconds.",
     ),
     "refused": Code(
         "it cannot be reached, refused, or does not hold what was sent.",
@@ -130,6 +139,11 @@ CODES = {
         "A stored secret cannot be decrypted: the key it was encrypted with is missing from "
         "PHONEPROV_SECRET_KEYS, or the stored value was altered.",
     ),
+    "outcome_unknown": Code(
+        "the connection failed after the rename was sent: the old file or the new one is there.",
+        "The FTP server 10.0.0.5:21 did not answer in time while renaming. It is not known "
+        "whether SEP001BD4123456.cnf.xml is the new file or the old one.",
+    ),
     "timed_out": Code(
         "it took too long.", "Connecting to the FTP server took longer than 5 seconds."
     ),
@@ -142,6 +156,10 @@ CODES = {
     "last_superadmin": Code(
         "nobody would hold level 0 any more.",
         "This is the last active account that holds level 0; give level 0 to another first.",
+    ),
+    "too_many_profiles": Code(
+        "the user has the maximum number of profiles.",
+        "This user has 100 profiles, the maximum; delete one first.",
     ),
     "phone_inactive": Code("the phone is not active.", "This phone is not active."),
     "profile_does_not_fit": Code(

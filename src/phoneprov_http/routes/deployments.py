@@ -77,7 +77,7 @@ def deployment_routes(
             body_optional=True,
             example={"deployment_uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11"},
             reply=Deployment,
-            errors=(404, 502, 504),
+            errors=(404, 429, 502, 504),
             conflicts=OF_A_SWITCH,
         ),
     )

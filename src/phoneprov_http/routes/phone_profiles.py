@@ -80,6 +80,7 @@ def profile_routes(
             reply=Profile,
             status=201,
             errors=(403, 404),
+            conflicts=("too_many_profiles",),
             metadata=False,
         ),
     )
@@ -98,6 +99,7 @@ def profile_routes(
             reply=Profile,
             identifiers=("uuid",),
             errors=(403, 404),
+            conflicts=("too_many_profiles",),
             metadata=False,
         ),
     )
@@ -125,7 +127,7 @@ def profile_routes(
             "Profile switched",
             body=SwitchRequest,
             reply=Switched,
-            errors=(404, 502, 504),
+            errors=(404, 429, 502, 504),
             conflicts=OF_A_SWITCH,
             metadata=False,
         ),

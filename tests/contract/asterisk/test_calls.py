@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.asterisk.calls import ManagerCalls
-from phoneprov_adapters.asterisk.manager import ManagerSettings
+from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.testing.records import a_phone
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from support.ami_stub import SECRET, USER, AmiStub, Say, event, failure, raw
+from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, listing, success
 
 SCCP = a_phone(1, mac="00:1B:D4:00:00:01")
 SIP = a_phone(2, mac="00:1B:D4:00:00:02", software_type="SIP")
@@ -26,19 +27,9 @@ def calls(stub: AmiStub, *, fresh_seconds: float = 60.0, **changes: Any) -> Mana
         "secret": SECRET,
         "timeout": 10.0,
     }
-    return ManagerCalls(ManagerSettings(**(values | changes)), fresh_seconds=fresh_seconds)
-
-
-def listing(complete: str, *entries: tuple[str, dict[str, str]]) -> Say:
-    """A list as Asterisk gives it: an answer, the entries, an end."""
-
-    def say(action_id: str) -> bytes:
-        said = f"Response: Success\r\nActionID: {action_id}\r\nEventList: start\r\n\r\n".encode()
-        for name, fields in entries:
-            said += event(name, ActionID=action_id, **fields)
-        return said + event(complete, ActionID=action_id, EventList="Complete")
-
-    return say
+    return ManagerCalls(
+        ManagerConnection(ManagerSettings(**(values | changes))), fresh_seconds=fresh_seconds
+    )
 
 
 @pytest.fixture
@@ -70,8 +61,8 @@ async def test_phones_with_a_channel_are_in_a_call(busy: AmiStub) -> None:
 
 
 async def test_an_older_chan_sccp_names_the_device_otherwise(busy: AmiStub) -> None:
-    busy.answers["SCCPShowChannels"] = raw(
-        b"Response: Success\r\nActionID: phoneprov-SCCPShowChannels\r\n\r\n"
+    busy.answers["SCCPShowChannels"] = lambda action_id: (
+        f"Response: Success\r\nActionID: {action_id}\r\n\r\n".encode()
         + event("SCCPChannelEntry", Device="SEP001BD4000001")  # and without an ActionID
         + event("SCCPShowChannelsComplete")
     )
@@ -116,9 +107,7 @@ async def test_an_account_that_may_not_list_calls_is_told_so(busy: AmiStub) -> N
 
 
 async def test_a_list_without_an_end_times_out(busy: AmiStub) -> None:
-    busy.answers["CoreShowChannels"] = raw(
-        b"Response: Success\r\nActionID: phoneprov-CoreShowChannels\r\n\r\n"
-    )
+    busy.answers["CoreShowChannels"] = success("Channels will follow")
 
     with pytest.raises(TimedOut):
         await calls(busy, timeout=0.3).in_call(SIP)
@@ -128,6 +117,36 @@ async def test_events_of_others_are_passed_over(busy: AmiStub) -> None:
     busy.between = event("CoreShowChannel", Channel="PJSIP/SEP001BD4000003-1", ActionID="another")
 
     assert not await calls(busy).in_call(IDLE)
+
+
+async def test_ringing_sccp_phones_are_in_a_call(busy: AmiStub) -> None:
+    busy.answers["SCCPShowChannels"] = listing(
+        "SCCPShowChannelsComplete",
+        ("SCCPChannelEntry", {"Linename": "1001", "Devicename": "SCCP", "Sccpstate": "RINGING"}),
+    )
+    busy.answers["SCCPShowLines"] = listing(
+        "SCCPShowLinesComplete",
+        ("SCCPLineEntry", {"Exten": "1001", "Device": "SEP001BD4000001"}),
+        ("SCCPLineEntry", {"Exten": "1002", "Device": "SEP001BD4000003"}),
+        ("SCCPLineEntry", {"Exten": "1003", "Device": "(null)"}),
+    )
+    asked = calls(busy)
+
+    assert await asked.in_call(SCCP)
+    assert not await asked.in_call(IDLE)
+
+
+async def test_sip_phone_is_in_a_call_of_an_endpoint_named_after_its_aor(busy: AmiStub) -> None:
+    busy.answers["CoreShowChannels"] = listing(
+        "CoreShowChannelsComplete", ("CoreShowChannel", {"Channel": "PJSIP/1002-0000002a"})
+    )
+    busy.answers["PJSIPShowEndpoint"] = endpoint(aors="1002, 1003")
+    asked = calls(busy)
+
+    assert await asked.in_call(SIP)
+    busy.answers["PJSIPShowEndpoint"] = endpoint(aors="1003")
+    assert not await asked.in_call(SIP)
+    assert not await asked.in_call(IDLE)
 
 
 async def test_who_is_not_there_is_told(stub: AmiStub) -> None:

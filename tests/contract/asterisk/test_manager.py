@@ -11,10 +11,10 @@ from phoneprov_core.devices.commands import sip_restart
 from phoneprov_core.devices.ports import ManagerAction
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import MAC, RESTART, SLACK, TIMEOUT, manager
-from support.ami_stub import SECRET, USER, AmiStub, event, failure, raw, success
+from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, raw, success
 
 
-async def test_the_login_asks_for_no_events_and_the_logoff_comes_last(stub: AmiStub) -> None:
+async def test_login_comes_first_and_logoff_last(stub: AmiStub) -> None:
     await manager(stub).perform(RESTART)
     await stub.closed.wait()
 
@@ -23,7 +23,7 @@ async def test_the_login_asks_for_no_events_and_the_logoff_comes_last(stub: AmiS
         ("Action", "Login"),
         ("Username", USER),
         ("Secret", SECRET),
-        ("Events", "off"),
+        ("Events", "system,call"),
     ]
     assert [field for field in action if field[0] != "ActionID"] == [
         ("Action", "SCCPDeviceRestart"),
@@ -39,16 +39,60 @@ async def test_the_fields_of_a_notify_come_one_a_line_and_in_order(stub: AmiStub
     action = sip_restart(MAC)
     await manager(stub).perform(action)
 
-    assert stub.performed == [[("Action", "PJSIPNotify"), *action.fields]]
+    sent = [(name, value.replace("{}", "{call-id-1@10.0.0.7}")) for name, value in action.fields]
+    assert stub.performed == [[("Action", "PJSIPNotify"), *sent]]
     assert stub.complaints == []
 
 
-async def test_every_call_closes_its_connection(stub: AmiStub) -> None:
+async def test_concurrent_calls_share_a_login_and_the_last_one_logs_off(stub: AmiStub) -> None:
+    stub.one_login = True
     client = manager(stub)
-    await asyncio.gather(*(client.perform(RESTART) for _ in range(10)))
 
-    assert stub.connections == 10
-    assert len(stub.performed) == 10
+    for _ in range(2):
+        await asyncio.gather(*(client.perform(RESTART) for _ in range(10)))
+        await stub.settled()
+
+    assert stub.connections == 2
+    assert stub.names.count("Logoff") == 2
+    assert len(stub.performed) == 20
+
+
+async def test_notify_carries_the_call_id_of_the_registration(stub: AmiStub) -> None:
+    await manager(stub).perform(sip_restart(MAC))
+
+    assert ("Variable", "Content=RegisterCallId={call-id-1@10.0.0.7}") in stub.performed[0]
+
+
+@pytest.mark.parametrize(
+    "contacts",
+    [
+        [("sip:a@10.0.0.7", "one"), ("sip:a@10.0.0.8", "two")],
+        [("sip:a@10.0.0.7", "a,Content=action=reset")],
+        [("sip:a@10.0.0.7", "x}\\")],
+        [("sip:a@10.0.0.7", "")],
+    ],
+    ids=["two", "comma", "brace", "none"],
+)
+async def test_notify_carries_no_doubtful_call_id(
+    stub: AmiStub, contacts: list[tuple[str, str]]
+) -> None:
+    stub.answers["PJSIPShowEndpoint"] = endpoint(*contacts)
+
+    await manager(stub).perform(sip_restart(MAC))
+
+    assert stub.performed == [[("Action", "PJSIPNotify"), *sip_restart(MAC).fields]]
+
+
+async def test_notify_to_an_endpoint_that_is_not_shown_is_sent(stub: AmiStub) -> None:
+    stub.answers["PJSIPShowEndpoint"] = failure("Unable to retrieve endpoint x")
+    stub.answers["PJSIPNotify"] = failure("Unable to retrieve endpoint x")
+
+    with pytest.raises(Refused, match="no endpoint of this name"):
+        await manager(stub).perform(sip_restart(MAC))
+
+
+async def test_notify_repeats_no_header_that_asterisk_adds() -> None:
+    assert "Subscription-State" not in str(sip_restart(MAC))
 
 
 async def test_an_action_of_any_name_can_be_performed(stub: AmiStub) -> None:
@@ -74,7 +118,7 @@ async def test_a_slow_manager_is_waited_for(stub: AmiStub) -> None:
     "noise",
     [
         event("FullyBooted", Privilege="system,all", Status="Fully Booted"),
-        event("Fake", ActionID="phoneprov-action"),
+        event("Fake", ActionID="phoneprov-1"),
         event("PeerStatus", Response="Error", Message="Device not found"),
         b"Response: Error\r\nActionID: other\r\nMessage: Device not found\r\n\r\n",
         b"Response: Error\r\nMessage: Device not found\r\n\r\n",

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.asterisk.manager import Manager, ManagerSettings
+from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.manager import Manager
+from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import RESTART, SLACK, TIMEOUT, manager
 from support.ami_stub import SECRET, USER, AmiStub, Say, raw
@@ -103,7 +105,7 @@ async def test_a_host_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyP
     settings = ManagerSettings(host="nowhere.invalid", user=USER, secret=SECRET)
 
     with pytest.raises(Refused, match="PHONEPROV_AMI_HOST"):
-        await Manager(settings).perform(RESTART)
+        await Manager(ManagerConnection(settings)).perform(RESTART)
 
 
 async def test_a_caller_that_goes_away_leaves_no_connection_open(stub: AmiStub) -> None:

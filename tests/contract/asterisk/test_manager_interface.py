@@ -9,11 +9,11 @@ from typing import Protocol
 import pytest
 
 from phoneprov_adapters.memory.phone import MemoryManager
-from phoneprov_core.devices.commands import sip_restart
+from phoneprov_core.devices.commands import device_name, sip_restart
 from phoneprov_core.devices.ports import ManagerAction, ManagerInterface
 from phoneprov_core.kernel.errors import Invalid, Refused, TimedOut
 from support.ami_client import MAC, RESTART, TIMEOUT, manager
-from support.ami_stub import AmiStub, failure
+from support.ami_stub import AmiStub, endpoint, failure
 
 
 class Asterisk(Protocol):
@@ -25,6 +25,10 @@ class Asterisk(Protocol):
 
     def refuse(self) -> None:
         """Have the next action refused."""
+        ...
+
+    def unregister(self) -> None:
+        """Leave the phone's endpoint without a contact."""
         ...
 
     def fall_silent(self) -> None:
@@ -42,6 +46,9 @@ class FakeAsterisk:
     async def performed(self) -> list[ManagerAction]:
         return self._memory.performed
 
+    def unregister(self) -> None:
+        self._memory.unregistered.add(device_name(MAC))
+
     def refuse(self) -> None:
         self._memory.fail(Refused("Asterisk refused the action; its log says why."))
 
@@ -55,17 +62,26 @@ class FakeAsterisk:
 class StubbedAsterisk:
     def __init__(self, stub: AmiStub) -> None:
         self._stub = stub
+        # Without a Call-ID a NOTIFY is sent as it is.
+        stub.answers["PJSIPShowEndpoint"] = endpoint(("sip:a@10.0.0.7", ""))
         self.manager: ManagerInterface = manager(stub, timeout=5 * TIMEOUT)
 
     async def performed(self) -> list[ManagerAction]:
-        """What was performed, and proof that login and logoff were around it."""
+        """What was performed, each between a login and a logoff."""
         await self._stub.settled()
         assert self._stub.complaints == []
         performed = self._stub.performed
-        assert self._stub.names == [
-            name for fields in performed for name in ("Login", fields[0][1], "Logoff")
-        ]
+        names = [name for name in self._stub.names if name != "PJSIPShowEndpoint"]
+        calls = [tuple(names[at : at + 3]) for at in range(0, len(names), 3)]
+        refused = ("Login", "Logoff")
+        assert calls in (
+            [("Login", fields[0][1], "Logoff") for fields in performed],
+            [refused] if names else [],
+        )
         return [ManagerAction(fields[0][1], tuple(fields[1:])) for fields in performed]
+
+    def unregister(self) -> None:
+        self._stub.answers["PJSIPShowEndpoint"] = endpoint()
 
     def refuse(self) -> None:
         self._stub.answers[RESTART.name] = failure("No")
@@ -105,6 +121,15 @@ async def test_an_action_is_performed_as_it_is_fields_in_order(
     await asterisk.manager.perform(action)
 
     assert await asterisk.performed() == [action]
+
+
+async def test_notify_to_a_phone_that_is_not_registered_is_refused(asterisk: Asterisk) -> None:
+    asterisk.unregister()
+
+    with pytest.raises(Refused, match="not registered"):
+        await asterisk.manager.perform(sip_restart(MAC))
+
+    assert await asterisk.performed() == []
 
 
 async def test_several_actions_are_several_calls(asterisk: Asterisk) -> None:

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import trustme
 
-from phoneprov_adapters.asterisk.manager import Manager, ManagerSettings
+from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.manager import Manager
+from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import RESTART, TIMEOUT, manager
 from support.ami_stub import SECRET, USER, AmiStub
@@ -81,13 +83,13 @@ def test_a_file_without_certificates_is_named_at_start(tmp_path: Path) -> None:
     for name in (str(empty), str(tmp_path / "missing.pem")):
         settings = ManagerSettings(host="pbx", user=USER, secret=SECRET, tls=True, tls_ca=name)
         with pytest.raises(ValueError, match=Path(name).name):
-            Manager(settings)
+            Manager(ManagerConnection(settings))
 
 
 def test_the_secret_is_in_no_representation() -> None:
     settings = ManagerSettings(host="pbx", user=USER, secret=SECRET)
 
-    assert SECRET not in f"{settings!r} {settings!s} {Manager(settings)!r}"
+    assert SECRET not in f"{settings!r} {settings!s} {Manager(ManagerConnection(settings))!r}"
     assert USER in repr(settings)
 
 

@@ -42,7 +42,7 @@ from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticat
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.stores import Database
 from phoneprov_core.users.model import NewUser, UserPatch
-from phoneprov_core.users.passwords import PasswordPolicy
+from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users
 from support.keys import NEW_KEYS
 from support.scale import rounds
@@ -70,7 +70,7 @@ class Service:
     def __init__(self, database: Database, lifetimes: Lifetimes) -> None:
         self.clock = clock = FixedClock()
         new_id, hasher, tokens = CountingIds(), PlainHasher(), JwtTokens(NEW_KEYS)
-        policy = PasswordPolicy(lambda password: False)
+        policy = AccountPolicy(lambda password: False)
         self.login = Login(database, hasher, tokens, lifetimes, clock, new_id)
         self.refresh = Refresh(database, tokens, lifetimes, clock, new_id)
         self.logout = Logout(database, tokens, clock)

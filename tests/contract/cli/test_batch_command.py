@@ -105,7 +105,7 @@ def test_scripts_read_json_one_object_a_line(floor: Floor) -> None:
 def test_what_is_left_to_the_service_waits_for_it(floor: Floor) -> None:
     left = floor.run("start", "restart", "--mac", MAC, "--detach")
     assert left.exit_code == 0
-    assert "is left to the service" in left.stdout
+    assert "was created for the service" in left.stdout
     (batch,) = floor.lines("show")
 
     cancelled = floor.run("cancel", batch["uuid"])
@@ -119,8 +119,8 @@ def test_what_is_left_to_the_service_waits_for_it(floor: Floor) -> None:
     [
         (("start", "switch", "--profile", "Nobody", "--location", "floor"), "Nobody", 1),
         (("start", "restart", "--location", "cellar"), "No active phone agrees", 1),
-        (("start", "restart"), "macs is required", 1),
-        (("start", "restart", "--location", "floor", "--at-once", "0"), "at_once must be", 1),
+        (("start", "restart"), "--mac is required", 2),
+        (("start", "restart", "--location", "floor", "--at-once", "0"), "--at-once must be", 2),
         (("show", NOBODY), "no such batch", 1),
         (("cancel", NOBODY), "no such batch", 1),
     ],

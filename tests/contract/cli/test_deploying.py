@@ -133,11 +133,11 @@ def test_the_history_of_a_phone_and_what_is_on_it(desk: Desk) -> None:
 
     told = desk.run("history", MAC)
 
-    assert empty.stdout == "There are no such deployments.\n"
+    assert empty.stdout == "No deployments found.\n"
     head, *rows = told.stdout.splitlines()
-    assert head.split() == ["No.", "When", "By", "Profile", "Rev.", "How", "it", "went"]
+    assert head.split() == ["No.", "When", "By", "Profile", "Rev.", "Outcome"]
     assert [row.startswith("*") for row in rows] == [False, False, True]
-    assert "the machine" in rows[0]
+    assert "operator" in rows[0]
     assert "failed at upload: The FTP server" in rows[1]
     assert [row["number"] for row in desk.json("history")] == [1, 2, 3]
     assert [row["number"] for row in desk.json("history", "--limit", "2")] == [2, 3]
@@ -157,7 +157,7 @@ def test_the_previous_one_is_put_back_or_another(desk: Desk) -> None:
 
     assert done.exit_code == 3  # not restarted, as above
     assert desk.on_phone() == configuration(ADA)
-    assert "put back: deployed" in desk.run("history", MAC).stdout
+    assert "rollback: deployed" in desk.run("history", MAC).stdout
     made = desk.json("rollback", MAC, "--deployment", "2")
     assert (made["action"], desk.on_phone()) == ("rollback", configuration(BOB))
     desk.run("rollback", MAC, "--profile", ADA, "--revision", "1")

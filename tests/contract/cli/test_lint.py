@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_http.main.cli import main
+from phoneprov_http.main.commands.options import print_json, printable
 from support.desk import configuration
 
 # None of them may be read: a wrong one would be complained about.
@@ -107,3 +108,20 @@ def test_it_touches_nothing_as_a_command_of_its_own(tmp_path: Path, bad: Path) -
     assert done.returncode == 1
     assert done.stdout.startswith(f"{bad.name}:4:3: warning: ")
     assert list(tmp_path.iterdir()) == [bad]
+
+
+def test_printable_escapes_what_a_terminal_acts_on() -> None:
+    assert printable("a\tb\u00e9 \U0001f4de") == "a\tb\u00e9 \U0001f4de"
+    assert printable("\x1b[2J \x9b2J \x85 \x7f \r\n") == "\\x1b[2J \\x9b2J \\x85 \\x7f \\r\\n"
+    assert printable("\u202e\u2066 \ud800") == "\\u202e\\u2066 ?"
+
+
+def test_print_json_escapes_what_a_terminal_acts_on(capsys: pytest.CaptureFixture[str]) -> None:
+    thing = {"diff": "\x1b \x9b \x7f \u202e \u00e9"}
+
+    print_json(thing)
+
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == thing
+    assert not {"\x1b", "\x9b", "\x7f", "\u202e"} & set(printed)
+    assert "\u00e9" in printed

@@ -26,12 +26,13 @@ def installation(tmp_path: Path) -> None:
     asyncio.run(migrate_embedded(settings))
 
 
-def phoneprov(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def phoneprov(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")}
     return subprocess.run(
         [sys.executable, "-m", "phoneprov_http.main", *arguments],
         env={**kept, "PHONEPROV_DATA_DIR": str(folder / "data")},
         cwd=folder,
+        input=stdin,
         capture_output=True,
         text=True,
         timeout=120,
@@ -54,9 +55,9 @@ def test_bad_rows_stop_everything_unless_told_to_go_on(tmp_path: Path) -> None:
 
     assert [done.stderr.splitlines() for done in (dry, stopped, going)] == [bad, bad, bad]
     assert [done.returncode for done in (dry, stopped, going)] == [1, 1, 1]
-    assert dry.stdout.startswith("Nothing was written. An import would find: 1 new")
-    assert stopped.stdout == "Nothing was written: 1 new, 0 changed, 0 as they were, 1 bad.\n"
-    assert going.stdout == "Imported: 1 new, 0 changed, 0 as they were, 1 bad.\n"
+    assert dry.stdout.startswith("Dry run, nothing was written: 1 new")
+    assert stopped.stdout == "Nothing was written: 1 new, 0 changed, 0 unchanged, 1 wrong.\n"
+    assert going.stdout == "Imported: 1 new, 0 changed, 0 unchanged, 1 wrong.\n"
 
 
 def test_ten_thousand_phones_take_seconds(tmp_path: Path) -> None:
@@ -83,7 +84,7 @@ def test_a_directory_goes_out_as_vcard_and_comes_back(tmp_path: Path) -> None:
     phoneprov(tmp_path, "export", "company-directory", "c.csv")
 
     assert "FN:Ada\r\n" in (tmp_path / "b.vcf").read_bytes().decode()
-    assert back.stdout == "Imported: 0 new, 0 changed, 2 as they were, 0 bad.\n"
+    assert back.stdout == "Imported: 0 new, 0 changed, 2 unchanged, 0 wrong.\n"
     assert ",'=1+1,2," in (tmp_path / "c.csv").read_text()
 
 
@@ -110,7 +111,7 @@ def test_secrets_stay_in_unless_asked_and_then_for_the_owner_alone(tmp_path: Pat
     [
         (("import", "phones", "nowhere.csv"), "nowhere.csv"),
         (("import", "sessions", "a.csv"), "company-directory"),
-        (("import", "phones", "a.csv", "--user", "ada"), "personal-directory only"),
+        (("import", "phones", "a.csv", "--user", "ada"), "personal-directory and profiles only"),
         (("export", "phones", "nowhere/a.csv"), "cannot be written"),
         (("export", "phones", "a.csv", "--format", "vcard"), "directories only"),
         (("export", "users", "a.csv", "--with-secrets"), "extensions only"),
@@ -129,3 +130,78 @@ def test_what_makes_no_sense_is_refused(
     assert complaint in done.stderr
     assert (tmp_path / "a.csv").read_text() == "as it was"
     assert [path.name for path in tmp_path.iterdir() if path.name != "data"] == ["a.csv"]
+
+
+def test_export_writes_to_the_target_of_a_link_and_keeps_the_link(tmp_path: Path) -> None:
+    (tmp_path / "real.csv").write_text("old")
+    (tmp_path / "link.csv").symlink_to("real.csv")
+
+    done = phoneprov(tmp_path, "export", "phones", "link.csv")
+
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_text().startswith("mac,")
+
+
+def test_export_writes_to_a_pipe_and_to_standard_output(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE) as reader:
+        piped = phoneprov(tmp_path, "export", "phones", "pipe")
+        assert reader.stdout is not None
+        content = reader.stdout.read().decode()
+    printed = phoneprov(tmp_path, "export", "phones", "-")
+    device = phoneprov(tmp_path, "export", "phones", "/dev/stdout")
+
+    assert (tmp_path / "pipe").is_fifo()
+    assert piped.returncode == 0, piped.stderr
+    assert content.startswith("mac,")
+    assert printed.stdout.startswith("mac,")
+    assert printed.stderr == "0 record(s) were written to -.\n"
+    assert device.stdout.startswith("mac,")
+
+
+def test_import_reads_standard_input(tmp_path: Path) -> None:
+    done = phoneprov(tmp_path, "import", "phones", "-", stdin="mac\n001bd4123456\nxx\n")
+
+    assert done.stderr.startswith("stdin:3: mac must be")
+    assert "1 new" in done.stdout
+
+
+def test_import_for_an_unknown_user_names_the_option(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("name\nAda\n")
+
+    done = phoneprov(tmp_path, "import", "personal-directory", "a.csv", "--user", "nobody")
+
+    assert done.returncode == 2
+    assert "--user: there is no user with the name 'nobody'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"001bd4123456\n\xff\xfe\x00", "is not a text file"),
+        (b"J\xfcrg\n", "is not a text file"),
+        (b"\x7fELF\0\0", "is a binary file"),
+        ("001bd4123456\nnonsense\n".encode("utf-16"), "line 2 is not the MAC of a phone"),
+    ],
+)
+def test_macs_from_a_file_that_is_not_text_is_one_line(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    (tmp_path / "macs").write_bytes(content)
+
+    done = phoneprov(tmp_path, "batch", "start", "restart", "--macs-from", "macs")
+
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.startswith("phoneprov: --macs-from: macs")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_batch_with_a_wrong_number_names_the_option(tmp_path: Path) -> None:
+    done = phoneprov(
+        tmp_path, "batch", "start", "restart", "--mac", "001bd4123456", "--at-once", "0"
+    )
+
+    assert done.returncode == 2
+    assert "--at-once must be" in done.stderr

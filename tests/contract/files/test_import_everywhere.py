@@ -12,12 +12,13 @@ from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHashe
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kernel.actor import Actor, system_actor
 from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.stores import Database
 from phoneprov_core.transfer.index import Index
 from phoneprov_core.transfer.model import RowProblem
 from phoneprov_core.transfer.rows import Reader
 from phoneprov_core.transfer.use_cases import Transfer
-from phoneprov_core.users.passwords import PasswordPolicy
+from phoneprov_core.users.passwords import AccountPolicy
 from support.stores import DATABASES
 from support.table import ListTable
 
@@ -33,10 +34,11 @@ def transfer(database: Database) -> Transfer:
     return Transfer(
         database,
         PlainHasher(),
-        PasswordPolicy(is_common=lambda _: False),
+        AccountPolicy(is_common=lambda _: False),
         SharedWrite.SUPERADMIN,
         FixedClock(),
         CountingIds(),
+        lambda open_: Profiles(open_, FixedClock(), CountingIds()),
     )
 
 

@@ -8,9 +8,10 @@ from time import perf_counter
 import pytest
 
 from phoneprov_adapters.ftp import replace
+from phoneprov_adapters.ftp.aftermath import FOUND_LATER
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.devices.ports import Upload, Uploaded
+from phoneprov_core.devices.ports import OUTCOME_UNKNOWN, Upload, Uploaded
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 from support.ftp_faults import SERVER_WORDS, Fault, Kind
 from support.ftp_rigs import LOOPBACK, settings_for
@@ -100,14 +101,19 @@ async def test_the_old_file_comes_back_when_the_server_falls_silent(nth: int) ->
         assert server.files == {f"/{NAME}": OLD}
 
 
-@pytest.mark.parametrize("nth", [ASIDE, AGAIN])
-async def test_a_rename_that_happened_though_the_reply_was_lost_leaves_a_whole_file(
-    nth: int,
-) -> None:
-    async with stubborn(Fault("RNTO", "deaf", nth)).serving() as server:
+async def test_replacement_reply_to_the_first_rename_lost_restores_the_old_file() -> None:
+    async with stubborn(Fault("RNTO", "deaf", ASIDE)).serving() as server:
         await failure(server)
 
-        assert server.files[f"/{NAME}"] == (OLD if nth == ASIDE else NEW)
+        assert server.files == {f"/{NAME}": OLD}
+
+
+async def test_replacement_reply_to_the_second_rename_lost_finds_the_new_file() -> None:
+    async with stubborn(Fault("RNTO", "deaf", AGAIN)).serving() as server:
+        uploaded = await upload(server)
+
+        assert server.files[f"/{NAME}"] == NEW
+        assert FOUND_LATER in uploaded.notes
 
 
 async def test_the_old_bytes_are_written_again_when_the_server_gives_no_name_back() -> None:
@@ -126,6 +132,7 @@ async def test_a_file_that_cannot_be_put_back_is_said_to_be_lost_and_where() -> 
 
         aside = f".{NAME}.a-1-old.tmp"
         assert aside in caught.message
+        assert caught.code == OUTCOME_UNKNOWN
         assert server.files[f"/{aside}"] == OLD
 
 

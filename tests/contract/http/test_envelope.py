@@ -46,6 +46,30 @@ async def test_an_unknown_path_is_404_to_everybody(api: Api, admin: Caller, path
 
 
 @pytest.mark.parametrize(
+    "path",
+    [
+        *("/api/v1%2fme", "/api%2Fv1/me", "//api//v1//me", "/api/v1//me", "//api/v1/me"),
+        *("/api/v1/me/", "/api/v1/me//", "/api/v1/%6de", "/api/v1/%6De", "/%61pi/v1/me"),
+        *("/api/v1/me/%2e", "/api/v1/users/%2E%2E/me"),
+    ],
+)
+async def test_path_spelled_another_way_is_404(admin: Caller, api: Api, path: str) -> None:
+    headers = {"Authorization": f"Bearer {admin.token}"}
+    url = api.client.base_url.copy_with(raw_path=path.encode())
+
+    assert error_of(await api.client.get(url, headers=headers), 404, "not_found") == {}
+    url = url.copy_with(raw_path=b"/api/v1/me?x=//&y=%6d")
+    assert (await api.client.get(url, headers=headers)).status_code == 200
+
+
+async def test_path_parameter_may_be_encoded(admin: Caller) -> None:
+    await admin.post("/phones", {"mac": "001bd4123456"})
+
+    for mac in ("00%3A1b%3aD4:12:34:56", "001b.d412.3456"):
+        assert (await admin.get(f"/phones/{mac}")).status_code == 200
+
+
+@pytest.mark.parametrize(
     ("method", "path", "allow"),
     [
         ("PATCH", "/users", "GET, POST"),

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import phoneprov_core
+from phoneprov_core.devices.ports import OUTCOME_UNKNOWN
 from phoneprov_core.kernel import fields, values
 from phoneprov_http.main.commands.openapi import describe
 from phoneprov_http.openapi.fields import FIELDS
@@ -238,8 +239,8 @@ def test_every_body_can_be_refused_in_every_way() -> None:
 
 FILTERS = {
     "GET /api/v1/batches/{uuid}/phones": {"state"},
-    "GET /api/v1/deployments": {"mac", "profile_uuid", "outcome", "current"},
-    "GET /api/v1/phones/{mac}/deployments": {"profile_uuid", "outcome", "current"},
+    "GET /api/v1/deployments": {"mac", "profile_uuid", "outcome", "current", "before"},
+    "GET /api/v1/phones/{mac}/deployments": {"profile_uuid", "outcome", "current", "before"},
 }
 
 
@@ -314,6 +315,8 @@ def test_every_code_that_is_raised_is_told() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.keyword) and node.arg == "code":
                 raised |= {node.value.value} if isinstance(node.value, ast.Constant) else set()
+                is_named = isinstance(node.value, ast.Name) and node.value.id == "OUTCOME_UNKNOWN"
+                raised |= {OUTCOME_UNKNOWN} if is_named else set()
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 named = node.targets[0].id == "code" and isinstance(node.value, ast.Constant)
                 raised |= {node.value.value} if named else set()  # type: ignore[attr-defined]
@@ -333,7 +336,8 @@ def test_codes_are_told_where_they_occur() -> None:
                 told[f"{status} {name.replace('/api/v1', '')}"] = set(codes)
     assert told["401 POST /auth/login"] == {"wrong_credentials"}
     assert told["401 POST /auth/refresh"] == {"unauthenticated"}
-    assert told["429 POST /auth/login"] == {"too_many_attempts"}
+    assert told["429 POST /auth/login"] == {"too_many_attempts", "locked"}
+    assert told["429 POST /phone-profiles/switch"] == {"too_many_switches"}
     assert told["409 DELETE /permissions/{uuid}"] == {"in_use"}
     assert told["409 DELETE /users/{uuid}"] == {"last_superadmin"}
     assert told["409 PUT /users/{uuid}"] == {"already_exists", "last_superadmin"}

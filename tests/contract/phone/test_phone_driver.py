@@ -6,8 +6,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
+from msgspec import structs
 
-from phoneprov_adapters.asterisk.manager import Manager, ManagerSettings
+from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.manager import Manager
+from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.memory.phone import MemoryPhone
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS
@@ -27,8 +30,12 @@ class Hasty(PhoneCommands):
     def __init__(self, commands: PhoneCommands) -> None:
         self._commands = commands
 
-    async def execute(self, phone_ip: str, commands: Sequence[KeyPress]) -> None:
-        await self._commands.execute(phone_ip, [KeyPress(key.uri) for key in commands])
+    async def execute(
+        self, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
+    ) -> None:
+        await self._commands.execute(
+            phone_ip, [structs.replace(key, pause=0.0) for key in commands], mac
+        )
 
 
 @asynccontextmanager
@@ -67,7 +74,7 @@ async def through_asterisk() -> AsyncIterator[PhoneDriverRig]:
             stub.answers = dict.fromkeys(actions)
 
         yield PhoneDriverRig(
-            CiscoPhones(RestartBy.AMI, MemoryPhone(LOOPBACK), Manager(settings)),
+            CiscoPhones(RestartBy.AMI, MemoryPhone(LOOPBACK), Manager(ManagerConnection(settings))),
             PHONE,
             restarts=lambda: len(stub.performed),
             refuse=refuse,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import gzip
 import time
+from contextlib import suppress
 
 import pytest
+from msgspec import structs
 
-from phoneprov_core.devices.commands import CLEAR_SERVICES, REPLY_LIMIT
+from phoneprov_core.devices.commands import CLEAR_SERVICES, REPLY_LIMIT, restart_keys
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.phone_stub import SUCCESS, Answer, PhoneStub, closes, error, http, nothing, sends
@@ -170,3 +172,126 @@ async def test_a_caller_that_goes_away_leaves_the_phone_free(stub: PhoneStub) ->
 
     await until_idle(stub)
     await phone.execute(IP, CLEAR_SERVICES)
+
+
+def flood(head: bytes, piece: bytes) -> Answer:
+    """A reply without end; ``head``, then ``piece`` again and again."""
+
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            writer.write(head)
+            while True:
+                writer.write(piece * (1 + 4096 // len(piece)))
+                await writer.drain()
+
+    return answer
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        flood(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        flood(b"", b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"),
+        flood(CHUNKED, b"1;" + b"x" * 8000 + b"\r\na\r\n"),
+        flood(CHUNKED, b"1\r\na\r\n"),
+        flood(CHUNKED + b"0\r\n", b"Trailer: x\r\n"),
+        flood(b"HTTP/1.1 200 OK\r\n", b"a:\r\n"),
+        flood(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", b"x"),
+    ],
+    ids=["continue", "hints", "extensions", "chunks", "trailers", "headers", "body"],
+)
+async def test_reply_without_end_is_cut_at_64_kib(stub: PhoneStub, answer: Answer) -> None:
+    read = 0
+
+    async def counted(self: asyncio.StreamReader, size: int = -1) -> bytes:
+        nonlocal read
+        data = await original(self, size)
+        read += len(data)
+        return data
+
+    original = asyncio.StreamReader.read
+    stub.answers = [answer]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asyncio.StreamReader, "read", counted)
+        with pytest.raises(Refused):
+            await web(stub).execute(IP, CLEAR_SERVICES)
+
+    assert 0 < read <= REPLY_LIMIT + 4096  # the stub reads, too
+    await until_idle(stub)
+
+
+async def test_flood_of_informational_replies_lets_other_tasks_run(stub: PhoneStub) -> None:
+    stub.answers = [flood(b"", b"HTTP/1.1 100 Continue\r\n\r\n")]
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(others())
+    with pytest.raises(Refused):
+        await web(stub).execute(IP, CLEAR_SERVICES)
+    task.cancel()
+
+    # 512 parts are 12 KiB here: three pieces, with turns of others between them.
+    assert turns >= 3
+    await until_idle(stub)
+
+
+async def test_reset_on_the_last_restart_key_is_no_failure(stub: PhoneStub) -> None:
+    keys = [structs.replace(key, pause=0.0) for key in restart_keys("7945")]
+    stub.answers = [sends(http())] * (len(keys) - 1) + [closes]
+
+    await web(stub).execute(IP, keys)
+
+    assert stub.uris == [key.uri for key in keys]
+    stub.requests.clear()
+    stub.answers = [sends(http())] * (len(keys) - 2) + [closes]
+    with pytest.raises(Refused, match="broke off"):
+        await web(stub).execute(IP, keys)
+
+
+async def test_another_phone_at_the_address_is_sent_no_key(stub: PhoneStub) -> None:
+    other = "00:1B:D4:99:99:99"
+    stub.answers = [sends(http(body=f"<a><MACAddress>{other}</MACAddress></a>"))]
+
+    with pytest.raises(Refused) as caught:
+        await web(stub).execute(IP, CLEAR_SERVICES, "00:1B:D4:12:34:56")
+
+    assert stub.uris == []
+    assert other in caught.value.message
+    assert "00:1B:D4:12:34:56" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        sends(http(404, b"")),
+        sends(http(401, b"")),
+        sends(http(body="<a/>")),
+        sends(http(body="<a><MACAddress>001BD4123456</MACAddress></a>")),
+        closes,
+    ],
+    ids=["missing", "login", "silent", "same", "closes"],
+)
+async def test_phone_that_states_no_other_mac_is_sent_commands(
+    stub: PhoneStub, answer: Answer
+) -> None:
+    stub.answers = [answer, sends(http())]
+
+    await web(stub).execute(IP, CLEAR_SERVICES, "00:1B:D4:12:34:56")
+
+    assert stub.uris == ["Init:Services"]
+
+
+async def test_empty_reply_is_success_only_where_it_may_be_empty(stub: PhoneStub) -> None:
+    stub.answers = [sends(http(body=""))]
+
+    await web(stub).execute(IP, [KeyPress("Init:CallHistory", may_be_empty=True)])
+    with pytest.raises(Refused):
+        await web(stub).execute(IP, [KeyPress("Init:CallHistory")])

@@ -61,8 +61,8 @@ async def test_from_an_empty_database_to_a_superadmin(tmp_path: Path) -> None:
         (("host=", "host=/nowhere"), "cannot be reached", 1),
         (("postgres@", "postgres:planted@nowhere.invalid"), "cannot be reached", 1),
         (("host=", "pgbouncer=planted&host="), "pgbouncer must be true or false", 2),
-        (("postgres@", "postgres:plan#ted@"), "it is no address that can be read", 2),
-        (("postgres@", "postgres:planted@[::"), "it is no address that can be read", 2),
+        (("postgres@", "postgres:plan#ted@"), "cannot be parsed as a URL", 2),
+        (("postgres@", "postgres:planted@[::"), "cannot be parsed as a URL", 2),
     ],
 )
 @pytest.mark.parametrize("command", ["upgrade", "current"])

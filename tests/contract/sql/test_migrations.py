@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -12,16 +15,16 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Index, inspect
+from sqlalchemy import Connection, Index, inspect, text
 from sqlalchemy.schema import ColumnCollectionConstraint
 
 from phoneprov_adapters.sql.engines.address import PostgresAddress
-from phoneprov_adapters.sql.engines.postgres import lock_number
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date, newest
 from phoneprov_adapters.sql.tables import metadata
 from phoneprov_core.kernel.errors import Unavailable
 from support import postgres
+from support.scale import rounds
 
 STEPS = [
     (step.revision, str(step.down_revision or "base"))
@@ -110,16 +113,36 @@ async def test_what_is_looked_up_is_compared_byte_by_byte() -> None:
     assert {place: made[place] for place in texts} == dict.fromkeys(texts, "C")
 
 
-async def test_of_hosts_that_migrate_at_once_one_does_it() -> None:
+async def test_upgrade_at_once_one_migrates_and_the_others_wait(url: str, tmp_path: Path) -> None:
+    if url.startswith("sqlite"):  # the command does not make a new installation
+        await migrate.upgrade(url, "0001")
+    environment = {
+        **os.environ,
+        "PHONEPROV_DATABASE_URL": url,
+        "PHONEPROV_DATA_DIR": str(tmp_path),
+    }
+    upgrade = (sys.executable, "-m", "phoneprov_http.main", "db", "upgrade")
+    started = [
+        await asyncio.create_subprocess_exec(*upgrade, env=environment, stderr=subprocess.PIPE)
+        for _ in range(rounds(2, 6))
+    ]
+    for process in started:
+        _, errors = await process.communicate()
+        assert (process.returncode, errors) == (0, b"")
+
+    assert await migrate.current(url) == newest()
+
+
+async def test_upgrade_waits_for_another_host() -> None:
     async with postgres.new_database(migrated=False) as url:
         other = await asyncpg.connect(PostgresAddress.parse(url).dsn)
         try:
+            await other.execute("CREATE TABLE alembic_version (version_num VARCHAR(32))")
             async with other.transaction():
-                await other.execute(f"SELECT pg_advisory_xact_lock({lock_number('migrations')})")
+                await other.execute("LOCK TABLE alembic_version IN SHARE ROW EXCLUSIVE MODE")
                 waiting = asyncio.create_task(migrate.upgrade(url))
                 await postgres.until_somebody_waits(url)
                 # What the other host does, as far as can be seen from here.
-                await other.execute("CREATE TABLE alembic_version (version_num VARCHAR(32))")
                 await other.execute("INSERT INTO alembic_version VALUES ($1)", newest())
             await waiting
         finally:
@@ -127,6 +150,20 @@ async def test_of_hosts_that_migrate_at_once_one_does_it() -> None:
 
         assert await tables(url) == set()
         assert await migrate.current(url) == newest()
+
+
+async def test_upgrade_schema_of_newer_version_is_refused(url: str) -> None:
+    await migrate.upgrade(url)
+
+    def newer(connection: Connection) -> None:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        connection.commit()
+
+    await migrate._with_connection(url, newer)
+
+    with pytest.raises(Unavailable, match="newer version"):
+        await migrate.upgrade(url)
+    assert await migrate.current(url) == "9999"
 
 
 async def test_a_step_that_fails_leaves_a_shared_database_as_it_was() -> None:

@@ -75,7 +75,7 @@ async def test_one_at_a_time_across_processes(through: PostgresDatabase, url: st
 
     async def enter(database: PostgresDatabase, name: str) -> None:
         async with database.write() as tx:
-            await tx.users._connection.one_at_a_time("the door")
+            await tx.users._connection.one_at_a_time()
             inside.append(name)
             await asyncio.sleep(0.005)
             inside.append(name)

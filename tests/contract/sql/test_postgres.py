@@ -267,7 +267,7 @@ async def test_a_loss_of_durability_is_told_at_the_start(
 
 
 async def test_the_server_is_told_our_deadlines(hasty: PostgresDatabase) -> None:
-    driver = await hasty._connect()
+    driver = (await hasty._connect()).driver
     try:
         rows = await driver.fetch("SELECT name, setting FROM pg_settings WHERE unit = 'ms'")
     finally:

@@ -18,6 +18,7 @@ from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.deployments.model import Outcome, Step, StepName
 from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.rates import Rate
 from phoneprov_core.stores import Database, Stores
 from support.phone_parts import a_flag, a_kem, a_service
 from support.stores import DATABASES
@@ -59,6 +60,7 @@ users = st.builds(lambda number, active: records.a_user(number, is_active=active
 permissions = st.builds(records.a_permission, numbers, description=perhaps)
 assignments = st.builds(records.an_assignment, ids, ids, numbers)
 sessions = st.builds(records.a_session, numbers, ids, created_at=st.sampled_from([1000, 6000]))
+items = st.sampled_from(["", "a,", "b,"])
 attempts = st.builds(Attempts, numbers, *[st.sampled_from([0, 1, 2**40])] * 3)
 deployments = st.builds(
     records.a_deployment,
@@ -138,6 +140,10 @@ questions = st.one_of(
     asked("attempts.of", texts),
     asked("attempts.keep", texts, attempts),
     asked("attempts.clear", texts),
+    asked("login_addresses.familiarity", texts, texts, times),
+    asked("login_addresses.remember", ids, texts, times),
+    asked("rates.add", texts, st.builds(Rate, st.integers(0, 2), times), times, item=items),
+    asked("rates.take_back", texts),
     asked("deployments.add", deployments),
     asked("deployments.put", deployments),
     asked("deployments.find", ids),

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from phoneprov_adapters.asterisk import events
+from phoneprov_adapters.asterisk import connection
 from phoneprov_adapters.phone import watch as web_watch
 from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_core.deployments.ports import Watching
@@ -208,7 +208,7 @@ async def test_all_phones_are_watched_on_one_connection_that_ends_with_the_last(
 ) -> None:
     first, second = [await asterisk.watch.begin(phone) for phone in (PHONE, OTHER)]
     assert asterisk.stub.connections == 1
-    assert ("Events", "on") in asterisk.stub.received[0]
+    assert ("Events", "system,call") in asterisk.stub.received[0]
 
     await first.close()
     assert not asterisk.stub.closed.is_set()
@@ -238,8 +238,8 @@ async def test_behind_a_connection_that_broke_off_another_is_made(asterisk: ByEv
 async def test_a_mute_manager_cannot_be_listened_to_and_says_so_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert events.LOGIN_SECONDS <= 4.0
-    monkeypatch.setattr(events, "LOGIN_SECONDS", SHORT)
+    assert connection.LOGIN_SECONDS <= 4.0
+    monkeypatch.setattr(connection, "LOGIN_SECONDS", SHORT)
     async with AmiStub() as stub:
         stub.answers["Login"] = None
         began = time.monotonic()

@@ -11,7 +11,7 @@ from phoneprov_core.auth.create_admin import CreateAdmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid
 from phoneprov_core.users.model import Registration
-from phoneprov_core.users.passwords import PasswordPolicy
+from phoneprov_core.users.passwords import AccountPolicy
 from support.office import COMMON, PASSWORD, Office
 
 
@@ -28,7 +28,7 @@ def account(username: str = "chief", **changes: Any) -> Registration:
 
 @pytest.fixture
 def create_admin(office: Office) -> CreateAdmin:
-    policy = PasswordPolicy(lambda password: password == COMMON)
+    policy = AccountPolicy(lambda password: password == COMMON)
     return CreateAdmin(office.database, office.hasher, policy, office.clock, office.new_id)
 
 

@@ -7,13 +7,15 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from phoneprov_core.auth.create_admin import CreateAdmin
 from phoneprov_core.auth.model import Credentials, Lifetimes, TokenKind
-from phoneprov_core.auth.throttle import Attempts, account_key
+from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated, Unavailable
 from phoneprov_core.kernel.times import millis, shown
-from phoneprov_core.users.model import UserPatch
+from phoneprov_core.users.model import Registration, UserPatch, account_key
+from phoneprov_core.users.passwords import AccountPolicy
 from support.office import PASSWORD, Office, Settings
 
 
@@ -34,7 +36,7 @@ def meanwhile(
     """Let something happen while the password is being verified."""
     verify = office.hasher.verify
 
-    async def slow_verify(password: str, hash_: str | None) -> bool:
+    async def slow_verify(password: str, hash_: str | None, *, first: bool = True) -> bool:
         right = await verify(password, hash_)
         await act()
         return right
@@ -350,7 +352,7 @@ async def test_guesses_whose_process_died_do_not_keep_the_others_waiting(
 async def test_a_guess_that_was_not_looked_at_is_not_counted(
     office: Office, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def too_many(password: str, hash_: str | None) -> bool:
+    async def too_many(password: str, hash_: str | None, *, first: bool = True) -> bool:
         raise Unavailable("Too many passwords are being checked just now.")
 
     await fail(office, times=4)
@@ -395,6 +397,191 @@ async def test_a_cancelled_login_keeps_nobody_waiting(
         await office.log_in("ada")
 
 
+# Failures in a row
+
+
+async def fail_in_a_row(office: Office, username: str, count: int, ip: str = "10.66.0.1") -> None:
+    """Wrong guesses from an address, each after the wait of the one before."""
+    for _ in range(count):
+        office.clock.advance(15 * 60)
+        with pytest.raises(Unauthenticated):
+            await office.log_in(username, "wrong password", ip)
+
+
+@pytest.mark.parametrize("username", ["ada", "nobody", "sleeper"])
+async def test_login_100_failures_in_a_row_lock_until_administrator(
+    office: Office, root: Actor, ada: Actor, username: str
+) -> None:
+    await office.add_user("sleeper", is_active=False)
+    await fail_in_a_row(office, username, 100)
+    office.clock.advance(20 * 3600)
+
+    with pytest.raises(TooManyAttempts) as error:
+        await office.log_in(username, PASSWORD, "10.66.0.2")
+    assert (error.value.code, error.value.retry_after) == ("locked", 900)
+    if username == "ada":
+        await office.users.update(root, ada.user_uuid, UserPatch(password="another password"))
+        await office.log_in("ada", "another password", "10.66.0.2")
+
+
+async def test_login_99_failures_in_a_row_do_not_lock_and_success_forgets_them(
+    office: Office, ada: Actor
+) -> None:
+    await fail_in_a_row(office, "ada", 99)
+    office.clock.advance(40 * 24 * 3600)
+    await office.log_in("ada", PASSWORD, "10.66.0.2")
+
+    await fail_in_a_row(office, "ada", 99)
+    office.clock.advance(15 * 60)
+    await office.log_in("ada", PASSWORD, "10.66.0.3")
+
+
+@pytest.mark.parametrize(("days", "locked"), [(29, False), (31, True)])
+async def test_login_locked_account_is_open_to_addresses_of_the_last_30_days(
+    office: Office, ada: Actor, days: int, locked: bool
+) -> None:
+    await office.log_in("ada")
+    await fail_in_a_row(office, "ada", 100)
+    office.clock.advance(days * 24 * 3600 - 100 * 15 * 60)
+
+    if locked:
+        with pytest.raises(TooManyAttempts):
+            await office.log_in("ada")
+        return
+    with pytest.raises(TooManyAttempts):
+        await office.log_in("ada", PASSWORD, "10.66.0.1")
+    await office.log_in("ada")
+    await office.log_in("ada", PASSWORD, "10.66.0.1")
+
+
+async def test_login_locked_familiar_address_keeps_the_short_locks(
+    office: Office, ada: Actor
+) -> None:
+    await office.log_in("ada")
+    await fail_in_a_row(office, "ada", 100)
+    office.clock.advance(16 * 60)
+
+    await fail(office, times=5)
+    with pytest.raises(TooManyAttempts) as error:
+        await office.log_in("ada")
+    assert (error.value.code, error.value.retry_after) == ("too_many_attempts", 30)
+
+
+async def test_create_admin_again_unlocks_the_account(office: Office, ada: Actor) -> None:
+    await fail_in_a_row(office, "ada", 100)
+    policy = AccountPolicy(lambda _: False)
+    create = CreateAdmin(office.database, office.hasher, policy, office.clock, office.new_id)
+    await create(
+        Registration(
+            first_name="Ada",
+            last_name="Lovelace",
+            username="ada",
+            email="ada@example.com",
+            password="",
+        )
+    )
+
+    office.clock.advance(15 * 60)
+    await office.log_in("ada", PASSWORD, "10.66.0.2")
+
+
+# Failures by client address
+
+
+@pytest.mark.parametrize(
+    ("addresses", "same"),
+    [
+        (["192.0.2.1"] * 2, True),
+        (["192.0.2.1", "::ffff:192.0.2.1"], True),
+        (["192.0.2.1", "192.0.2.2"], False),
+        (["2001:db8::1", "2001:db8:0:0:ffff::2"], True),
+        (["2001:db8::1", "2001:db8:0:1::1"], False),
+    ],
+)
+async def test_login_failures_are_limited_per_address(addresses: list[str], same: bool) -> None:
+    office = Office(Settings(guesses=3))
+    await office.add_user("ada")
+    one, other = addresses
+    for number in range(3):
+        with pytest.raises(Unauthenticated):
+            await office.log_in(f"name {number}", "wrong password", one)
+
+    if not same:
+        await office.log_in("ada", PASSWORD, other)
+        return
+    with pytest.raises(TooManyAttempts) as error:
+        await office.log_in("ada", PASSWORD, other)
+    assert error.value.retry_after == 15 * 60
+    assert await failures(office) == 0
+    office.clock.advance(15 * 60)
+    await office.log_in("ada", PASSWORD, other)
+
+
+async def test_login_address_limit_refuses_before_hashing_and_excepts_familiar_accounts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    office = Office(Settings(guesses=2))
+    await office.add_user("ada")
+    await office.add_user("bob")
+    await office.log_in("ada")
+    for number in range(2):
+        await fail(office, f"name {number}")
+
+    await office.log_in("ada")
+    for _ in range(4):
+        await fail(office, "ada")
+    with monkeypatch.context() as patched:
+        patched.setattr(office.hasher, "verify", None)
+        with pytest.raises(TooManyAttempts):
+            await office.log_in("bob")
+    await office.log_in("ada")
+
+
+async def test_login_right_passwords_count_nothing_against_their_address() -> None:
+    office = Office(Settings(guesses=2))
+    for number in range(5):
+        await office.add_user(f"user{number}")
+        await office.log_in(f"user{number}")
+
+
+@pytest.mark.parametrize(("guesses", "refused"), [(0, 0), (10, 40)])
+async def test_login_side_by_side_failures_of_an_address_are_counted_exactly(
+    guesses: int, refused: int
+) -> None:
+    office = Office(Settings(guesses=guesses))
+    outcomes = await asyncio.gather(
+        *(office.log_in(f"name {number}", "wrong password") for number in range(50)),
+        return_exceptions=True,
+    )
+
+    kinds = [type(outcome) for outcome in outcomes]
+    assert kinds.count(TooManyAttempts) == refused
+    assert kinds.count(Unauthenticated) == 50 - refused
+
+
+async def test_login_familiar_accounts_and_addresses_are_hashed_first(
+    office: Office, ada: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await office.add_user("bob")
+    await office.log_in("ada")
+    asked: list[bool] = []
+    verify = office.hasher.verify
+
+    async def note(password: str, hash_: str | None, *, first: bool = True) -> bool:
+        asked.append(first)
+        return await verify(password, hash_, first=first)
+
+    monkeypatch.setattr(office.hasher, "verify", note)
+    await office.log_in("ada")
+    await office.log_in("bob")
+    await office.log_in("ada", PASSWORD, "10.66.0.1")
+    for name in ("bobby", "nobody"):
+        with pytest.raises(Unauthenticated):
+            await office.log_in(name, PASSWORD, "10.66.0.9")
+
+    assert asked == [True, True, True, False, False]
+
+
 # What happens while the hash is computed
 
 
@@ -408,7 +595,7 @@ async def test_a_password_changed_meanwhile_does_not_let_the_old_one_in(
 
     with pytest.raises(Unauthenticated):
         await office.log_in("ada")
-    assert await failures(office) == 1
+    assert await failures(office) == 0  # a new password forgets them
 
 
 async def test_an_account_deactivated_meanwhile_does_not_get_in(

@@ -13,8 +13,9 @@ from phoneprov_core.auth.throttle import (
     LONGEST_WAIT,
     WINDOW,
     Attempts,
-    account_key,
+    address_key,
 )
+from phoneprov_core.users.model import account_key
 
 START = 1_700_000_000_000
 MINUTE = 60 * 1000
@@ -69,13 +70,13 @@ def test_each_further_guess_doubles_the_wait_up_to_a_quarter_of_an_hour() -> Non
     assert waits == [30, 60, 120, 240, 480, 900, 900, 900]
 
 
-def test_a_quarter_of_an_hour_without_any_guess_forgets_them_all() -> None:
+def test_15_minutes_without_a_guess_forget_all_but_the_failures_in_a_row() -> None:
     attempts = guessed(*[START] * GUESSES)
     closed_until = START + FIRST_WAIT
 
     assert attempts.counted(closed_until + WINDOW).wait(closed_until + WINDOW) == 60
     assert attempts.counted(closed_until + WINDOW + 1) == Attempts(
-        1, closed_until + WINDOW + 1, closed_until + WINDOW + 1, 0, 1
+        1, closed_until + WINDOW + 1, closed_until + WINDOW + 1, 0, 1, in_a_row=GUESSES + 1
     )
 
 
@@ -133,6 +134,41 @@ def test_a_clock_that_goes_back_closes_nothing_for_ever(back: int, failures: int
     attempts = Attempts(failures, START, START, 0).counted(START - back)
 
     assert attempts.wait(START) * 1000 <= LONGEST_WAIT
+
+
+def test_attempts_100_in_a_row_lock_however_long_apart() -> None:
+    attempts = Attempts()
+    for day in range(100):
+        assert not attempts.is_locked
+        attempts = attempts.counted(START + day * 86_400_000).decided(known=True)
+
+    assert attempts.is_locked
+    assert (attempts.in_a_row, attempts.known) == (100, 1)
+    assert not attempts.counted(START + 100 * 86_400_000).taken_back().taken_back().is_locked
+
+
+def test_attempts_clock_set_back_makes_no_long_lock() -> None:
+    attempts = guessed(*[START] * GUESSES)
+
+    assert attempts.wait(START) == 30
+    assert attempts.wait(START - 3_600_000) == 0
+    again = attempts.counted(START - 3_600_000)
+    assert (again.failures, again.in_a_row) == (1, GUESSES + 1)
+
+
+@pytest.mark.parametrize(
+    ("ip", "key"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("::1", "::/64"),
+        ("fe80::1", "fe80::/64"),
+    ],
+)
+def test_address_key_is_the_address_or_its_64_network(ip: str, key: str) -> None:
+    assert address_key(ip) == key
+    assert len(key) <= 45
 
 
 def test_a_guess_is_undecided_until_it_is_known_to_be_wrong() -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.asterisk.events import LOGIN_SECONDS
+from phoneprov_adapters.asterisk.connection import LOGIN_SECONDS
+from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.composition.settings import SettingsError, read_settings, settings_from
 from phoneprov_adapters.composition.variables import Variables
 from phoneprov_adapters.phone.watch import FIRST_QUESTION
-from phoneprov_core.devices.commands import CLEAR_SERVICES
+from phoneprov_core.devices.commands import CLEAR_SERVICES, RestartType, sccp_restart, sip_restart
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.levels import LevelRule
 
@@ -149,6 +150,27 @@ def test_a_secret_given_twice_is_refused(tmp_path: Path) -> None:
         read_settings(
             {"PHONEPROV_AMI_SECRET": "x", "PHONEPROV_AMI_SECRET_FILE": str(tmp_path / "y")}
         )
+
+
+def test_ami_port_depends_on_tls_unless_it_is_set() -> None:
+    def manager(**variables: str) -> ManagerSettings:
+        read = read_settings({"PHONEPROV_AMI_HOST": "pbx", **variables})
+        assert read.manager is not None
+        return read.manager
+
+    assert manager().port == 5038
+    tls = manager(PHONEPROV_AMI_TLS="true", PHONEPROV_AMI_TLS_CA="/etc/ca.pem")
+    assert (tls.port, tls.tls_ca) == (5039, "/etc/ca.pem")
+    assert manager(PHONEPROV_AMI_TLS="true", PHONEPROV_AMI_PORT="5555").port == 5555
+
+
+def test_restart_type_is_restart_unless_it_is_set() -> None:
+    assert read_settings({}).restart_type is RestartType.RESTART
+    reset = read_settings({"PHONEPROV_RESTART_TYPE": "reset"}).restart_type
+
+    assert reset is RestartType.RESET
+    assert ("Type", "reset") in sccp_restart("00:1B:D4:12:34:56", reset).fields
+    assert ("Variable", "Content=action=reset") in sip_restart("00:1B:D4:12:34:56", reset).fields
 
 
 def test_a_switch_with_a_mute_phone_ends_within_30_seconds() -> None:

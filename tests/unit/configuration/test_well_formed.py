@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from phoneprov_core.configuration.well_formed import DEEPEST, LARGEST, device_xml_rule
+from phoneprov_core.configuration.well_formed import DEEPEST, LARGEST, LONGEST_NAME, device_xml_rule
 
 RULE = device_xml_rule()
 
@@ -122,6 +122,33 @@ def test_elements_nest_64_deep_and_no_deeper() -> None:
         f"is nested deeper than 64 elements (line 1, column {64 * len('<a>') + 1})"
     )
     assert objection("<a>" + nested(63) * 20 + "</a>") is None
+
+
+@pytest.mark.parametrize(
+    "template", ["<{}/>", "<d><{}></{}></d>", "<d {}='1'/>", "<d><a b='' {}=''/></d>"]
+)
+def test_names_up_to_256_characters_are_accepted(template: str) -> None:
+    assert objection(template.replace("{}", "\u00e9" * LONGEST_NAME)) is None
+
+    refused = objection(template.replace("{}", "\u00e9" * (LONGEST_NAME + 1)))
+    assert refused is not None
+    assert refused.startswith("contains a name longer than 256 characters (line 1, column ")
+
+
+@pytest.mark.parametrize("character", ["\x7f", "\x80", "\x85", "\x9b", "\x9f"])
+@pytest.mark.parametrize(
+    "template",
+    ["<d>{}</d>", "<d a='{}'/>", "<d><!--{}--></d>", "<d><![CDATA[{}]]></d>", "<?a {}?><d/>"],
+)
+def test_control_character_is_refused_with_line_and_column(template: str, character: str) -> None:
+    before = template.partition("{}")[0]
+
+    said = objection("<!-- \u00a0\u00e9 -->\r\n" + template.replace("{}", character))
+
+    assert said == (
+        "contains a control character other than tab and line ends "
+        f"(line 2, column {len(before) + 1})"
+    )
 
 
 def test_endless_nesting_is_refused_at_once() -> None:

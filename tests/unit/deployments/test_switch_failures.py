@@ -7,6 +7,7 @@ import pytest
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.deployments.model import Outcome, StepName
+from phoneprov_core.devices.ports import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import (
     Conflict,
@@ -16,7 +17,7 @@ from phoneprov_core.kernel.errors import (
 )
 from phoneprov_core.kernel.times import shown
 from phoneprov_core.phones.model import PhonePatch
-from phoneprov_core.profiles.model import Profile, Switched
+from phoneprov_core.profiles.model import Profile, ProfilePatch, Switched
 from support.office import Office
 from support.switching import (
     MAC,
@@ -55,6 +56,46 @@ async def test_a_failed_upload_restarts_nothing_and_is_raised(
         (StepName.UPLOAD, False, error.message)
     ]
     assert await is_free(office)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Refused("The server went away while verifying.", code=OUTCOME_UNKNOWN),
+        TimedOut("The server did not answer while renaming.", code=OUTCOME_UNKNOWN),
+        PermissionError(13, "s3cret"),
+        ConnectionError("s3cret"),
+        TimeoutError(),
+    ],
+)
+async def test_switch_upload_with_unknown_outcome_is_recorded_as_unknown(
+    office: Office, ada: Actor, profile: Profile, journal: Journal, error: Exception
+) -> None:
+    office.uploader.fail_next(error)
+
+    with pytest.raises((Refused, TimedOut)) as raised:
+        await switch(office, ada, profile)
+
+    assert raised.value.code == OUTCOME_UNKNOWN
+    assert "s3cret" not in raised.value.message
+    assert journal.steps == ["upload"]
+    record = await last_deployment(office)
+    assert (record.outcome, record.message) == (Outcome.UNKNOWN, raised.value.message)
+    assert record.place == record.filename
+    assert await is_free(office)
+
+
+async def test_rollback_after_an_unknown_outcome_restores_the_last_known_configuration(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await switch(office, ada, profile)
+    await office.profiles.update(ada, profile.uuid, ProfilePatch(cnf_xml="<device>2</device>"))
+    office.uploader.fail_next(TimedOut("late", code=OUTCOME_UNKNOWN))
+    with pytest.raises(TimedOut):
+        await switch(office, ada, profile)
+
+    rolled = await office.rollback(ada, MAC)
+    assert rolled.revision == 1
 
 
 async def test_a_failed_upload_leaves_the_services_as_they_were(

@@ -6,6 +6,7 @@ import pytest
 
 from phoneprov_adapters.testing.records import a_deployment, a_phone, identifier
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
+from phoneprov_core.deployments.use_cases import NEWEST
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Invalid, NotFound
@@ -112,3 +113,21 @@ def test_what_is_wanted_is_put_into_canonical_form() -> None:
     assert (wanted.mac, wanted.profile_uuid) == (MAC, identifier(10))
     with pytest.raises(Invalid):
         Wanted(mac="nonsense")
+
+
+async def test_before_pages_backwards_through_what_the_caller_may_see(
+    office: Office, ada: Actor, bob: Actor, history: list[Deployment]
+) -> None:
+    page = await office.deployments.all(ada, Wanted(before=NEWEST), Window(limit=2))
+    assert (await numbers(page), page.total, page.window) == ([4, 2], None, None)
+    page = await office.deployments.all(ada, Wanted(before=history[1].uuid), Window(limit=2))
+    assert await numbers(page) == [1]
+    of_phone = await office.deployments.of_phone(bob, MAC, Wanted(before=NEWEST))
+    assert await numbers(of_phone) == [3, 2]
+
+    for unknown in (identifier(999), history[2].uuid):
+        with pytest.raises(NotFound):
+            await office.deployments.all(ada, Wanted(before=unknown))
+    with pytest.raises(Invalid) as refused:
+        await office.deployments.all(ada, Wanted(before=NEWEST), Window(offset=1))
+    assert [problem.field for problem in refused.value.problems] == ["offset"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from phoneprov_adapters.asterisk.events import ManagerEvents
+from phoneprov_adapters.composition.factories import connection_of
 from phoneprov_adapters.composition.phone_watch import watch_of
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.memory.phone import MemoryPhone
@@ -18,9 +21,9 @@ PHONE = a_phone(1)
 
 @pytest.mark.parametrize(
     ("software_type", "way"),
-    [("SCCP", "events"), (None, "events"), ("", "events"), ("SIP", "web"), ("sipe", "web")],
+    [("SCCP", "events"), (None, "events"), ("", "events"), ("SIP", "both"), ("sipe", "both")],
 )
-async def test_an_sccp_phone_is_watched_by_events_and_every_other_over_the_web(
+async def test_sccp_phone_is_watched_by_events_and_sip_phone_in_both_ways(
     software_type: str | None, way: str
 ) -> None:
     events, web = MemoryWatch(), MemoryWatch()
@@ -28,8 +31,8 @@ async def test_an_sccp_phone_is_watched_by_events_and_every_other_over_the_web(
     watching = await Watch(events, web, seconds=120).begin(PHONE, software_type)
 
     assert watching is not None
-    assert bool(events.watched) == (way == "events")
-    assert bool(web.watched) == (way == "web")
+    assert events.watched
+    assert bool(web.watched) == (way == "both")
     await watching.close()
 
 
@@ -42,6 +45,38 @@ async def test_what_does_not_work_gives_way_to_the_next(error: Refused) -> None:
 
     assert watching is not None
     assert (events.watched, web.watched) == ([], [PHONE.mac])
+    await watching.close()
+
+
+@pytest.mark.parametrize("first", ["events", "web"])
+async def test_first_way_to_see_a_sip_phone_confirms(first: str) -> None:
+    ways = {"events": MemoryWatch(), "web": MemoryWatch()}
+    watching = await Watch(ways["events"], ways["web"], seconds=120).begin(PHONE, "SIP")
+    assert watching is not None
+
+    waiting = asyncio.create_task(watching.returned(20.0))
+    await asyncio.sleep(0)
+    ways["web" if first == "events" else "events"].goes_missing(PHONE.mac)
+    ways[first].comes_back(PHONE.mac, f"Seen by {first}.")
+
+    assert await waiting == f"Seen by {first}."
+    await watching.close()
+    assert [way.watched for way in ways.values()] == [[], []]
+
+
+async def test_sip_phone_that_no_way_sees_is_told_with_both_messages() -> None:
+    events, web = MemoryWatch(), MemoryWatch()
+    watching = await Watch(events, web, seconds=120).begin(PHONE, "SIP")
+    assert watching is not None
+
+    events.goes_missing(PHONE.mac, TimedOut("No event."))
+    web.goes_missing(PHONE.mac, Refused("No answer."))
+
+    with pytest.raises(TimedOut) as missed:
+        await watching.returned(20.0)
+    assert set(missed.value.message.split(". ")) >= {"No event", "No answer."} or (
+        missed.value.message == "No answer. No event."
+    )
     await watching.close()
 
 
@@ -72,7 +107,8 @@ async def test_nobody_is_watched_for_no_time() -> None:
 def test_events_are_listened_to_where_asterisk_restarts_phones(
     settings: dict[str, str], by_events: bool
 ) -> None:
-    watch = watch_of(read_settings({**settings, "PHONEPROV_CONFIRM_TIMEOUT": "7"}), MemoryPhone())
+    read = read_settings({**settings, "PHONEPROV_CONFIRM_TIMEOUT": "7"})
+    watch = watch_of(read, MemoryPhone(), connection_of(read))
 
     assert isinstance(watch._events, ManagerEvents) == by_events
     assert watch.seconds == 7

@@ -11,7 +11,7 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.phones import PHONES
 from phoneprov_adapters.memory.users import PASSWORDS, USERS, Password
 from phoneprov_adapters.testing.records import a_mac, a_phone, a_profile, a_user, identifier
-from phoneprov_core.auth.throttle import WINDOW, Attempts
+from phoneprov_core.auth.throttle import KEPT_UNKNOWN, Attempts
 
 
 async def test_a_transaction_that_was_opened_for_reading_writes_nothing() -> None:
@@ -100,9 +100,10 @@ async def test_counted_guesses_that_nobody_needs_are_forgotten() -> None:
     database = MemoryDatabase()
     for number in range(50):
         async with database.write() as tx:
-            await tx.attempts.keep(f"key-{number}", Attempts(1, number * WINDOW, number * WINDOW))
+            now = number * (KEPT_UNKNOWN // 24)
+            await tx.attempts.keep(f"key-{number}", Attempts(1, now, now))
 
-    assert sorted(database._committed[COUNTED].by_key) == [f"key-{n}" for n in range(45, 50)]
+    assert sorted(database._committed[COUNTED].by_key) == [f"key-{n}" for n in range(25, 50)]
 
 
 def test_the_representation_of_a_kept_password_hides_it() -> None:

@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phoneprov_adapters.testing.records import a_phone
 from phoneprov_core.kernel.errors import Invalid
-from phoneprov_core.phones.model import NewPhone, PhonePatch, bare_model
+from phoneprov_core.phones.model import (
+    NewPhone,
+    PhonePatch,
+    bare_model,
+    software_type_of,
+    speaks_sip,
+)
 
 
 @pytest.mark.parametrize(
@@ -63,3 +70,24 @@ def test_every_bad_field_of_a_phone_is_named() -> None:
 
 def test_a_change_of_a_phone_is_canonical() -> None:
     assert PhonePatch(phone_ip="2001:DB8:0::1").phone_ip == "2001:db8::1"
+
+
+@pytest.mark.parametrize(
+    ("software_type", "sip"),
+    [
+        *((text, True) for text in ("SIP", "sip", " Sip ", "SIPE", "sipe\t")),
+        *((text, False) for text in (None, "", " ", "SCCP", "sccp", "SIP 9.4", "sipes")),
+    ],
+)
+def test_speaks_sip_ignores_case_and_blanks(software_type: str | None, sip: bool) -> None:
+    assert speaks_sip(software_type) is sip
+
+
+@pytest.mark.parametrize(
+    ("recorded", "profile", "expected"),
+    [(None, None, None), (" ", "SIP", "SIP"), ("sccp ", "SIP", "sccp"), ("", None, None)],
+)
+def test_software_type_of_recorded_one_wins(
+    recorded: str | None, profile: str | None, expected: str | None
+) -> None:
+    assert software_type_of(a_phone(1, software_type=recorded), profile) == expected

@@ -7,7 +7,7 @@ import pytest
 from phoneprov_adapters.testing.records import a_phone, a_profile, identifier
 from phoneprov_core.kernel.commands import Unchecked, checked
 from phoneprov_core.kernel.errors import Invalid
-from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest
+from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest, whole
 
 OWNER = identifier(1)
 
@@ -111,7 +111,7 @@ def test_models_are_bounded_lines_of_text() -> None:
 
 
 def _profile() -> Profile:
-    return a_profile(1, OWNER, cnf_xml="<secret>horse</secret>")
+    return whole(a_profile(1, OWNER), "<secret>horse</secret>")
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 
 import pytest
 
+from phoneprov_adapters.runtime.system import random_id
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Invalid, NotFound
+from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound
 from phoneprov_core.kernel.store import Window
 from phoneprov_core.kernel.times import shown
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, Revision
+from phoneprov_core.profiles.use_cases import Profiles
 from support.office import Office
 
 FIRST, SECOND = "<device>\r\n\u00e9</device>", "<device/>"
@@ -96,3 +99,35 @@ async def test_they_go_with_their_profile(office: Office, ada: Actor, profile: P
     assert await kept(office, first) is None
     with pytest.raises(NotFound):
         await office.profiles.revisions(ada, profile.uuid)
+
+
+async def test_save_over_the_maximum_removes_the_oldest_revisions(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    limited = Profiles(office.database, office.clock, random_id, most_revisions=3)
+    for number in range(5):
+        await limited.update(ada, profile.uuid, ProfilePatch(cnf_xml=f"<d>{number}</d>"))
+
+    assert [one.number for one in await revisions(office, ada, profile)] == [4, 5, 6]
+    assert (await office.profiles.get(ada, profile.uuid)).cnf_xml == "<d>4</d>"
+
+
+async def test_user_with_the_maximum_of_profiles_gets_no_more(
+    office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
+) -> None:
+    limited = Profiles(office.database, office.clock, random_id, most_profiles=2)
+    new = NewProfile(user_uuid=ada.user_uuid, name="Ada", cnf_xml=FIRST)
+    of_bob = NewProfile(user_uuid=bob.user_uuid, name="Bob", cnf_xml=FIRST)
+
+    made = await asyncio.gather(
+        *(limited.create(ada, new) for _ in range(3)), return_exceptions=True
+    )
+
+    refused = [one for one in made if isinstance(one, Conflict)]
+    assert [one.code for one in refused] == ["too_many_profiles"] * 2
+    given = await limited.create(bob, of_bob)
+    with pytest.raises(Conflict):
+        await limited.update(root, given.uuid, ProfilePatch(user_uuid=ada.user_uuid))
+    await limited.update(ada, profile.uuid, ProfilePatch(user_uuid=ada.user_uuid, name="Own"))
+    await limited.delete(ada, profile.uuid)
+    await limited.update(root, given.uuid, ProfilePatch(user_uuid=ada.user_uuid))

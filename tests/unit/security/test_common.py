@@ -9,7 +9,7 @@ import pytest
 
 from phoneprov_adapters.security import common
 from phoneprov_adapters.security.common import is_common, load
-from phoneprov_core.users.passwords import PasswordPolicy
+from phoneprov_core.users.passwords import AccountPolicy
 
 
 @pytest.mark.parametrize("password", ["password", "PassWord", "12345678", "QWERTYUIOP", "iloveyou"])
@@ -32,7 +32,7 @@ def test_the_list_is_the_librarys_and_goes_well_beyond_the_first_three_thousand(
 
 
 def test_the_policy_of_the_core_refuses_them() -> None:
-    policy = PasswordPolicy(is_common)
+    policy = AccountPolicy(is_common)
 
     with pytest.raises(ValueError, match="most commonly used"):
         policy.rule("Football1")

@@ -238,3 +238,48 @@ async def test_answers_find_their_own_loops(work: Work) -> None:
     # That of the other loop is held until the first of this one is there too.
     assert await asyncio.gather(elsewhere, *here) == ["done"] * 3
     threads.close()
+
+
+async def test_second_queue_full_leaves_the_first_open_and_served_first(
+    threads: WorkThreads, work: Work
+) -> None:
+    order: list[str] = []
+
+    def note(who: str) -> str:
+        order.append(who)
+        return who
+
+    strangers = [asyncio.create_task(threads.run(work, first=False)) for _ in range(2)]
+    await work.has_started()
+    await work.has_started()
+    strangers.append(asyncio.create_task(threads.run(lambda: note("stranger"), first=False)))
+    await asyncio.sleep(0)
+    with pytest.raises(Unavailable):
+        await threads.run(work, first=False)
+
+    known = [asyncio.create_task(threads.run(lambda: note("known"), first=True)) for _ in range(3)]
+    await asyncio.sleep(0)
+    with pytest.raises(Unavailable):
+        await threads.run(work, first=True)
+    work.go.set()
+    await asyncio.gather(*strangers, *known)
+
+    # The second thread may take the stranger's work while the first does the last known one.
+    assert order.index("stranger") >= 2
+    assert len(order) == 4
+
+
+async def test_cancelled_work_gives_its_place_back_in_either_queue(
+    threads: WorkThreads, work: Work
+) -> None:
+    for first in (True, False):
+        busy = [asyncio.create_task(threads.run(work, first=first)) for _ in range(3)]
+        await asyncio.sleep(0)
+        for task in busy[2:]:
+            task.cancel()
+        await asyncio.gather(*busy[2:], return_exceptions=True)
+        busy.append(asyncio.create_task(threads.run(work, first=first)))
+        await asyncio.sleep(0)
+        work.go.set()
+        assert list(await asyncio.gather(busy[0], busy[1], busy[3])) == ["done"] * 3
+        work.go.clear()

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phoneprov_adapters import open_in_memory
+from phoneprov_adapters.testing.records import a_phone
 from phoneprov_core import (
     Invalid,
     NewExtension,
@@ -74,7 +75,7 @@ def test_no_value_can_begin_a_section_an_option_or_a_comment(name: str, password
             ("1001", ["type", "context", "disallow", "allow", "callerid", "auth", "aors",
                       "mailboxes"]),
             ("1001", ["type", "auth_type", "username", "password"]),
-            ("1001", ["type", "max_contacts"]),
+            ("1001", ["type", "max_contacts", "remove_existing"]),
         ]  # fmt: skip
         if held:
             assert read(endpoint.text)[1][1][3] == ("password", password)
@@ -99,6 +100,26 @@ def test_a_number_that_asterisk_would_misunderstand_is_left_out(number: str) -> 
     assert section.text == ""
     assert section.left_out is not None
     assert number in section.left_out
+
+
+def test_phone_endpoint_shares_aors_and_auth_of_its_extensions() -> None:
+    sections = Sections()
+    sections.endpoint(an_extension(extension="1001"))
+    sections.endpoint(an_extension(extension="1002"))
+
+    phone = a_phone(1, mac="00:1B:D4:12:34:56")
+    section = sections.phone_endpoint(phone, ["1001", "1002", "9"])
+
+    assert section is not None
+    [(name, options)] = read(section.text)
+
+    assert name == "SEP001BD4123456"
+    assert ("auth", "1001") in options
+    assert ("aors", "1001,1002") in options
+
+
+def test_phone_without_exported_extension_has_no_endpoint() -> None:
+    assert Sections().phone_endpoint(a_phone(1), ["1001"]) is None
 
 
 def test_no_two_sections_have_one_name_to_asterisk() -> None:

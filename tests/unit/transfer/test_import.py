@@ -389,3 +389,23 @@ async def test_an_account_is_created_as_by_its_use_case(phoneprov: InMemory) -> 
 
     assert (imported.lang, imported.timezone) == (by_hand.lang, by_hand.timezone)
     assert imported.created_by == by_hand.created_by
+
+
+async def test_blanks_around_a_mac_are_ignored(phoneprov: InMemory) -> None:
+    first = await into(
+        phoneprov, "phones", ListTable("mac,phone_ip", (f" {MAC}\u00a0", "10.0.0.1 "))
+    )
+    again = await into(phoneprov, "phones", ListTable("mac,phone_ip", (f"{MAC} ", " 10.0.0.1")))
+
+    assert (first.created, first.problems) == (1, ())
+    assert (again.unchanged, again.problems) == (1, ())
+
+
+@pytest.mark.parametrize("number", ["1.23457E+11", "4,12E+10", "1e+5", "-2E-3"])
+async def test_number_in_scientific_notation_is_refused(phoneprov: InMemory, number: str) -> None:
+    table = ListTable("name,work", ("Ada", number), ("1E+5 Ltd", "044"))
+
+    done = await into(phoneprov, "company-directory", table)
+
+    assert [(one.line, one.field) for one in done.problems] == [(2, "work")]
+    assert "scientific notation" in done.problems[0].message

@@ -1,77 +1,145 @@
-"""Where a PostgreSQL database is, and how one connects to it."""
+"""A PostgreSQL address: its hosts, and the connection to one of them."""
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 import asyncpg
 from msgspec import Struct
 
-from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, unavailable
-
 POSTGRES = "postgresql+asyncpg://"
-_UNREADABLE = "it is no address that can be read; in a password write / ? # @ as %2F %3F %23 %40"
-_TRUTHS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
+_UNREADABLE = "it cannot be parsed as a URL; in a password write / ? # @ as %2F %3F %23 %40"
+_BOOLEANS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
+
+_UNSUPPORTED = frozenset(
+    {
+        "channel_binding",
+        "client_encoding",
+        "connect_timeout",
+        "fallback_application_name",
+        "gssdelegation",
+        "gssencmode",
+        "hostaddr",
+        "keepalives",
+        "keepalives_count",
+        "keepalives_idle",
+        "keepalives_interval",
+        "load_balance_hosts",
+        "max_protocol_version",
+        "min_protocol_version",
+        "oauth_client_id",
+        "oauth_client_secret",
+        "oauth_issuer",
+        "oauth_scope",
+        "replication",
+        "require_auth",
+        "requirepeer",
+        "requiressl",
+        "scram_client_key",
+        "scram_server_key",
+        "sslcertmode",
+        "sslcompression",
+        "sslcrldir",
+        "sslkeylogfile",
+        "sslsni",
+        "tcp_user_timeout",
+    }
+)
+"""Options of libpq 18 that asyncpg does not know: it would send them to the server as settings.
+https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-PARAMKEYWORDS"""
+
+
+class Host(Struct, frozen=True):
+    """A host of an address. Both fields are None for the driver's default."""
+
+    name: str | None = None
+    port: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name or 'the default host'}:{self.port or 5432}"
 
 
 class PostgresAddress(Struct, frozen=True):
     """An address ``postgresql+asyncpg://user:password@host:port/database?option=value``.
 
     ``dsn`` is the part that the driver reads. It knows the options of libpq, above all
-    ``host`` (the folder of a Unix socket), ``sslmode`` and ``sslrootcert``, and
-    ``target_session_attrs`` where several hosts are named.
+    ``host`` (the folder of a Unix socket), ``sslmode`` and ``sslrootcert``. Other options are
+    settings of the server. ``hosts`` are the hosts it names, at least one.
 
-    ``pgbouncer``, from the option ``pgbouncer=true``, says that a pgbouncer in transaction
-    mode stands in between: every transaction may then meet another connection of the server.
-    So no prepared statement is kept, and no setting is asked for when connecting, which
-    pgbouncer would refuse.
+    ``pgbouncer``, from the option ``pgbouncer=true``, says that the connections go through a
+    pgbouncer in transaction mode: each transaction may use another connection of the server.
+    So no prepared statement is kept, and no setting is sent at connect time, which pgbouncer
+    refuses.
     """
 
     dsn: str
+    hosts: tuple[Host, ...] = (Host(),)
     pgbouncer: bool = False
 
     @classmethod
     def parse(cls, url: str) -> PostgresAddress:
-        """Raises ``ValueError``, whose message quotes nothing: there may be a password in it."""
+        """Raises ``ValueError``. The message does not quote the URL, which may hold a
+        password."""
         if not url.startswith(POSTGRES):
             raise ValueError(f"it must begin with {POSTGRES}")
         try:
             parts = urlsplit(f"postgresql://{url.removeprefix(POSTGRES)}")
             options = parse_qsl(parts.query, strict_parsing=True) if parts.query else []
+            hosts = _hosts(parts.netloc.rpartition("@")[2], dict(options))
         except ValueError:
             raise ValueError(_UNREADABLE) from None
         if parts.fragment:
             raise ValueError(_UNREADABLE)
+        if unsupported := sorted({name for name, _ in options} & _UNSUPPORTED):
+            raise ValueError(f"it has options that are not supported: {', '.join(unsupported)}")
         through = [value for name, value in options if name == "pgbouncer"]
-        if any(value not in _TRUTHS for value in through):
+        if any(value not in _BOOLEANS for value in through):
             raise ValueError("its option pgbouncer must be true or false")
         others = urlencode([option for option in options if option[0] != "pgbouncer"])
         return cls(
             urlunsplit(parts._replace(query=others)),
-            pgbouncer=bool(through) and _TRUTHS[through[-1]],
+            hosts,
+            pgbouncer=bool(through) and _BOOLEANS[through[-1]],
         )
 
     def __repr__(self) -> str:
         return "PostgresAddress(...)"
 
     async def connect(
-        self, connect_seconds: float, answer_seconds: float, settings: dict[str, str]
+        self, host: Host, connect_seconds: float, answer_seconds: float, settings: dict[str, str]
     ) -> asyncpg.Connection:
-        """A new connection. ``settings`` are the server's, for this connection; a statement
-        that is not answered within ``answer_seconds`` is given up. Raises ``Unavailable``."""
-        try:
-            return await asyncpg.connect(
-                self.dsn,
-                timeout=connect_seconds,
-                command_timeout=answer_seconds,
-                # There are a few hundred statements. Forgetting one costs a round trip that
-                # the driver makes without a deadline: so none is ever forgotten.
-                statement_cache_size=0 if self.pgbouncer else 1000,
-                max_cached_statement_lifetime=0,
-                server_settings={} if self.pgbouncer else settings,
-            )
-        except FAILURES as error:
-            raise unavailable(error) from error
-        except ValueError:
-            # Not chained: the driver's message may quote a part of the address.
-            raise unavailable(None) from None
+        """A new connection to one host. ``settings`` are sent to the server; a statement
+        without a response within ``answer_seconds`` fails. Raises what the driver raises."""
+        return await asyncpg.connect(
+            self.dsn,
+            host=host.name,
+            port=host.port,
+            # Of several hosts only the one that takes changes is of use.
+            target_session_attrs="read-write" if len(self.hosts) > 1 else None,
+            timeout=connect_seconds,
+            command_timeout=answer_seconds,
+            # There are a few hundred statements. To drop one costs a round trip that the
+            # driver makes without a deadline: so none is ever dropped.
+            statement_cache_size=0 if self.pgbouncer else 1000,
+            max_cached_statement_lifetime=0,
+            server_settings={} if self.pgbouncer else settings,
+        )
+
+
+def _hosts(netloc: str, options: dict[str, str]) -> tuple[Host, ...]:
+    """The hosts, read as libpq reads them. Raises ``ValueError``."""
+    named = netloc or options.get("host", "")
+    if not named:
+        return (Host(),)
+    ports = [int(port) for port in options.get("port", "").split(",") if port]
+    hosts = []
+    for place, text in enumerate(named.split(",")):
+        name, _, port = text.partition(":")
+        if text.startswith("["):
+            name, _, port = text[1:].partition("]")
+            port = port.removeprefix(":")
+        elif text.startswith("/"):
+            name, port = text, ""
+        default = (ports[place] if len(ports) > 1 else ports[0]) if ports else None
+        hosts.append(Host(unquote(name) or None, int(port) if port else default))
+    return tuple(hosts)

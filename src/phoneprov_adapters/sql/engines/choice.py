@@ -11,6 +11,7 @@ from phoneprov_adapters.sql.engines.address import POSTGRES, PostgresAddress
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.presence import Presence
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
+from phoneprov_adapters.sql.engines.timelines import Timelines
 
 Database: TypeAlias = SqliteDatabase | PostgresDatabase
 
@@ -36,11 +37,20 @@ def embedded_file(url: str) -> Path | None:
     return Path(url.removeprefix(_SQLITE)) if is_embedded(url) else None
 
 
-def database_at(url: str, box: SecretBox) -> Database:
-    """The database at this address, not yet open. Raises ``ValueError``."""
+def embedded_url(file: Path) -> str:
+    """The URL of a database of our own in this file."""
+    return f"{_SQLITE}{file}"
+
+
+def database_at(url: str, box: SecretBox, data_dir: Path | None = None) -> Database:
+    """The database at this address, not yet open. A shared one is remembered in ``data_dir``
+    (see ``Timelines``). Raises ``ValueError``."""
     check_address(url)
     file = embedded_file(url)
-    return PostgresDatabase(url, box) if file is None else SqliteDatabase(file, box)
+    if file is not None:
+        return SqliteDatabase(file, box)
+    timelines = Timelines(data_dir and data_dir / "timelines.json")
+    return PostgresDatabase(url, box, timelines=timelines)
 
 
 def presence_at(url: str) -> AbstractAsyncContextManager[Presence | None]:

@@ -53,9 +53,9 @@ class Connection(Protocol):
         until the next one, or the end of the transaction; what goes wrong is raised there."""
         await self.rows(statement, **values)
 
-    async def one_at_a_time(self, what: str) -> None:
-        """Wait until no other transaction that asked for the same is left; hold it to the
-        end of this one."""
+    async def one_at_a_time(self) -> None:
+        """Wait until no other transaction that called this is open; hold the lock to the end
+        of this one. It is a row's: the one of the schema's version, which always exists."""
         ...
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -17,16 +16,22 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.engines.connection import Connection, Row, version_at
 from phoneprov_adapters.sql.engines.deadlines import Deadlines
+from phoneprov_adapters.sql.engines.hosts import Hosts, Opened, log_host_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_pool import PostgresPool
 from phoneprov_adapters.sql.engines.postgres_reading import ReadConnection, compiled_for
 from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_adapters.sql.engines.transaction import Shared, SqlTransaction
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 
 # The isolation is named because a server may have another default.
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
+_LOOK_SECONDS = 0.25
+_OVERDUE_SECONDS = 1.0
+"""After this time without a response it is checked whether the host answers at all."""
 
 log = logging.getLogger("phoneprov.database")
 
@@ -48,45 +53,74 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
     the database's user is given a ``statement_timeout``.
     """
 
-    def __init__(self, url: str, box: SecretBox, deadlines: Deadlines | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        box: SecretBox,
+        deadlines: Deadlines | None = None,
+        timelines: Timelines | None = None,
+    ) -> None:
         self.url = url
-        self._address = PostgresAddress.parse(url)
+        address = PostgresAddress.parse(url)
+        self._hosts = Hosts(address, timelines)
         self._box = box
         self._deadlines = deadlines = deadlines or Deadlines()
         self._begin = _BEGIN
-        if self._address.pgbouncer:
+        if address.pgbouncer:
             # In the same message: it costs no round trip.
             settings = (f"SET LOCAL {name} = {v}" for name, v in deadlines.settings().items())
             self._begin = ";".join([_BEGIN, *settings])
         self._pool: PostgresPool | None = None
+        self._watching: asyncio.Task[None] | None = None
         # What is read holds nothing: all who read share it.
         self._read_connection = ReadConnection(self.answered, deadlines.wait)
         self._reading = Shared(SqlTransaction(self._read_connection, box))
 
     async def open(self) -> None:
-        """Connect, to see that it works. The schema must be there already. Raises
-        ``Unavailable``; but it is open all the same, and works when the server does."""
+        """Connect, to see that it works. The schema must exist already. Raises
+        ``Unavailable``; the database is open all the same, and works when the server does.
+        Raises ``NotPostgres``."""
         pool = self._pool = PostgresPool(self._connect, self._deadlines.wait)
-        connection = await pool.borrow()
+        self._watching = asyncio.create_task(self._watch(pool))
+        opened = await pool.borrow()
         usable = False
         try:
-            await _look_at_durability(connection)
+            await _check_durability(opened.driver)
             usable = True
         except FAILURES as error:
             raise translated(error) from error
         finally:
-            pool.give_back(connection, usable=usable)
+            pool.give_back(opened, usable=usable)
 
-    async def _connect(self) -> asyncpg.Connection:
-        return await self._address.connect(
+    async def _connect(self) -> Opened:
+        return await self._hosts.connect(
             self._deadlines.connect,
             self._deadlines.answer,
             {"application_name": "phoneprov", **self._deadlines.settings()},
         )
 
+    async def _watch(self, pool: PostgresPool) -> None:
+        """Close all connections when their host falls silent, if there is another, or when a
+        newer primary was seen by this process or another one on this host."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            replaced = [opened for opened in pool.connections if opened.timeline]
+            if replaced and await self._hosts.is_replaced(min(replaced, key=_timeline)):
+                pool.forget_all()
+            lent = pool.longest_lent()
+            if self._hosts.several and lent is not None and lent[1] > _OVERDUE_SECONDS:
+                host = lent[0].host
+                if not await self._hosts.answers(host):
+                    self._hosts.put_last(host)
+                    pool.forget_all()
+
     async def close(self) -> None:
-        """Close the connections; to be called when nothing uses them any more."""
+        """Close the connections; to be called when they are no longer in use."""
         pool, self._pool = self._pool, None
+        watching, self._watching = self._watching, None
+        if watching is not None:
+            watching.cancel()
+            await asyncio.wait([watching])
         if pool is not None:
             await pool.close()
 
@@ -99,24 +133,31 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         return self._reading
 
     async def answered(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
-        """The rows of one question, asked outside of any transaction on whichever connection
-        is free."""
+        """The rows of one query, outside of any transaction, on a connection that is free."""
         pool, began = self._require_pool(), time.monotonic()
-        driver = await pool.borrow()
+        opened = await pool.borrow()
         left = self._deadlines.total - (time.monotonic() - began)
         timeout = left if left < self._deadlines.answer else None
-        usable = lost = False
+        usable = False
         try:
-            rows: list[Row] = await driver.fetch(sql, *parameters, timeout=timeout)
+            rows: list[Row] = await opened.driver.fetch(sql, *parameters, timeout=timeout)
             usable = True
         except FAILURES as error:
             usable, lost = _usable_and_lost(error)
+            if lost:
+                self._lose(opened, error)
             raise translated(error) from error
         finally:
-            pool.give_back(driver, usable=usable)
-            if lost:
-                pool.forget_idle()
+            pool.give_back(opened, usable=usable)
         return rows
+
+    def _lose(self, opened: Opened, error: Exception) -> None:
+        """A connection failed: close the idle ones, and try the other hosts first."""
+        log_host_failure(opened.host, error)
+        if self._pool is not None:
+            self._pool.forget_idle()
+        if isinstance(error, asyncpg.ReadOnlySQLTransactionError | OSError):
+            self._hosts.put_last(opened.host)
 
     def _require_pool(self) -> PostgresPool:
         if self._pool is None:
@@ -136,17 +177,17 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         deadline = asyncio.timeout(self._deadlines.total)
         try:
             async with deadline:
-                driver = await pool.borrow()
-                connection = _WriteConnection(driver, deadline)
+                opened = await pool.borrow()
+                connection = _WriteConnection(opened.driver, deadline)
                 try:
                     yield connection
                 finally:
                     try:
                         await connection.settle(self._deadlines.rollback)
                     finally:
-                        pool.give_back(driver, usable=connection.usable)
-                        if connection.lost:
-                            pool.forget_idle()
+                        pool.give_back(opened, usable=connection.usable)
+                        if connection.lost is not None:
+                            self._lose(opened, connection.lost)
         except TimeoutError as error:
             if not deadline.expired():
                 raise
@@ -154,8 +195,8 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
 
 
 class _WriteConnection(Connection):
-    """``usable`` says whether another may have the connection next, ``lost`` that the others
-    are not to be trusted either."""
+    """``usable`` says whether the connection can be used again; ``lost`` is the error after
+    which the other connections are in doubt as well."""
 
     writing = True
     insert = staticmethod(postgresql.insert)
@@ -164,15 +205,15 @@ class _WriteConnection(Connection):
         self._driver = driver
         self._deadline = deadline
         self.usable = True
-        self.lost = False
+        self.lost: Exception | None = None
         self._begun = False
 
     async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
         compiled = compiled_for(statement)
         return await self._run(compiled.sql, compiled.parameters(values))
 
-    async def one_at_a_time(self, what: str) -> None:
-        await self._run("SELECT pg_advisory_xact_lock($1::bigint)", [lock_number(what)])
+    async def one_at_a_time(self) -> None:
+        await self._run("SELECT version_num FROM alembic_version FOR UPDATE", [])
 
     async def _run(self, sql: str, parameters: list[Any]) -> Sequence[Row]:
         try:
@@ -224,8 +265,10 @@ class _WriteConnection(Connection):
             self._doubt(error)
 
     def _doubt(self, error: Exception) -> None:
-        usable, self.lost = _usable_and_lost(error)
+        usable, lost = _usable_and_lost(error)
         self.usable &= usable
+        if lost:
+            self.lost = error
 
 
 def _usable_and_lost(error: Exception) -> tuple[bool, bool]:
@@ -236,13 +279,11 @@ def _usable_and_lost(error: Exception) -> tuple[bool, bool]:
     return False, True
 
 
-def lock_number(what: str) -> int:
-    """The advisory lock that stands for ``what``, the same in every process and version."""
-    digest = hashlib.blake2b(f"phoneprov {what}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, signed=True)
+def _timeline(opened: Opened) -> int:
+    return opened.timeline
 
 
-async def _look_at_durability(connection: asyncpg.Connection) -> None:
+async def _check_durability(connection: asyncpg.Connection) -> None:
     for setting in ("fsync", "synchronous_commit"):
         if await connection.fetchval("SELECT current_setting($1)", setting) == "off":
             log.warning("The database may lose what it acknowledged: %s is off.", setting)

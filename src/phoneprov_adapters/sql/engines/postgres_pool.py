@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, kept for the next who needs one."""
+"""Connections to PostgreSQL, kept for the next transaction."""
 
 from __future__ import annotations
 
@@ -7,34 +7,32 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-import asyncpg
-
+from phoneprov_adapters.sql.engines.hosts import Opened
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES
 from phoneprov_core.kernel.errors import Unavailable
 
 SIZE = 10
 IDLE_SECONDS = 240.0
-_GOODBYE_SECONDS = 1.0
+_CLOSE_SECONDS = 1.0
 
 
 class PostgresPool:
-    """At most ``SIZE`` connections, made when they are needed; the one used last is lent first.
+    """At most ``SIZE`` connections, made when they are needed; the last used is lent first.
 
-    Our own rather than the driver's, which costs a reading request about as much again as its
-    query. Here nothing is awaited when a connection is free or comes back: so nothing can be
+    The driver's own pool costs a read about as much again as its query (see decision 0002).
+    Here nothing is awaited when a connection is free or comes back: so nothing can be
     cancelled in between, and a connection is never lost.
     """
 
-    def __init__(
-        self, connect: Callable[[], Awaitable[asyncpg.Connection]], wait_seconds: float
-    ) -> None:
+    def __init__(self, connect: Callable[[], Awaitable[Opened]], wait_seconds: float) -> None:
         self._connect = connect
         self._wait_seconds = wait_seconds
-        self._idle: deque[tuple[asyncpg.Connection, float]] = deque()
+        self._idle: deque[tuple[Opened, float]] = deque()
+        self._lent: dict[Opened, float] = {}
         self._free = asyncio.Semaphore(SIZE)
         self._closed = False
 
-    async def borrow(self) -> asyncpg.Connection:
+    async def borrow(self) -> Opened:
         """A connection that is open as far as is known. Raises ``Unavailable``."""
         if self._free.locked():
             try:
@@ -45,39 +43,59 @@ class PostgresPool:
         else:
             await self._free.acquire()
         try:
-            return self._idle_one() or await self._connect()
+            opened = self._idle_one() or await self._connect()
         except BaseException:
             self._free.release()
             raise
+        self._lent[opened] = time.monotonic()
+        return opened
 
-    def _idle_one(self) -> asyncpg.Connection | None:
+    def _idle_one(self) -> Opened | None:
         while self._idle:
-            connection, since = self._idle.pop()
-            # A firewall may have dropped one that was long silent, without a word to us.
-            if not connection.is_closed() and time.monotonic() - since < IDLE_SECONDS:
-                return connection
-            connection.terminate()
+            opened, since = self._idle.pop()
+            # A firewall drops connections that were silent for long, without a word to us.
+            if not opened.driver.is_closed() and time.monotonic() - since < IDLE_SECONDS:
+                return opened
+            opened.driver.terminate()
         return None
 
-    def give_back(self, connection: asyncpg.Connection, *, usable: bool) -> None:
+    def give_back(self, opened: Opened, *, usable: bool) -> None:
         """Take back what was lent; ``usable`` when it is idle, outside a transaction."""
-        if usable and not self._closed and not connection.is_closed():
-            self._idle.append((connection, time.monotonic()))
+        del self._lent[opened]
+        if usable and not self._closed and not opened.driver.is_closed():
+            self._idle.append((opened, time.monotonic()))
         else:
-            connection.terminate()
+            opened.driver.terminate()
         self._free.release()
 
+    def longest_lent(self) -> tuple[Opened, float] | None:
+        """The connection that was lent first, and for how many seconds; None if none is."""
+        for opened, since in self._lent.items():
+            return opened, time.monotonic() - since
+        return None
+
+    @property
+    def connections(self) -> list[Opened]:
+        """All connections, lent or idle."""
+        return [*self._lent, *(opened for opened, _ in self._idle)]
+
     def forget_idle(self) -> None:
-        """Close every connection that waits: the network or the server has failed."""
+        """Close every idle connection: the network or the server has failed."""
         while self._idle:
-            self._idle.pop()[0].terminate()
+            self._idle.pop()[0].driver.terminate()
+
+    def forget_all(self) -> None:
+        """Close every connection, those in use too: their server is not to be used any more."""
+        self.forget_idle()
+        for opened in self._lent:
+            opened.driver.terminate()
 
     async def close(self) -> None:
-        """Take leave of the server; what is still lent is closed when it comes back."""
+        """Close idle connections; those still lent are closed when they come back."""
         self._closed = True
         while self._idle:
-            connection, _ = self._idle.pop()
+            opened, _ = self._idle.pop()
             try:
-                await connection.close(timeout=_GOODBYE_SECONDS)
+                await opened.driver.close(timeout=_CLOSE_SECONDS)
             except FAILURES:
-                connection.terminate()
+                opened.driver.terminate()

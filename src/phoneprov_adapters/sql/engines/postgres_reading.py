@@ -79,7 +79,7 @@ class ReadConnection(Connection):
             return await self._together.row(compiled.sql, parameters)
         return _first(await self._ask(compiled.sql, parameters))
 
-    async def one_at_a_time(self, what: str) -> None:
+    async def one_at_a_time(self) -> None:
         """Nothing to do: reading holds nothing."""
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -31,8 +32,15 @@ from phoneprov_adapters.sql.engines.connection import (
     Row,
     version_at,
 )
+from phoneprov_adapters.sql.engines.sqlite_file import (
+    is_damaged,
+    protect,
+    require_content,
+    warn_about_folder,
+)
 from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread
 from phoneprov_adapters.sql.engines.sqlite_writing import (
+    DAMAGED,
     Group,
     WriteConnection,
     compiled_for,
@@ -47,6 +55,8 @@ from phoneprov_core.kernel.store import ReadAndWrite
 
 READERS = 4
 BUSY_SECONDS = 10
+_CHECK_EVERY_SECONDS = 10.0
+"""How often the readiness check reads the file for damage."""
 
 _OPTIONS: Any = {
     "timeout": BUSY_SECONDS,
@@ -63,11 +73,13 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     """A SQLite file. ``box`` encrypts the secrets that are kept in it."""
 
     def __init__(self, path: Path, box: SecretBox) -> None:
-        self._path = path
+        self.path = path
         self._box = box
         self._is_open = False
-        self._quick = SqliteThread(self._connect)
-        self._writer = SqliteThread(self._connect)
+        self._checked_at = -_CHECK_EVERY_SECONDS
+        self._damaged = False
+        self._quick = SqliteThread(path, self._connect)
+        self._writer = SqliteThread(path, self._connect)
         self._one_writer = asyncio.Lock()
         self._writers_waiting = 0
         self._group: Group | None = None
@@ -79,10 +91,10 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     @property
     def url(self) -> str:
         """The address by which SQLAlchemy knows it, for migrations."""
-        return f"sqlite+aiosqlite:///{self._path}"
+        return f"sqlite+aiosqlite:///{self.path}"
 
     def _connect(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection = sqlite3.connect(self._path, **_OPTIONS)
+        connection: sqlite3.Connection = sqlite3.connect(self.path, **_OPTIONS)
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
         if connection.execute("PRAGMA foreign_keys").fetchone() != (1,):
@@ -90,18 +102,21 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         return connection
 
     async def open(self) -> None:
-        """Open the connections. The schema must be there already."""
+        """Open the connections. The schema must exist already. Raises ``Unavailable``."""
+        require_content(self.path)
+        protect(self.path)
+        warn_about_folder(self.path)
         try:
             await self._writer.open()
             await self._quick.open()
             for _ in range(READERS):
-                reader = SqliteThread(self._connect)
+                reader = SqliteThread(self.path, self._connect)
                 await reader.open()
                 self._readers.append(reader)
             self._is_open = True
         except sqlite3.Error as error:
             await self.close()
-            raise unavailable(error) from error
+            raise unavailable(error, self.path) from error
 
     async def close(self) -> None:
         """Close the connections; to be called when nothing uses them any more."""
@@ -111,8 +126,14 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self._readers.clear()
 
     async def schema_version(self) -> str | None:
-        """The step of the schema's history that it stands at, or None. Raises
-        ``Unavailable``."""
+        """The revision of the schema, or None. Raises ``Unavailable``, for a damaged file
+        too."""
+        now = time.monotonic()
+        if now - self._checked_at > _CHECK_EVERY_SECONDS:
+            self._checked_at = now
+            self._damaged = await asyncio.to_thread(is_damaged, self.path)
+        if self._damaged:
+            raise Unavailable(DAMAGED)
         return await version_at(_ReadConnection(self))
 
     def read(self) -> AbstractAsyncContextManager[SqlTransaction]:
@@ -211,7 +232,7 @@ class _ReadConnection(Connection):
         rows = await self._asked(self._database.quick_rows, statement, values)
         return rows[0] if rows else None
 
-    async def one_at_a_time(self, what: str) -> None:
+    async def one_at_a_time(self) -> None:
         """Nothing to do: reading holds nothing."""
 
     async def _asked(self, ask: Ask, statement: Statement, values: dict[str, Any]) -> Sequence[Row]:
@@ -219,5 +240,5 @@ class _ReadConnection(Connection):
         try:
             rows = await ask(compiled.sql, compiled.parameters(values))
         except (sqlite3.Error, ValueError) as error:
-            raise unavailable(error) from error
+            raise unavailable(error, self._database.path) from error
         return typed(rows, compiled)

@@ -14,6 +14,7 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 Rows = list[tuple[Any, ...]]
@@ -27,9 +28,10 @@ class _Work(NamedTuple):
 
 
 class SqliteThread:
-    """``connect`` is called in the thread. What is asked is done in turn."""
+    """``connect`` connects to the file at ``path``, in the thread. Work is done in turn."""
 
-    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+    def __init__(self, path: Path, connect: Callable[[], sqlite3.Connection]) -> None:
+        self.path = path
         self._connect = connect
         self._connection: sqlite3.Connection | None = None
         self._waiting: deque[_Work] = deque()

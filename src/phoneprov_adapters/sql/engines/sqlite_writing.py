@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy.dialects import sqlite as dialect
@@ -16,10 +17,14 @@ from phoneprov_adapters.sql.engines.connection import (
     Row,
     UniqueViolation,
 )
+from phoneprov_adapters.sql.engines.failures import log_failure
+from phoneprov_adapters.sql.engines.sqlite_file import damages
 from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, Step
 from phoneprov_adapters.sql.engines.statements import Compiled, Compiler, Statement
 from phoneprov_adapters.sql.engines.waiting import to_its_end
 from phoneprov_core.kernel.errors import Unavailable
+
+DAMAGED = "The database file is damaged; restore a backup."
 
 _BEGIN: Step = ("BEGIN IMMEDIATE", ())
 _BEGIN_WITHIN: Step = ("SAVEPOINT within", ())
@@ -77,7 +82,7 @@ class WriteConnection(Connection):
         compiled = compiled_for(statement)
         self._put_off.append((compiled.sql, compiled.parameters(values)))
 
-    async def one_at_a_time(self, what: str) -> None:
+    async def one_at_a_time(self) -> None:
         """Nothing to do: there is one writing transaction at a time."""
 
     async def commit(self) -> None:
@@ -119,7 +124,7 @@ class WriteConnection(Connection):
         except sqlite3.IntegrityError as error:
             raise _violation(error) from error
         except (sqlite3.Error, ValueError) as error:
-            raise unavailable(error) from error
+            raise unavailable(error, self._writer.path) from error
 
 
 def typed(rows: Sequence[Row], compiled: Compiled) -> Sequence[Row]:
@@ -150,11 +155,18 @@ def _violation(error: sqlite3.IntegrityError) -> Exception:
     return error
 
 
-def unavailable(error: Exception) -> Unavailable:
-    """What went wrong with the file or the statement, in our words."""
+def unavailable(error: Exception, path: Path) -> Unavailable:
+    """Why the file cannot be used, as one sentence; the cause goes to the log."""
     name = getattr(error, "sqlite_errorname", "")
     if name in {"SQLITE_FULL", "SQLITE_IOERR_WRITE"}:
-        return Unavailable("The database has no room left; nothing was changed.", code="disk_full")
-    if name.startswith("SQLITE_BUSY"):
-        return Unavailable("The database is busy; try again.")
-    return Unavailable("The database cannot be used right now; try again later.")
+        failure = Unavailable(
+            "The database has no room left; nothing was changed.", code="disk_full"
+        )
+    elif name.startswith("SQLITE_BUSY"):
+        failure = Unavailable("The database is busy; try again.")
+    elif isinstance(error, sqlite3.Error) and damages(error):
+        failure = Unavailable(DAMAGED)
+    else:
+        failure = Unavailable("The database cannot be used right now; try again later.")
+    log_failure(f"file {path}", f"{name or type(error).__name__} {error}")
+    return failure

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import BigInteger, Boolean, ClauseElement
+from sqlalchemy import BigInteger, Boolean, ClauseElement, ColumnElement, bindparam, or_, tuple_
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import Delete, Insert, Select, Update
@@ -62,11 +62,38 @@ class Compiler:
         return Compiled(compiled.string, names, fixed, booleans)
 
 
+def page(
+    rows: Select[Any],
+    position: Sequence[ColumnElement[Any]],
+    *,
+    after: bool = False,
+    newest_first: bool = False,
+) -> Select[Any]:
+    """A page of rows in the order of ``position``: a time and a key. With ``after`` it begins
+    after ``after_time`` and ``after_key``, which costs the same wherever that is. The other
+    parameters are ``limit`` and ``offset``."""
+    if after:
+        place, last = tuple_(*position), tuple_(bindparam("after_time"), bindparam("after_key"))
+        rows = rows.where(place < last if newest_first else place > last)
+    order = [column.desc() if newest_first else column for column in position]
+    return rows.order_by(*order).limit(bindparam("limit")).offset(bindparam("offset"))
+
+
 class now_ms(FunctionElement[int]):  # noqa: N801 - reads like the SQL function it is
     """The database's own clock, in milliseconds since 1970."""
 
     type = BigInteger()
     inherit_cache = True
+
+
+LONGEST_MS = 180_000
+"""Three times the longest lease. One that ends later was taken before the clock was set back,
+and is over."""
+
+
+def is_over(moment: ColumnElement[int]) -> ColumnElement[bool]:
+    """Whether a lease that ends at this moment is over."""
+    return or_(moment <= now_ms(), moment > now_ms() + LONGEST_MS)
 
 
 @compiles(now_ms, "sqlite")

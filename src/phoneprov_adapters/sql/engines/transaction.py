@@ -16,8 +16,15 @@ from phoneprov_adapters.sql.stores.enriched_phones import SqlEnrichedPhones
 from phoneprov_adapters.sql.stores.extensions import SqlExtensions
 from phoneprov_adapters.sql.stores.kems import SqlKems
 from phoneprov_adapters.sql.stores.links import SqlLinks
+from phoneprov_adapters.sql.stores.login_addresses import SqlLoginAddresses
 from phoneprov_adapters.sql.stores.phones import SqlPhones
-from phoneprov_adapters.sql.stores.profiles import SqlProfiles
+from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlWholeProfiles
+from phoneprov_adapters.sql.stores.provisioning import (
+    SqlDiscoveredPhones,
+    SqlFetches,
+    SqlServedFiles,
+)
+from phoneprov_adapters.sql.stores.rates import SqlRates
 from phoneprov_adapters.sql.stores.revisions import SqlRevisions
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
 from phoneprov_adapters.sql.stores.users import SqlUsers
@@ -54,6 +61,14 @@ class SqlTransaction:
         return SqlLoginAttempts(self._connection)
 
     @cached_property
+    def login_addresses(self) -> SqlLoginAddresses:
+        return SqlLoginAddresses(self._connection)
+
+    @cached_property
+    def rates(self) -> SqlRates:
+        return SqlRates(self._connection)
+
+    @cached_property
     def phones(self) -> SqlPhones:
         return SqlPhones(self._connection)
 
@@ -75,7 +90,11 @@ class SqlTransaction:
 
     @cached_property
     def profiles(self) -> SqlProfiles:
-        return SqlProfiles(self._connection, self._box)
+        return SqlProfiles(self._connection)
+
+    @cached_property
+    def whole_profiles(self) -> SqlWholeProfiles:
+        return SqlWholeProfiles(self._connection, self._box)
 
     @cached_property
     def revisions(self) -> SqlRevisions:
@@ -83,7 +102,7 @@ class SqlTransaction:
 
     @cached_property
     def deployments(self) -> SqlDeployments:
-        return SqlDeployments(self._connection)
+        return SqlDeployments(self._connection, self._box)
 
     @cached_property
     def leases(self) -> SqlLeases:
@@ -96,6 +115,18 @@ class SqlTransaction:
     @cached_property
     def service_sessions(self) -> SqlServiceSessions:
         return SqlServiceSessions(self._connection)
+
+    @cached_property
+    def served_files(self) -> SqlServedFiles:
+        return SqlServedFiles(self._connection, self._box)
+
+    @cached_property
+    def fetches(self) -> SqlFetches:
+        return SqlFetches(self._connection)
+
+    @cached_property
+    def discovered_phones(self) -> SqlDiscoveredPhones:
+        return SqlDiscoveredPhones(self._connection)
 
     @cached_property
     def vendor_users(self) -> SqlVendorUsers:

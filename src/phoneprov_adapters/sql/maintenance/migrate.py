@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import asyncpg
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.util.exc import CommandError
 from sqlalchemy import Connection, NullPool, exc
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from phoneprov_adapters.sql.engines.address import POSTGRES, PostgresAddress
+from phoneprov_adapters.sql.engines.choice import embedded_file, embedded_url
 from phoneprov_adapters.sql.engines.deadlines import Deadlines
+from phoneprov_adapters.sql.engines.hosts import Hosts
 from phoneprov_adapters.sql.engines.postgres_errors import unavailable
+from phoneprov_adapters.sql.engines.sqlite_file import alone, create, require_content
 from phoneprov_core.kernel.errors import Unavailable
 
 T = TypeVar("T")
@@ -25,15 +31,34 @@ _STEP_SECONDS = 610.0
 
 
 async def current(url: str) -> str | None:
-    """The step that the database at ``url`` stands at; None when it is empty. Raises
+    """The revision of the database at ``url``; None when it is empty. Raises
     ``Unavailable``."""
+    file = embedded_file(url)
+    if file is not None:
+        require_content(file)
     return await _with_connection(url, _current)
 
 
 async def upgrade(url: str, revision: str = "head") -> None:
-    """Bring the database at ``url`` up to a step. A shared database is left as it was when a
-    step fails, and of several hosts at once one does it. Raises ``Unavailable``."""
-    await _with_connection(url, lambda connection: command.upgrade(_config(connection), revision))
+    """Upgrade the database at ``url`` to a revision. Of processes and hosts that do so at once
+    one does it, and the others wait. A shared database is left as it was when a step fails; a
+    new file exists only once it is complete. Raises ``Unavailable``."""
+
+    async def upgrade_at(url: str) -> None:
+        await _with_connection(
+            url, lambda connection: command.upgrade(_config(connection), revision)
+        )
+
+    file = embedded_file(url)
+    if file is None:
+        await upgrade_at(url)
+        return
+    async with alone(file):
+        require_content(file)
+        if await asyncio.to_thread(file.exists):
+            await upgrade_at(url)
+        else:
+            await create(file, lambda draft: upgrade_at(embedded_url(draft)))
 
 
 async def downgrade(url: str, revision: str) -> None:
@@ -53,6 +78,13 @@ async def _with_connection(url: str, work: Callable[[Connection], T]) -> T:
             "The database file is no database, damaged, or not ours to write; see "
             "PHONEPROV_DATA_DIR and PHONEPROV_DATABASE_URL."
         ) from error
+    except CommandError as error:
+        if "Can't locate revision" not in str(error):
+            raise
+        raise Unavailable(
+            "The database's schema is not known to this version: a newer version has upgraded "
+            "it. Use that version, or restore the backup from before the upgrade."
+        ) from error
     except OSError as error:
         raise Unavailable("The database cannot be reached.") from error
     finally:
@@ -65,12 +97,16 @@ def _engine(url: str) -> AsyncEngine:
     address = PostgresAddress.parse(url)
     # The service's own way to connect, so that an address means the same to both. Statements
     # get no names: behind a pgbouncer others might have given them too.
-    unnamed = PostgresAddress(address.dsn, pgbouncer=True)
+    hosts = Hosts(PostgresAddress(address.dsn, address.hosts, pgbouncer=True))
+
+    async def connect() -> asyncpg.Connection:
+        return (await hosts.connect(Deadlines().connect, _STEP_SECONDS, {})).driver
+
     return create_async_engine(
         POSTGRES,
         poolclass=NullPool,
         connect_args={
-            "async_creator_fn": lambda: unnamed.connect(Deadlines().connect, _STEP_SECONDS, {}),
+            "async_creator_fn": connect,
             "prepared_statement_cache_size": 0,
             "prepared_statement_name_func": lambda: "",
         },

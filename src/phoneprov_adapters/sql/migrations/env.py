@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from alembic import context
-from sqlalchemy import func, select, text
+from sqlalchemy import exc, inspect, text
 
-from phoneprov_adapters.sql.engines.postgres import lock_number
 from phoneprov_adapters.sql.tables import metadata
 
 connection = context.config.attributes["connection"]
@@ -17,12 +16,20 @@ context.configure(
     transaction_per_migration=not shared,
     render_as_batch=not shared,
 )
+if shared and not inspect(connection).has_table("alembic_version"):
+    try:
+        context.get_context()._ensure_version_table()  # noqa: SLF001 - no public way
+        connection.commit()
+    except (exc.IntegrityError, exc.ProgrammingError):
+        connection.rollback()  # another host made it just now
+if shared:
+    connection.rollback()
 with context.begin_transaction():
     if shared:
         connection.execute(text("SET LOCAL statement_timeout = '600s'"))
-        # Of hosts that start together one migrates and the others wait and find it done. Nor
-        # does a step wait longer than this for somebody else's long transaction: everybody
-        # else would have to wait behind it.
+        # Of hosts that migrate at once one does it, and the others wait and find it done. A
+        # step waits no longer than this for another transaction's lock: all others would have
+        # to wait for the step.
         connection.execute(text("SET LOCAL lock_timeout = '60s'"))
-        connection.execute(select(func.pg_advisory_xact_lock(lock_number("migrations"))))
+        connection.execute(text("LOCK TABLE alembic_version IN SHARE ROW EXCLUSIVE MODE"))
     context.run_migrations()

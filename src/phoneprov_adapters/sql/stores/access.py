@@ -87,7 +87,7 @@ class SqlAssignments(AssignmentStore):
         return bool(await self._connection.rows(_REMOVE, user_uuid=user_uuid))
 
     async def another_superadmin(self, besides: str, rule: LevelRule) -> bool:
-        await self._connection.one_at_a_time("superadmins")
+        await self._connection.one_at_a_time()
         largest = rule.largest_that_holds_superadmin()
         row = await self._connection.row(
             _ANOTHER_SUPERADMIN,

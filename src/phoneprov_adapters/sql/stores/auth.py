@@ -20,7 +20,7 @@ from phoneprov_adapters.sql.tables import (
 )
 from phoneprov_core.auth.model import Exchange, Principal, Session
 from phoneprov_core.auth.ports import LoginAttemptStore, SessionStore
-from phoneprov_core.auth.throttle import WINDOW, Attempts
+from phoneprov_core.auth.throttle import KEPT_UNKNOWN, Attempts
 
 _START = insert(sessions)
 _FORGET_EXPIRED = delete(sessions).where(
@@ -141,6 +141,7 @@ _FORGET_OLD_ATTEMPTS = delete(login_attempts).where(
         select(login_attempts.c.account_key)
         .where(
             login_attempts.c.last_at < bindparam("before"),
+            login_attempts.c.known == 0,
             login_attempts.c.account_key != bindparam("but"),
         )
         .with_for_update(skip_locked=True)
@@ -176,7 +177,7 @@ def _row_of(key: str, attempts: Attempts) -> dict[str, Any]:
 
 
 class SqlLoginAttempts(LoginAttemptStore):
-    """Counted guesses; rows that nobody needs any more go when others are counted."""
+    """Counted guesses; old rows of unknown names are deleted when others are counted."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -196,7 +197,7 @@ class SqlLoginAttempts(LoginAttemptStore):
         await self._connection.soon(_keep_count(self._connection.insert), **_row_of(key, attempts))
         if attempts.failures == 1:
             await self._connection.soon(
-                _FORGET_OLD_ATTEMPTS, before=attempts.last_at - 4 * WINDOW, but=key
+                _FORGET_OLD_ATTEMPTS, before=attempts.last_at - KEPT_UNKNOWN, but=key
             )
 
     async def clear(self, key: str) -> None:

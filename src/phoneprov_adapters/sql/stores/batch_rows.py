@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sqlalchemy import bindparam, func, select, tuple_
+from sqlalchemy import bindparam, func, select
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.tables import batch_phones, batches
 from phoneprov_core.batches.model import (
     Batch,
@@ -128,10 +128,7 @@ def batch_rows(*, owned: bool, after: bool) -> Statement:
     rows = select(*_BATCH_COLUMNS, *(_counted(state) for state in _STATES))
     if owned:
         rows = rows.where(batches.c.user_uuid == bindparam("owner"))
-    if after:
-        behind = tuple_(bindparam("after_created_at"), bindparam("after_uuid"))
-        rows = rows.where(tuple_(*_POSITION) > behind)
-    return rows.order_by(*_POSITION).limit(bindparam("limit")).offset(bindparam("offset"))
+    return page(rows, _POSITION, after=after)
 
 
 @cache

@@ -6,7 +6,7 @@ from functools import cache
 
 from sqlalchemy import bindparam, case, exists, insert, null, or_, select, update
 
-from phoneprov_adapters.sql.engines.statements import Statement, now_ms
+from phoneprov_adapters.sql.engines.statements import Statement, is_over, now_ms
 from phoneprov_adapters.sql.tables import batch_phones as phones
 from phoneprov_adapters.sql.tables import batches
 from phoneprov_core.batches.model import BatchState, PhoneState, Turn
@@ -54,7 +54,7 @@ LEAVE_OUT = (
     .values(state=PhoneState.LEFT_OUT.value)
 )
 
-_FREE = (batches.c.ended_at.is_(None), batches.c.expires_at <= now_ms())
+_FREE = (batches.c.ended_at.is_(None), is_over(batches.c.expires_at))
 ANY_FREE = select(batches.c.uuid).where(*_FREE).limit(1)
 _until = now_ms() + bindparam("lifetime_ms", type_=_MILLIS)
 _oldest = (
@@ -91,7 +91,7 @@ _next = (
     .where(
         phones.c.batch_uuid == bindparam("the_uuid"),
         phones.c.state == WAITING,
-        phones.c.not_before <= now_ms(),
+        is_over(phones.c.not_before),
     )
     .order_by(phones.c.not_before, phones.c.position)
     .limit(bindparam("most"))

@@ -95,7 +95,7 @@ class SqlBatches(BatchStore):
         if owner is not None:
             values["owner"] = owner
         if after is not None:
-            values |= {"after_created_at": after.created_at, "after_uuid": after.uuid}
+            values |= {"after_time": after.created_at, "after_key": after.uuid}
         statement = batch_rows(owned=owner is not None, after=after is not None)
         return [counted_batch_in(row) for row in await self._connection.rows(statement, **values)]
 

@@ -7,10 +7,22 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, and_, bindparam, exists, func, or_, select, tuple_
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    cast,
+    func,
+    or_,
+    select,
+    true,
+)
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.engines.statements import Statement, page
+from phoneprov_adapters.sql.stores.hashes import HashColumns
 from phoneprov_adapters.sql.tables import deployments
 from phoneprov_core.deployments.model import (
     Action,
@@ -29,9 +41,11 @@ ENUMS: dict[str, type[Enum]] = {
     "failed_step": StepName,
     "confirmation": Confirmation,
 }
-COLUMNS = [deployments.c[name] for name in Deployment.__struct_fields__]
+PLAIN = [name for name in Deployment.__struct_fields__ if name != "sha256"]
+NAMES = (*PLAIN, "sha256_key_id", "sha256_sealed")
+COLUMNS = [deployments.c[name] for name in NAMES]
 _POSITION = (deployments.c.created_at, deployments.c.uuid)
-_later = deployments.alias("later")
+_other = deployments.alias("other")
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "mac": deployments.c.mac == bindparam("mac"),
     "profile_uuid": deployments.c.profile_uuid == bindparam("profile_uuid"),
@@ -40,39 +54,64 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
         deployments.c.owner_uuid == bindparam("owner"),
         deployments.c.user_uuid == bindparam("owner"),
     ),
-    "current": and_(
-        deployments.c.place.is_not(None),
-        ~exists()
-        .where(
-            _later.c.mac == deployments.c.mac,
-            _later.c.number > deployments.c.number,
-            _later.c.place.is_not(None),
-        )
-        .correlate(deployments),
-    ),
+    # In ``_newest`` below.
+    "current": true(),
 }
 
 
+def _newest(names: frozenset[str]) -> CTE:
+    """The number of the newest deployment with a place, for each phone.
+
+    Steps from MAC to MAC through the unique index over MAC and number: the cost is that of the
+    phones, however many deployments there are. An anti-join read all of them.
+    """
+    macs: CTE
+    if "mac" in names:
+        macs = select(cast(bindparam("mac"), deployments.c.mac.type).label("mac")).cte("macs")
+    else:
+        macs = select(func.min(deployments.c.mac).label("mac")).cte("macs", recursive=True)
+        next_mac = select(func.min(_other.c.mac)).where(_other.c.mac > macs.c.mac)
+        macs = macs.union_all(select(next_mac.scalar_subquery()).where(macs.c.mac.is_not(None)))
+    number = (
+        select(_other.c.number)
+        .where(_other.c.mac == macs.c.mac, _other.c.place.is_not(None))
+        .order_by(_other.c.number.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    return select(macs.c.mac, number.label("number")).cte("newest")
+
+
+def _from(statement: Select[Any], names: frozenset[str]) -> Select[Any]:
+    statement = statement.where(*(_CONDITIONS[name] for name in sorted(names)))
+    if "current" not in names:
+        return statement
+    newest = _newest(names)
+    return statement.join_from(
+        newest,
+        deployments,
+        and_(deployments.c.mac == newest.c.mac, deployments.c.number == newest.c.number),
+    )
+
+
 @cache
-def _rows(names: frozenset[str], *, after: bool) -> Statement:
-    rows = select(*COLUMNS).where(*(_CONDITIONS[name] for name in sorted(names)))
-    if after:
-        behind = tuple_(bindparam("after_created_at"), bindparam("after_uuid"))
-        rows = rows.where(tuple_(*_POSITION) > behind)
-    return rows.order_by(*_POSITION).limit(bindparam("limit")).offset(bindparam("offset"))
+def _rows(names: frozenset[str], *, after: bool, newest_first: bool = False) -> Statement:
+    rows = _from(select(*COLUMNS), names)
+    return page(rows, _POSITION, after=after, newest_first=newest_first)
 
 
 @cache
 def _count(names: frozenset[str]) -> Statement:
-    count = select(func.count()).select_from(deployments)
-    return count.where(*(_CONDITIONS[name] for name in sorted(names)))
+    count = select(func.count())
+    return _from(count if "current" in names else count.select_from(deployments), names)
 
 
 class SqlDeploymentRows(DeploymentRows):
     """Those that agree with what is wanted."""
 
-    def __init__(self, connection: Connection, wanted: Wanted) -> None:
+    def __init__(self, connection: Connection, hashes: HashColumns, wanted: Wanted) -> None:
         self._connection = connection
+        self._hashes = hashes
         self._wanted = {
             name: value
             for name in wanted.__struct_fields__
@@ -94,18 +133,36 @@ class SqlDeploymentRows(DeploymentRows):
         names, values = self._narrowed(owner)
         values |= {"limit": limit, "offset": offset}
         if after is not None:
-            values |= {"after_created_at": after.created_at, "after_uuid": after.uuid}
+            values |= _place(after)
         statement = _rows(names, after=after is not None)
-        return [deployment_in(row) for row in await self._connection.rows(statement, **values)]
+        found = await self._connection.rows(statement, **values)
+        return [deployment_in(row, self._hashes) for row in found]
+
+    async def newest(
+        self, limit: int, *, before: Deployment | None = None, owner: str | None = None
+    ) -> list[Deployment]:
+        names, values = self._narrowed(owner)
+        values |= {"limit": limit, "offset": 0}
+        if before is not None:
+            values |= _place(before)
+        statement = _rows(names, after=before is not None, newest_first=True)
+        found = await self._connection.rows(statement, **values)
+        return [deployment_in(row, self._hashes) for row in found]
 
     def _narrowed(self, owner: str | None) -> tuple[frozenset[str], dict[str, Any]]:
         wanted = self._wanted if owner is None else {**self._wanted, "owner": owner}
         return frozenset(wanted), {n: v for n, v in wanted.items() if n != "current"}
 
 
-def deployment_in(row: Row) -> Deployment:
-    """The deployment in a row of all columns, in the order of its fields."""
-    fields = dict(zip(Deployment.__struct_fields__, row, strict=True))
+def _place(deployment: Deployment) -> dict[str, Any]:
+    return {"after_time": deployment.created_at, "after_key": deployment.uuid}
+
+
+def deployment_in(row: Row, hashes: HashColumns) -> Deployment:
+    """The deployment in a row of ``COLUMNS``."""
+    *plain, key_id, data = row
+    fields = dict(zip(PLAIN, plain, strict=True))
+    fields["sha256"] = hashes.opened(key_id, data, fields["uuid"])
     for name, kind in ENUMS.items():
         fields[name] = None if fields[name] is None else kind(fields[name])
     fields["steps"] = msgspec.json.decode(fields["steps"], type=tuple[Step, ...])

@@ -8,14 +8,17 @@ from typing import Any
 import msgspec
 from sqlalchemy import bindparam, delete, exists, select, update
 
+from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory, Row
-from phoneprov_adapters.sql.engines.statements import Statement, now_ms
+from phoneprov_adapters.sql.engines.statements import Statement, is_over, now_ms
 from phoneprov_adapters.sql.stores.deployment_rows import (
     COLUMNS,
     ENUMS,
+    NAMES,
     SqlDeploymentRows,
     deployment_in,
 )
+from phoneprov_adapters.sql.stores.hashes import HashColumns
 from phoneprov_adapters.sql.stores.store import Records, SqlStore, write
 from phoneprov_adapters.sql.tables import deployments, leases, service_sessions
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
@@ -33,7 +36,7 @@ _INTERRUPT = (
         ~exists().where(
             leases.c.mac == deployments.c.mac,
             leases.c.holder == deployments.c.uuid,
-            leases.c.expires_at > now_ms(),
+            ~is_over(leases.c.expires_at),
         ),
     )
     .values(outcome=Outcome.INTERRUPTED.value, ended_at=bindparam("now"))
@@ -45,40 +48,53 @@ _PLACED = (
     select(*COLUMNS)
     .where(deployments.c.mac == bindparam("mac"), deployments.c.place.is_not(None))
     .order_by(deployments.c.number.desc())
-    .limit(1)
+    .limit(bindparam("limit"))
 )
-_PREVIOUS = _PLACED.where(
-    deployments.c.number < bindparam("number"), deployments.c.sha256 != bindparam("sha256")
-)
+_BEFORE = _PLACED.where(deployments.c.number < bindparam("number"))
+_FIRST_PIECE, _LARGEST_PIECE = 4, 1024
 
 
 class SqlDeployments(SqlStore[Deployment], DeploymentStore):
     """Deployments, by uuid."""
 
-    records = Records(Deployment, deployments, one_name="deployment")
+    records = Records(Deployment, deployments, columns=NAMES, one_name="deployment")
+
+    def __init__(self, connection: Connection, box: SecretBox) -> None:
+        super().__init__(connection)
+        self._hashes = HashColumns(deployments.name, box)
 
     def _row_of(self, entity: Deployment) -> dict[str, Any]:
         row = super()._row_of(entity)
         for name in ENUMS:
             row[name] = None if row[name] is None else row[name].value
+        row |= self._hashes.sealed(row.pop("sha256"), entity.uuid)
         row["steps"] = msgspec.json.encode(entity.steps).decode()
         return row
 
     def _entity_of(self, row: Row) -> Deployment:
-        return deployment_in(row)
+        return deployment_in(row, self._hashes)
 
     def matching(self, wanted: Wanted) -> DeploymentRows:
-        return SqlDeploymentRows(self._connection, wanted)
+        return SqlDeploymentRows(self._connection, self._hashes, wanted)
 
     async def current(self, mac: str) -> Deployment | None:
-        row = await self._connection.row(_PLACED, mac=mac)
-        return None if row is None else deployment_in(row)
+        row = await self._connection.row(_PLACED, mac=mac, limit=1)
+        return None if row is None else deployment_in(row, self._hashes)
 
     async def previous(self, current: Deployment) -> Deployment | None:
-        row = await self._connection.row(
-            _PREVIOUS, mac=current.mac, number=current.number, sha256=current.sha256
-        )
-        return None if row is None else deployment_in(row)
+        number, limit = current.number, _FIRST_PIECE
+        while True:
+            found = await self._connection.rows(
+                _BEFORE, mac=current.mac, number=number, limit=limit
+            )
+            for row in found:
+                earlier = deployment_in(row, self._hashes)
+                if earlier.brought_other_than(current):
+                    return earlier
+                number = earlier.number
+            if len(found) < limit:
+                return None
+            limit = min(4 * limit, _LARGEST_PIECE)
 
     async def interrupt_abandoned(self, now: str) -> int:
         return len(await self._connection.rows(_INTERRUPT, now=now))
@@ -99,7 +115,7 @@ def _take(insert: InsertFactory) -> Statement:
             "fence": leases.c.fence + 1,
             "expires_at": statement.excluded.expires_at,
         },
-        where=leases.c.expires_at <= now_ms(),
+        where=is_over(leases.c.expires_at),
     ).returning(leases.c.fence)
 
 
@@ -116,7 +132,7 @@ _RELEASE = (
 )
 
 _HOLDER = select(leases.c.holder).where(
-    leases.c.mac == bindparam("mac"), leases.c.expires_at > now_ms()
+    leases.c.mac == bindparam("mac"), ~is_over(leases.c.expires_at)
 )
 
 _RELEASE_ALL = update(leases).where(leases.c.expires_at != 0).values(expires_at=0)

@@ -6,10 +6,10 @@ from functools import cache
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import bindparam, func, select, tuple_
+from sqlalchemy import func, select
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.tables import kems, phones, vendor_phones
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.me.model import EnrichedPhone, enriched
@@ -27,21 +27,18 @@ def _rows(*, after: bool) -> Statement:
     """The phones of one piece, each once for every KEM it has and once when it has none:
     the phone, its flag, a KEM."""
     position = (phones.c.created_at, phones.c.mac)
-    piece = select(*[phones.c[name] for name in _PHONE]).order_by(*position)
-    if after:
-        behind = tuple_(bindparam("after_created_at"), bindparam("after_key"))
-        piece = piece.where(tuple_(*position) > behind)
-    page = piece.limit(bindparam("limit")).offset(bindparam("offset")).subquery("page")
+    piece = select(*[phones.c[name] for name in _PHONE])
+    some = page(piece, position, after=after).subquery("page")
     return (
         select(
-            *[page.c[name] for name in _PHONE],
+            *[some.c[name] for name in _PHONE],
             vendor_phones.c.vendor,
             *[kems.c[name] for name in _KEM],
         )
-        .select_from(page)
-        .outerjoin(vendor_phones, vendor_phones.c.mac == page.c.mac)
-        .outerjoin(kems, kems.c.connected_phone == page.c.mac)
-        .order_by(page.c.created_at, page.c.mac, kems.c.created_at, kems.c.uuid)
+        .select_from(some)
+        .outerjoin(vendor_phones, vendor_phones.c.mac == some.c.mac)
+        .outerjoin(kems, kems.c.connected_phone == some.c.mac)
+        .order_by(some.c.created_at, some.c.mac, kems.c.created_at, kems.c.uuid)
     )
 
 
@@ -67,7 +64,7 @@ class SqlEnrichedPhones(EnrichedPhoneStore):
         assert owner is None, "phones belong to nobody"
         values: dict[str, Any] = {"limit": limit, "offset": offset}
         if after is not None:
-            values["after_created_at"] = after.created_at
+            values["after_time"] = after.created_at
             values["after_key"] = after.mac
         found = await self._connection.rows(_rows(after=after is not None), **values)
         return [_enriched(list(rows)) for _, rows in groupby(found, lambda row: row[0])]

@@ -7,10 +7,10 @@ from functools import cache, cached_property
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, select, tuple_
+from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, select
 
 from phoneprov_adapters.sql.engines.connection import Connection
-from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.store import write
 from phoneprov_adapters.sql.tables import extensions, user_extensions, users
 from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
@@ -56,11 +56,7 @@ class _Joined(Generic[E]):
         self.count = cache(self._count)
 
     def _rows(self, *, owned: bool, after: bool) -> Statement:
-        rows = self._narrowed(self._read, owned).order_by(*_POSITION)
-        if after:
-            behind = tuple_(bindparam("after_created_at"), bindparam("after_key"))
-            rows = rows.where(tuple_(*_POSITION) > behind)
-        return rows.limit(bindparam("limit")).offset(bindparam("offset"))
+        return page(self._narrowed(self._read, owned), _POSITION, after=after)
 
     def _count(self, *, owned: bool) -> Statement:
         return self._narrowed(select(func.count()).select_from(user_extensions), owned)
@@ -92,7 +88,7 @@ class _SqlLinkRows(LinkRows[E]):
         if owner is not None:
             values["owner"] = owner
         if after is not None:
-            values["after_created_at"] = after.created_at  # type: ignore[attr-defined]
+            values["after_time"] = after.created_at  # type: ignore[attr-defined]
             values["after_key"] = after.uuid  # type: ignore[attr-defined]
         found = await self._connection.rows(statement, **values)
         return [self._joined.view(*row) for row in found]

@@ -1,58 +1,102 @@
-"""Profiles in SQL; the configuration is encrypted."""
+"""Profiles in SQL. Their configurations are in ``revisions``."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import msgspec
+from sqlalchemy import Select, bindparam, func, select
 
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
+from phoneprov_adapters.sql.engines.statements import Statement, page
+from phoneprov_adapters.sql.stores.revisions import place
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
-from phoneprov_adapters.sql.tables import profiles
-from phoneprov_core.profiles.model import Profile
+from phoneprov_adapters.sql.tables import profile_revisions, profiles
+from phoneprov_core.profiles.model import Profile, ProfileRecord, whole
+from phoneprov_core.profiles.ports import WholeProfileStore
+
+_POSITION = (profiles.c.created_at, profiles.c.uuid)
+_numbers = profile_revisions.alias("numbers")
+_newest = (
+    select(func.max(_numbers.c.number))
+    .where(_numbers.c.profile_uuid == profiles.c.uuid)
+    .correlate(profiles)
+    .scalar_subquery()
+)
+_WHOLE = select(
+    *[profiles.c[name] for name in ProfileRecord.__struct_fields__],
+    profile_revisions.c.uuid,
+    profile_revisions.c.cnf_xml_key_id,
+    profile_revisions.c.cnf_xml_sealed,
+).join_from(
+    profiles,
+    profile_revisions,
+    (profile_revisions.c.profile_uuid == profiles.c.uuid) & (profile_revisions.c.number == _newest),
+)
+_FIND = _WHOLE.where(profiles.c.uuid == bindparam("uuid"))
 
 
-class SqlProfiles(SqlStore[Profile]):
+@cache
+def _rows(*, owned: bool, after: bool) -> Statement:
+    rows: Select[Any] = _WHOLE
+    if owned:
+        rows = rows.where(profiles.c.user_uuid == bindparam("owner"))
+    return page(rows, _POSITION, after=after)
+
+
+class SqlProfiles(SqlStore[ProfileRecord]):
     """Profiles, by uuid."""
 
-    records = Records(
-        Profile,
-        profiles,
-        owner="user_uuid",
-        one_name="profile",
-        columns=(
-            "uuid",
-            "user_uuid",
-            "name",
-            "description",
-            "cnf_xml_key_id",
-            "cnf_xml_sealed",
-            "compatible_models",
-            "software_type",
-            "created_at",
-            "updated_at",
-        ),
-    )
+    records = Records(ProfileRecord, profiles, owner="user_uuid", one_name="profile")
 
-    def __init__(self, connection: Connection, box: SecretBox) -> None:
-        super().__init__(connection)
-        self._box = box
-
-    def _row_of(self, entity: Profile) -> dict[str, Any]:
+    def _row_of(self, entity: ProfileRecord) -> dict[str, Any]:
         row = super()._row_of(entity)
-        sealed = self._box.seal(row.pop("cnf_xml").encode(), _place(entity.uuid))
-        row["cnf_xml_sealed"] = sealed.data
-        row["cnf_xml_key_id"] = sealed.key_id
         row["compatible_models"] = msgspec.json.encode(entity.compatible_models).decode()
         return row
 
-    def _entity_of(self, row: Row) -> Profile:
-        uuid, user_uuid, name, description, key_id, sealed, models, *rest = row
-        cnf_xml = self._box.open(Sealed(key_id, sealed), _place(uuid)).decode()
-        compatible = msgspec.json.decode(models, type=tuple[str, ...])
-        return Profile(uuid, user_uuid, name, description, cnf_xml, compatible, *rest)
+    def _entity_of(self, row: Row) -> ProfileRecord:
+        return _record(row)
 
 
-def _place(uuid: str) -> str:
-    return f"profiles|cnf_xml|{uuid}"
+class SqlWholeProfiles(WholeProfileStore):
+    """Profiles joined with their newest revision."""
+
+    def __init__(self, connection: Connection, box: SecretBox) -> None:
+        self._connection = connection
+        self._box = box
+
+    async def find(self, key: str) -> Profile | None:
+        row = await self._connection.row(_FIND, uuid=key) if key else None
+        return None if row is None else self._whole(row)
+
+    async def count(self, owner: str | None = None) -> int:
+        return await SqlProfiles(self._connection).count(owner)
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: Profile | None = None,
+        offset: int = 0,
+        owner: str | None = None,
+    ) -> list[Profile]:
+        values: dict[str, Any] = {"limit": limit, "offset": offset}
+        if owner is not None:
+            values["owner"] = owner
+        if after is not None:
+            values |= {"after_time": after.created_at, "after_key": after.uuid}
+        statement = _rows(owned=owner is not None, after=after is not None)
+        return [self._whole(row) for row in await self._connection.rows(statement, **values)]
+
+    def _whole(self, row: Row) -> Profile:
+        *record, revision, key_id, sealed = row
+        cnf_xml = self._box.open(Sealed(key_id, sealed), place(revision)).decode()
+        return whole(_record(record), cnf_xml)
+
+
+def _record(row: Row) -> ProfileRecord:
+    fields = dict(zip(ProfileRecord.__struct_fields__, row, strict=True))
+    models = msgspec.json.decode(fields.pop("compatible_models"), type=tuple[str, ...])
+    return ProfileRecord(compatible_models=models, **fields)

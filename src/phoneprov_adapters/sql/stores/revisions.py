@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, bindparam, func, insert, select, tuple_
+from sqlalchemy import (
+    Select,
+    Text,
+    and_,
+    bindparam,
+    cast,
+    delete,
+    distinct,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    tuple_,
+)
 
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.stores.hashes import HashColumns
 from phoneprov_adapters.sql.stores.store import write
+from phoneprov_adapters.sql.tables import batches, deployments
 from phoneprov_adapters.sql.tables import profile_revisions as table
+from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.profiles.model import Revision
 from phoneprov_core.profiles.ports import RevisionStore
 
-_COLUMNS = [table.c[name] for name in Revision.__struct_fields__]
+_OTHERS = 3  # see the port
+_PLAIN = [name for name in Revision.__struct_fields__ if name != "sha256"]
+_COLUMNS = [table.c[name] for name in (*_PLAIN, "sha256_key_id", "sha256_sealed")]
 _POSITION = (table.c.number, table.c.uuid)
 _ADD = insert(table)
 _OF_PROFILE = select(*_COLUMNS).where(table.c.profile_uuid == bindparam("profile_uuid"))
@@ -23,6 +43,63 @@ _FIND = _OF_PROFILE.where(table.c.number == bindparam("number"))
 _NEWEST = _OF_PROFILE.order_by(table.c.number.desc()).limit(1)
 _CNF_XML = select(table.c.cnf_xml_key_id, table.c.cnf_xml_sealed).where(
     table.c.uuid == bindparam("uuid")
+)
+
+
+_kept = table.alias("kept")
+_on_phone = deployments.alias("on_phone")
+_later = deployments.alias("later")
+_other_revisions_since = (
+    select(func.count(distinct(_later.c.profile_uuid + cast(_later.c.revision, Text))))
+    .where(
+        _later.c.mac == _on_phone.c.mac,
+        _later.c.number > _on_phone.c.number,
+        _later.c.place.is_not(None),
+        or_(
+            _later.c.profile_uuid != _on_phone.c.profile_uuid,
+            _later.c.revision != _on_phone.c.revision,
+        ),
+    )
+    .correlate(_on_phone)
+    .scalar_subquery()
+)
+_is_on_phone = (
+    exists()
+    .where(
+        _on_phone.c.profile_uuid == _kept.c.profile_uuid,
+        _on_phone.c.revision == _kept.c.number,
+        or_(
+            _on_phone.c.outcome == Outcome.RUNNING.value,
+            and_(_on_phone.c.place.is_not(None), _other_revisions_since <= _OTHERS),
+        ),
+    )
+    .correlate(_kept)
+)
+_is_in_batch = (
+    exists()
+    .where(
+        batches.c.profile_uuid == _kept.c.profile_uuid,
+        batches.c.revision == _kept.c.number,
+        batches.c.ended_at.is_(None),
+    )
+    .correlate(_kept)
+)
+_REMOVE_OLDEST = (
+    delete(table)
+    .where(
+        table.c.uuid.in_(
+            select(_kept.c.uuid)
+            .where(
+                _kept.c.profile_uuid == bindparam("the_profile"),
+                _kept.c.number < bindparam("newest"),
+                ~_is_on_phone,
+                ~_is_in_batch,
+            )
+            .order_by(_kept.c.number)
+            .limit(bindparam("excess"))
+        )
+    )
+    .returning(table.c.uuid)
 )
 
 
@@ -50,10 +127,12 @@ class SqlRevisions(RevisionStore):
     def __init__(self, connection: Connection, box: SecretBox) -> None:
         self._connection = connection
         self._box = box
+        self._hashes = HashColumns(table.name, box)
 
     async def add(self, revision: Revision, cnf_xml: str) -> None:
-        row = {name: getattr(revision, name) for name in revision.__struct_fields__}
-        sealed = self._box.seal(cnf_xml.encode(), _place(revision.uuid))
+        row = {name: getattr(revision, name) for name in _PLAIN}
+        row |= self._hashes.sealed(revision.sha256, revision.uuid)
+        sealed = self._box.seal(cnf_xml.encode(), place(revision.uuid))
         row["cnf_xml_sealed"] = sealed.data
         row["cnf_xml_key_id"] = sealed.key_id
         await write(self._connection, _ADD, row)
@@ -62,14 +141,25 @@ class SqlRevisions(RevisionStore):
         if not 0 < number < 2**31:
             return None
         row = await self._connection.row(_FIND, profile_uuid=profile_uuid, number=number)
-        return _revision(row)
+        return None if row is None else await self._revision(row)
 
     async def newest(self, profile_uuid: str) -> Revision | None:
-        return _revision(await self._connection.row(_NEWEST, profile_uuid=profile_uuid))
+        row = await self._connection.row(_NEWEST, profile_uuid=profile_uuid)
+        return None if row is None else await self._revision(row)
 
     async def cnf_xml(self, uuid: str) -> str | None:
         row = await self._connection.row(_CNF_XML, uuid=uuid)
-        return None if row is None else self._box.open(Sealed(*row), _place(uuid)).decode()
+        return None if row is None else self._box.open(Sealed(*row), place(uuid)).decode()
+
+    async def remove_oldest(self, profile_uuid: str, most: int) -> int:
+        newest = await self.newest(profile_uuid)
+        excess = await self.count(profile_uuid) - most
+        if newest is None or excess <= 0:
+            return 0
+        removed = await self._connection.rows(
+            _REMOVE_OLDEST, the_profile=profile_uuid, newest=newest.number, excess=excess
+        )
+        return len(removed)
 
     async def count(self, owner: str | None = None) -> int:
         values = {} if owner is None else {"owner": owner}
@@ -90,12 +180,19 @@ class SqlRevisions(RevisionStore):
         if after is not None:
             values |= {"after_number": after.number, "after_uuid": after.uuid}
         statement = _rows(owned=owner is not None, after=after is not None)
-        return [Revision(*row) for row in await self._connection.rows(statement, **values)]
+        found = await self._connection.rows(statement, **values)
+        return [await self._revision(row) for row in found]
+
+    async def _revision(self, row: Row) -> Revision:
+        *plain, key_id, data = row
+        fields = dict(zip(_PLAIN, plain, strict=True))
+        sha256 = self._hashes.opened(key_id, data, fields["uuid"])
+        if sha256 is None:  # a revision from before schema 0005
+            content = await self.cnf_xml(fields["uuid"]) or ""
+            sha256 = hashlib.sha256(content.encode()).hexdigest()
+        return Revision(**fields, sha256=sha256)
 
 
-def _revision(row: Row | None) -> Revision | None:
-    return None if row is None else Revision(*row)
-
-
-def _place(uuid: str) -> str:
+def place(uuid: str) -> str:
+    """What the configuration of the revision with this uuid is bound to."""
     return f"profile_revisions|cnf_xml|{uuid}"

@@ -16,7 +16,6 @@ from sqlalchemy import (
     func,
     insert,
     select,
-    tuple_,
     update,
 )
 
@@ -26,7 +25,7 @@ from phoneprov_adapters.sql.engines.connection import (
     Row,
     UniqueViolation,
 )
-from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_core.kernel.errors import Conflict, NotFound, already_taken
 from phoneprov_core.kernel.store import Store
 
@@ -77,11 +76,7 @@ class Records(Generic[E]):
 
     def _rows(self, *, owned: bool, after: bool) -> Statement:
         position = (self._table.c.created_at, self._key)
-        rows = self._narrowed(select(*self._columns), owned).order_by(*position)
-        if after:
-            behind = tuple_(bindparam("after_created_at"), bindparam("after_key"))
-            rows = rows.where(tuple_(*position) > behind)
-        return rows.limit(bindparam("limit")).offset(bindparam("offset"))
+        return page(self._narrowed(select(*self._columns), owned), position, after=after)
 
     def _count(self, *, owned: bool) -> Statement:
         return self._narrowed(select(func.count()).select_from(self._table), owned)
@@ -147,7 +142,7 @@ class SqlStore(Store[E]):
         if owner is not None:
             values["owner"] = owner
         if after is not None:
-            values["after_created_at"] = after.created_at  # type: ignore[attr-defined]
+            values["after_time"] = after.created_at  # type: ignore[attr-defined]
             values["after_key"] = getattr(after, self.records.key)
         found = await self._connection.rows(statement, **values)
         return [self._entity_of(row) for row in found]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, delete, select, update
 
 from phoneprov_adapters.sql.engines.connection import InsertFactory
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
-from phoneprov_adapters.sql.tables import passwords, users
+from phoneprov_adapters.sql.tables import passwords, username_looks, users
 from phoneprov_core.users.model import User, folded
+from phoneprov_core.users.names import looks_alike
 from phoneprov_core.users.ports import UserStore
 
 _COLUMNS = [users.c[name] for name in User.__struct_fields__]
@@ -38,6 +39,17 @@ def _set_password_hash(insert: InsertFactory) -> Statement:
     )
 
 
+_UNCLAIM = delete(username_looks).where(username_looks.c.user_uuid == bindparam("user_uuid"))
+
+
+@cache
+def _claim(insert: InsertFactory) -> Statement:
+    statement = insert(username_looks)
+    return statement.on_conflict_do_nothing(index_elements=["look"]).returning(
+        username_looks.c.look
+    )
+
+
 class SqlUsers(SqlStore[User], UserStore):
     """Accounts; what makes names the same is kept beside them."""
 
@@ -50,16 +62,27 @@ class SqlUsers(SqlStore[User], UserStore):
         return row
 
     async def by_username(self, username: str) -> User | None:
+        if "\0" in username:
+            return None  # PostgreSQL refuses it in any text, even in one to compare with
         row = await self._connection.row(_BY_USERNAME, username_key=folded(username))
         return None if row is None else self._entity_of(row)
 
     async def with_password(self, username: str) -> tuple[User, str] | None:
+        if "\0" in username:
+            return None
         row = await self._connection.row(_WITH_PASSWORD, username_key=folded(username))
         return None if row is None else (self._entity_of(row[:-1]), row[-1])
 
     async def logged_in(self, user_uuid: str, ip: str, at: str) -> User | None:
         row = await self._connection.row(_LOGGED_IN, user_uuid=user_uuid, ip=ip, at=at)
         return None if row is None else self._entity_of(row)
+
+    async def claim_looks(self, user_uuid: str, looks: frozenset[str]) -> None:
+        await self._connection.soon(_UNCLAIM, user_uuid=user_uuid)
+        claim = _claim(self._connection.insert)
+        for look in sorted(looks):  # in one order, so that two claims do not deadlock
+            if not await self._write(claim, {"look": look, "user_uuid": user_uuid}):
+                raise looks_alike()
 
     async def password_hash(self, user_uuid: str) -> str | None:
         row = await self._connection.row(_PASSWORD_HASH, user_uuid=user_uuid)

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from phoneprov_adapters.sql.tables.accounts import (
     assignments,
+    login_addresses,
     login_attempts,
     passwords,
     permissions,
+    rates,
     sessions,
+    username_looks,
     users,
 )
 from phoneprov_adapters.sql.tables.columns import metadata
@@ -26,6 +29,7 @@ from phoneprov_adapters.sql.tables.inventory import (
     vendor_services,
     vendor_users,
 )
+from phoneprov_adapters.sql.tables.provisioning import discovered_phones, fetches, served_files
 from phoneprov_adapters.sql.tables.switching import (
     batch_phones,
     batches,
@@ -42,9 +46,12 @@ __all__ = [
     "batches",
     "company_contacts",
     "deployments",
+    "discovered_phones",
     "extensions",
+    "fetches",
     "kems",
     "leases",
+    "login_addresses",
     "login_attempts",
     "metadata",
     "passwords",
@@ -53,9 +60,12 @@ __all__ = [
     "phones",
     "profile_revisions",
     "profiles",
+    "rates",
+    "served_files",
     "service_sessions",
     "sessions",
     "user_extensions",
+    "username_looks",
     "users",
     "vendor_phones",
     "vendor_services",

@@ -51,6 +51,14 @@ passwords = Table(
     Column("hash", Text, nullable=False),
 )
 
+username_looks = Table(
+    "username_looks",
+    metadata,
+    Column("look", text, primary_key=True),
+    user(),
+    Index(None, "user_uuid"),
+)
+
 permissions = Table(
     "permissions",
     metadata,
@@ -101,5 +109,26 @@ login_attempts = Table(
     Column("last_at", BigInteger, nullable=False),
     Column("locked_until", BigInteger, nullable=False),
     Column("undecided", Integer, nullable=False),
+    Column("in_a_row", Integer, nullable=False),
+    Column("known", Integer, nullable=False),
     Index(None, "last_at"),
+)
+
+login_addresses = Table(
+    "login_addresses",
+    metadata,
+    Column("user_uuid", string(36), ForeignKey("users.uuid", ondelete="CASCADE"), primary_key=True),
+    Column("address", string(45), primary_key=True),
+    Column("last_at", BigInteger, nullable=False),
+    Index(None, "address", "last_at"),
+)
+
+rates = Table(
+    "rates",
+    metadata,
+    Column("subject", string(100), primary_key=True),
+    Column("first_at", BigInteger, nullable=False),
+    Column("events", Integer, nullable=False),
+    Column("items", Text, nullable=False),
+    Index(None, "first_at"),
 )

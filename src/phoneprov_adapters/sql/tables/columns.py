@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, MetaData, String, Text
+from sqlalchemy import Column, ForeignKey, LargeBinary, MetaData, String, Text
 
 metadata = MetaData(
     naming_convention={
@@ -33,6 +33,12 @@ def uuid() -> Column[str]:
 def moment(name: str, *, nullable: bool = False) -> Column[str]:
     """A column for a moment as it is shown."""
     return Column(name, string(24), nullable=nullable)
+
+
+def sealed_hash() -> tuple[Column[bytes], Column[str]]:
+    """The encrypted SHA-256 of a configuration. A plain one would let everyone who reads the
+    database try out short secrets. Null where it was not kept (before schema 0005)."""
+    return Column("sha256_sealed", LargeBinary), Column("sha256_key_id", string(16))
 
 
 def user(*, unique: bool = False) -> Column[str]:

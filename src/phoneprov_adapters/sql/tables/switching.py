@@ -14,7 +14,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from phoneprov_adapters.sql.tables.columns import metadata, moment, string, user, uuid
+from phoneprov_adapters.sql.tables.columns import metadata, moment, sealed_hash, string, user, uuid
 
 profiles = Table(
     "profiles",
@@ -23,16 +23,12 @@ profiles = Table(
     user(),
     Column("name", Text, nullable=False),
     Column("description", Text),
-    Column("cnf_xml_sealed", LargeBinary, nullable=False),
-    Column("cnf_xml_key_id", string(16), nullable=False),
     Column("compatible_models", Text, nullable=False),
     Column("software_type", string(4)),
     moment("created_at"),
     moment("updated_at"),
     Index(None, "created_at", "uuid"),
     Index(None, "user_uuid", "created_at", "uuid"),
-    # Without it, finding the keys in use would read every configuration.
-    Index(None, "cnf_xml_key_id", "uuid"),
 )
 
 profile_revisions = Table(
@@ -46,13 +42,15 @@ profile_revisions = Table(
         nullable=False,
     ),
     Column("number", Integer, nullable=False),
-    Column("sha256", string(64), nullable=False),
+    *sealed_hash(),
     Column("size", BigInteger, nullable=False),
     Column("cnf_xml_sealed", LargeBinary, nullable=False),
     Column("cnf_xml_key_id", string(16), nullable=False),
     moment("created_at"),
     Column("created_by", string(36)),
     UniqueConstraint("profile_uuid", "number"),
+    Index(None, "sha256_key_id", "uuid"),
+    # Without it, finding the keys in use would read every configuration.
     Index(None, "cnf_xml_key_id", "uuid"),
 )
 
@@ -66,7 +64,7 @@ deployments = Table(
     Column("profile_uuid", string(36), nullable=False),
     Column("profile_name", Text, nullable=False),
     Column("revision", Integer, nullable=False),
-    Column("sha256", string(64), nullable=False),
+    *sealed_hash(),
     Column("size", BigInteger, nullable=False),
     Column("owner_uuid", string(36), nullable=False),
     Column("user_uuid", string(36)),
@@ -89,6 +87,7 @@ deployments = Table(
     Index(None, "profile_uuid", "created_at", "uuid"),
     Index(None, "owner_uuid", "created_at", "uuid"),
     Index(None, "user_uuid", "created_at", "uuid"),
+    Index(None, "sha256_key_id", "uuid"),
 )
 
 leases = Table(

@@ -8,7 +8,7 @@ from phoneprov_adapters.testing.records import an_assignment
 from phoneprov_core.access.model import Permission
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.levels import LevelRule
-from phoneprov_core.profiles.model import Profile
+from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.stores import Stores
 from phoneprov_core.users.model import User
 
@@ -20,7 +20,7 @@ class Model:
         self.users: dict[str, User] = {}
         self.permissions: dict[str, Permission] = {}
         self.assignments: dict[str, str] = {}
-        self.profiles: dict[str, Profile] = {}
+        self.profiles: dict[str, ProfileRecord] = {}
 
     def add_user(self, user: User) -> None:
         self._require_free(user.uuid in self.users)
@@ -75,12 +75,12 @@ class Model:
             if user != besides
         )
 
-    def add_profile(self, profile: Profile) -> None:
+    def add_profile(self, profile: ProfileRecord) -> None:
         self._require_free(profile.uuid in self.profiles)
         self._require(profile.user_uuid in self.users)
         self.profiles[profile.uuid] = profile
 
-    def put_profile(self, profile: Profile) -> None:
+    def put_profile(self, profile: ProfileRecord) -> None:
         self._require(profile.uuid in self.profiles and profile.user_uuid in self.users)
         self.profiles[profile.uuid] = profile
 
@@ -93,7 +93,7 @@ class Model:
             listed = [user for user in listed if _position(user) > _position(after)]
         return listed[offset : offset + limit]
 
-    def list_profiles(self, owner: str | None) -> list[Profile]:
+    def list_profiles(self, owner: str | None) -> list[ProfileRecord]:
         profiles = [p for p in self.profiles.values() if owner in {None, p.user_uuid}]
         return sorted(profiles, key=_position)
 
@@ -143,5 +143,5 @@ class Real:
     async def list_users(self, limit: int, offset: int, after: User | None) -> list[User]:
         return await self._tx.users.rows(limit, offset=offset, after=after)
 
-    async def list_profiles(self, owner: str | None) -> list[Profile]:
+    async def list_profiles(self, owner: str | None) -> list[ProfileRecord]:
         return await self._tx.profiles.rows(1000, owner=owner)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
+import msgspec
 import pytest
 
-from phoneprov_core.auth.throttle import WINDOW, Attempts
+from phoneprov_core.auth.throttle import KEPT_UNKNOWN, WINDOW, Attempts
 from phoneprov_core.stores import Database
 
 KEPT = Attempts(
@@ -16,6 +17,7 @@ KEPT = Attempts(
     last_at=1_000_000_000_001,
     locked_until=7,
     undecided=2,
+    in_a_row=99,
 )
 
 
@@ -142,6 +144,16 @@ class LoginAttemptsContract:
 
         assert await _of(database, "a") == KEPT
         assert await _of(database, "b") == Attempts(1, later, later, 0)
+
+    async def test_counts_of_known_accounts_are_kept_for_ever(self, database: Database) -> None:
+        known = msgspec.structs.replace(KEPT, known=1)
+        await _keep(database, "a", known)
+        await _keep(database, "b", KEPT)
+        later = KEPT.last_at + KEPT_UNKNOWN + 1
+        await _keep(database, "c", Attempts(1, later, later, 0))
+
+        assert await _of(database, "a") == known
+        assert await _of(database, "b") == Attempts()
 
     async def test_two_who_sweep_up_each_other_s_old_counts_do_not_wait_for_ever(
         self,

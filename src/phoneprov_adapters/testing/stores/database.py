@@ -20,6 +20,9 @@ from phoneprov_adapters.testing.stores.enriched_phones import EnrichedPhonesCont
 from phoneprov_adapters.testing.stores.kems import KemsContract
 from phoneprov_adapters.testing.stores.leases import LeasesContract
 from phoneprov_adapters.testing.stores.links import LinksContract
+from phoneprov_adapters.testing.stores.login_addresses import LoginAddressesContract
+from phoneprov_adapters.testing.stores.provisioning import ProvisioningContract
+from phoneprov_adapters.testing.stores.rates import RatesContract
 from phoneprov_adapters.testing.stores.revisions import RevisionsContract
 from phoneprov_adapters.testing.stores.rows import RowsContract
 from phoneprov_adapters.testing.stores.rules import RulesContract
@@ -85,6 +88,12 @@ class DatabaseContract:
     class TestLoginAttempts(LoginAttemptsContract):
         """See ``LoginAttemptsContract``."""
 
+    class TestLoginAddresses(LoginAddressesContract):
+        """See ``LoginAddressesContract``."""
+
+    class TestRates(RatesContract):
+        """See ``RatesContract``."""
+
     class TestLinks(LinksContract):
         """See ``LinksContract``."""
 
@@ -108,6 +117,9 @@ class DatabaseContract:
 
     class TestLeases(LeasesContract):
         """See ``LeasesContract``."""
+
+    class TestProvisioning(ProvisioningContract):
+        """See ``ProvisioningContract``."""
 
     class TestServiceSessions(ServiceSessionsContract):
         """See ``ServiceSessionsContract``."""

@@ -192,3 +192,25 @@ class DeploymentListsContract:
             found = [await before(number) for number in (5, 4, 3, 2, 1, 6)]
 
         assert _numbers(found) == [2, 2, 2, 1, None, None]
+
+    async def test_newest_pages_by_key_cover_the_list_backwards(self, database: Database) -> None:
+        same = moment(3)
+        made = [
+            _placed(1, ONE, created_at=moment(1)),
+            _placed(2, TWO, created_at=same),
+            _placed(3, ONE, created_at=same, owner_uuid=BOB),
+            _placed(4, TWO, created_at=moment(4)),
+        ]
+        await _record(database, *made)
+
+        async with database.read() as tx:
+            rows = tx.deployments.matching(Wanted())
+            pages = [await rows.newest(3)]
+            pages.append(await rows.newest(3, before=pages[0][-1]))
+            pages.append(await rows.newest(3, before=pages[1][-1]))
+            assert _numbers(await rows.newest(9, owner=BOB)) == [3]
+            current = tx.deployments.matching(Wanted(current=True))
+            assert _numbers(await current.newest(9)) == [4, 3]
+            of_phone = tx.deployments.matching(Wanted(mac=ONE, current=True))
+            assert _numbers(await of_phone.newest(9)) == [3]
+        assert [_numbers(page) for page in pages] == [[4, 3, 2], [1], []]

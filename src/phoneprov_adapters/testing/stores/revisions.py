@@ -5,9 +5,20 @@ from __future__ import annotations
 import pytest
 import pytest_asyncio
 
-from phoneprov_adapters.testing.records import a_profile, a_revision, a_user, identifier
+from phoneprov_adapters.testing.batches import a_batch
+from phoneprov_adapters.testing.records import (
+    a_deployment,
+    a_mac,
+    a_profile,
+    a_revision,
+    a_user,
+    identifier,
+    moment,
+)
+from phoneprov_core.batches.model import BatchState
+from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.profiles.model import Revision
+from phoneprov_core.profiles.model import Revision, whole
 from phoneprov_core.stores import Database
 
 OWNER = identifier(900)
@@ -99,7 +110,7 @@ class RevisionsContract:
         await _add(database, _revision(1, 11), xml=XML)
 
         async with database.write() as tx:
-            await tx.profiles.put(a_profile(1, OWNER, cnf_xml="<other/>"))
+            await tx.profiles.put(a_profile(1, OWNER, name="Other"))
 
         async with database.read() as tx:
             assert await tx.revisions.cnf_xml(identifier(11)) == XML
@@ -121,3 +132,65 @@ class RevisionsContract:
             assert await tx.revisions.rows(9, after=first, offset=1, owner=ONE.uuid) == [third]
             assert await tx.revisions.rows(9, after=other) == [second, third]
             assert await tx.revisions.rows(2, offset=3) == [third]
+
+    async def test_whole_profiles_have_the_configuration_of_their_newest_revision(
+        self, database: Database
+    ) -> None:
+        await _add(database, _revision(1, 11), xml="<old/>")
+        await _add(database, _revision(2, 12), xml=XML)
+        await _add(database, _revision(1, 13, of=2))
+
+        async with database.read() as tx:
+            one, two = whole(ONE, XML), whole(TWO, "<a/>")
+            assert await tx.whole_profiles.find(ONE.uuid) == one
+            assert await tx.whole_profiles.rows(9) == [one, two]
+            assert await tx.whole_profiles.rows(1, owner=OWNER) == [one]
+            assert await tx.whole_profiles.rows(9, after=one) == [two]
+            assert await tx.whole_profiles.rows(9, offset=1, owner=OWNER) == [two]
+            assert await tx.whole_profiles.rows(9, owner=identifier(901)) == []
+            assert await tx.whole_profiles.count(OWNER) == 2
+            assert await tx.whole_profiles.count(identifier(901)) == 0
+
+    @pytest.mark.parametrize("key", ["", identifier(3), identifier(2)])
+    async def test_whole_profile_without_a_revision_is_none(
+        self, database: Database, key: str
+    ) -> None:
+        await _add(database, _revision(1, 11))
+
+        async with database.read() as tx:
+            assert await tx.whole_profiles.find(key) is None
+
+    async def test_remove_oldest_keeps_the_newest_and_what_is_needed(
+        self, database: Database
+    ) -> None:
+        """Of twelve revisions, 2 is on a phone and 4 to 6 were before; 7 is on its way, 8 in a
+        batch."""
+        await _add(database, *(_revision(number, 10 + number) for number in range(1, 13)))
+        await _add(database, _revision(1, 40, of=2))
+        placed = {"profile_uuid": ONE.uuid, "place": "there", "outcome": Outcome.DEPLOYED}
+        running = {"profile_uuid": ONE.uuid, "place": None, "outcome": Outcome.RUNNING}
+        async with database.write() as tx:
+            for number, revision in enumerate((3, 1, 4, 5, 6, 2, 2), 1):
+                one = a_deployment(
+                    50 + number, a_mac(1), number=number, revision=revision, **placed
+                )
+                await tx.deployments.add(one)
+            await tx.deployments.add(a_deployment(60, a_mac(2), revision=7, **running))
+            failed = {**running, "outcome": Outcome.FAILED}
+            await tx.deployments.add(a_deployment(61, a_mac(3), revision=9, **failed))
+            await tx.batches.add(
+                a_batch(70, profile_uuid=ONE.uuid, revision=8, state=BatchState.RUNNING)
+            )
+            ended = {"state": BatchState.DONE, "ended_at": moment(9)}
+            await tx.batches.add(a_batch(71, profile_uuid=ONE.uuid, revision=10, **ended))
+
+        removed = []
+        for most in (12, 11, 9, 1, 1):
+            async with database.write() as tx:
+                removed.append(await tx.revisions.remove_oldest(ONE.uuid, most))
+
+        async with database.read() as tx:
+            left = [one.number for one in await tx.revisions.rows(99, owner=ONE.uuid)]
+            assert await tx.revisions.count(TWO.uuid) == 1
+        assert left == [2, 4, 5, 6, 7, 8, 12]
+        assert removed == [0, 1, 2, 2, 0]

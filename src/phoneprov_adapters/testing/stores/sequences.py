@@ -48,7 +48,7 @@ permissions = st.builds(
     st.sampled_from(["one", "two"]),
 )
 profiles = st.builds(
-    lambda number, owner, xml, created: a_profile(number, owner, cnf_xml=xml, created_at=created),
+    lambda number, owner, name, created: a_profile(number, owner, name=name, created_at=created),
     numbers,
     ids,
     st.sampled_from(["<a/>", "<b>\u00e9</b>"]),

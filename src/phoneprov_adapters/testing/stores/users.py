@@ -18,7 +18,7 @@ from phoneprov_adapters.testing.records import (
     an_assignment,
     identifier,
 )
-from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.stores import Database
 
 ADA, BOB = identifier(1), identifier(2)
@@ -27,6 +27,40 @@ ADA, BOB = identifier(1), identifier(2)
 @pytest.mark.asyncio
 class UsersContract:
     """The contract of ``Users``: accounts, their passwords, and all that goes with them."""
+
+    async def test_looks_claimed_by_another_account_conflict(self, database: Database) -> None:
+        async def claim(number: int, *looks: str) -> None:
+            async with database.write() as tx:
+                await tx.users.claim_looks(identifier(number), frozenset(looks))
+
+        async with database.write() as tx:
+            for number in (101, 102):
+                await tx.users.add(a_user(number, username=f"user {number}"))
+        await claim(101, "a", "b")
+        for looks in (("a",), ("b", "c")):
+            with pytest.raises(Conflict) as conflict:
+                await claim(102, *looks)
+            assert conflict.value.code == "already_exists"
+            assert [problem.field for problem in conflict.value.problems] == ["username"]
+
+        await claim(102, "c")
+        await claim(101, "b", "d")
+        await claim(102, "a", "c")
+        async with database.write() as tx:
+            await tx.users.remove(identifier(101))
+        await claim(102, "b", "d")
+        with pytest.raises(NotFound):
+            await claim(199, "e")
+
+    async def test_looks_claimed_side_by_side_are_one_account_s(self, database: Database) -> None:
+        async def add(number: int) -> None:
+            async with database.write() as tx:
+                await tx.users.add(a_user(number, username=f"user {number}"))
+                await tx.users.claim_looks(identifier(number), frozenset({"a", f"b{number}"}))
+
+        added = await asyncio.gather(*map(add, range(101, 111)), return_exceptions=True)
+
+        assert [type(error) for error in added if error] == [Conflict] * 9
 
     @pytest.mark.parametrize("spelling", ["Stra\u00dfe", "stra\u00dfe", "STRASSE", "strasse"])
     async def test_an_account_is_found_by_its_name_whatever_its_case(

@@ -1,16 +1,18 @@
-"""``phoneprov batch``: switch or restart many phones, for the person at the machine."""
+"""``phoneprov batch``: switch or restart many phones."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, BinaryIO, TypeVar
 
 import click
 
+from phoneprov_adapters.files.text import NotText, decoded
 from phoneprov_core.batches.model import Batch, BatchState, NewBatch, WantedPhones
 from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.values import known_mac
 from phoneprov_http.main.commands.batch_view import (
     following,
     show_batch,
@@ -19,51 +21,70 @@ from phoneprov_http.main.commands.batch_view import (
     write_json,
 )
 from phoneprov_http.main.commands.local_access import Acting, acting, profile_called
-from phoneprov_http.main.commands.options import as_json
+from phoneprov_http.main.commands.options import as_json, macs_of, naming
 
 R = TypeVar("R")
+
+_OPTIONS = {
+    "macs": "--mac",
+    "profile_uuid": "--profile",
+    "revision": "--revision",
+    "model": "--model",
+    "location": "--location",
+    "software_type": "--software-type",
+    "at_once": "--at-once",
+    "per_minute": "--per-minute",
+    "stop_after_failures": "--stop-after-failures",
+    "wait_minutes": "--wait-minutes",
+}
 
 
 @click.group()
 def batch() -> None:
-    """Switch or restart many phones at a pace."""
+    """Switch or restart many phones at a limited rate."""
 
 
 @batch.command()
 @click.argument("action", type=click.Choice(["switch", "restart"]))
 @click.option(
     "--profile",
-    help="The profile that each phone is switched to, its name or uuid; without it, the one that "
-    "is on each phone.",
+    help="Name or uuid of the profile for all phones; by default each phone gets the newest "
+    "revision of the profile that it has.",
 )
-@click.option("--revision", type=int, help="Not its newest revision, but this one.")
-@click.option("--mac", "macs", multiple=True, help="A phone; can be given again.")
+@click.option("--revision", type=int, help="Revision of --profile; the newest by default.")
+@click.option(
+    "--mac", "macs", multiple=True, callback=macs_of, help="MAC of a phone; can be repeated."
+)
 @click.option(
     "--macs-from",
-    type=click.File(),
-    help="A file with one MAC a line; - reads standard input.",
+    type=click.File("rb"),
+    help="A file with one MAC per line; - is standard input.",
 )
-@click.option("--model", help="All phones of this model.")
-@click.option("--location", help="All phones at this location.")
-@click.option("--software-type", help="All phones of this firmware family.")
-@click.option("--at-once", type=int, default=10, show_default=True, help="So many at a time.")
-@click.option("--per-minute", type=int, help="So many are begun a minute.")
+@click.option("--model", help="Select phones of this model.")
+@click.option("--location", help="Select phones at this location.")
+@click.option("--software-type", help="Select phones of this firmware family.")
+@click.option(
+    "--at-once", type=int, default=10, show_default=True, help="Maximum number of phones at a time."
+)
+@click.option("--per-minute", type=int, help="Maximum number of phones started per minute.")
 @click.option(
     "--stop-after-failures",
     type=int,
     default=25,
     show_default=True,
     metavar="PERCENT",
-    help="Stop when so many per cent have failed, judged from 10 phones on; 0 for never.",
+    help="Stop when this share of the phones failed, from the 10th phone on; 0 is never.",
 )
 @click.option(
     "--wait-minutes",
     type=int,
     default=60,
     show_default=True,
-    help="How long phones that are in a call are waited for.",
+    help="Time to wait for phones in a call.",
 )
-@click.option("--detach", is_flag=True, help="Do not work on it here: leave it to the service.")
+@click.option(
+    "--detach", is_flag=True, help="Only create the batch; the running service works on it."
+)
 @as_json
 def start(
     macs: tuple[str, ...],
@@ -74,13 +95,17 @@ def start(
     as_json: bool,
     **fields: Any,
 ) -> None:
-    """Switch or restart many phones, and show how far it is.
+    """Switch or restart many phones, and show the progress.
 
-    The phones are listed with --mac and --macs-from, or are all active ones that agree with
-    --model, --location and --software-type. Ctrl-C leaves the rest to the service, which goes on
-    with it; `phoneprov batch cancel` ends it. Exits with 1 when a phone failed or was left out.
+    The phones are those of --mac and --macs-from, or all active phones that match --model,
+    --location and --software-type. After Ctrl-C the batch continues in the running service;
+    `phoneprov batch cancel` cancels it. Exits with 1 when a phone failed or was skipped.
+
+    \b
+      phoneprov batch start switch --profile "Front desk" --location "2nd floor"
+      phoneprov batch start restart --macs-from macs.txt --per-minute 30
     """
-    listed = [*macs, *(line.strip() for line in macs_from or () if line.strip())]
+    listed = [*macs, *_macs_in(macs_from)]
     if listed or macs_from:
         fields["macs"] = listed
     fields["stop_after_failures"] = fields["stop_after_failures"] or None
@@ -89,14 +114,17 @@ def start(
         if profile is not None:
             fields["profile_uuid"] = await profile_called(act, profile)
         new: Unchecked[NewBatch] = Unchecked(NewBatch, lambda: fields)
-        begun = await act.use_cases.batches.start(act.actor, new)
+        with naming(_OPTIONS):
+            begun = await act.use_cases.batches.start(act.actor, new)
         return begun if detach else await following(act, begun, quiet=as_json)
 
     seen = _run(work)
     if as_json:
         write_json(seen)
     elif detach:
-        click.echo(f"The batch {seen.uuid} of {seen.phones.total} phones is left to the service.")
+        click.echo(
+            f"The batch {seen.uuid} of {seen.phones.total} phones was created for the service."
+        )
     else:
         show_batch(seen)
     if not detach and (seen.state is not BatchState.DONE or seen.phones.failed):
@@ -105,11 +133,11 @@ def start(
 
 @batch.command()
 @click.argument("uuid", required=False)
-@click.option("--follow", is_flag=True, help="Show how far it is until it ends.")
+@click.option("--follow", is_flag=True, help="Show the progress until the batch ends.")
 @click.option(
     "--state",
     type=click.Choice(["waiting", "running", "done", "failed", "left_out"]),
-    help="Of its phones only those that stand there.",
+    help="Show only phones in this state.",
 )
 @as_json
 def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
@@ -133,7 +161,7 @@ def show(uuid: str | None, state: Any, *, follow: bool, as_json: bool) -> None:
 @click.argument("uuid")
 @as_json
 def cancel(uuid: str, *, as_json: bool) -> None:
-    """Begin no further phone of a batch; those that were begun are brought to their end."""
+    """Cancel a batch. Phones that are in progress finish; no further phone starts."""
 
     async def work(act: Acting) -> Batch:
         return await act.use_cases.batches.cancel(act.actor, uuid)
@@ -145,6 +173,24 @@ def cancel(uuid: str, *, as_json: bool) -> None:
         show_batch(seen)
 
 
+def _macs_in(file: BinaryIO | None) -> Iterator[str]:
+    """The MACs of a file with one per line; empty lines are skipped."""
+    if file is None:
+        return
+    name = "--macs-from: " + ("standard input" if file is sys.stdin.buffer else str(file.name))
+    try:
+        text = decoded(file.read())
+    except (NotText, OSError) as error:
+        why = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else str(error)
+        raise click.UsageError(f"{name} {why}.") from None
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        if not (mac := known_mac(line.strip())):
+            raise click.UsageError(f"{name}, line {number} is not the MAC of a phone.")
+        yield mac
+
+
 def _run(work: Callable[[Acting], Coroutine[Any, Any, R]]) -> R:
     async def opened() -> R:
         async with acting() as act:
@@ -153,5 +199,5 @@ def _run(work: Callable[[Acting], Coroutine[Any, Any, R]]) -> R:
     try:
         return asyncio.run(opened())
     except KeyboardInterrupt:
-        click.echo("\nphoneprov: left; the service goes on with the batch when it runs.", err=True)
+        click.echo("\nphoneprov: detached; the batch continues in the running service.", err=True)
         sys.exit(130)

@@ -1,4 +1,4 @@
-"""Batches as they are shown on a terminal, and written for scripts."""
+"""Batches on a terminal, and as JSON."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import asyncio
 import click
 import msgspec
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from phoneprov_core.batches.model import Batch, BatchPhone, BatchState
 from phoneprov_core.kernel.store import Listing
 from phoneprov_http.main.commands.local_access import Acting, console
+from phoneprov_http.main.commands.output import table
+from phoneprov_http.main.commands.wording import moment
 
 LOOK_SECONDS = 0.25
 
 
 async def following(act: Acting, batch: Batch, *, quiet: bool) -> Batch:
-    """The batch when it has ended; how far it is stands on standard error meanwhile."""
+    """Wait until the batch has ended; the progress is shown on standard error."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -39,54 +40,57 @@ async def following(act: Acting, batch: Batch, *, quiet: bool) -> Batch:
 def _how_far(batch: Batch) -> str:
     counts = batch.phones
     failed = f", {counts.failed} failed" if counts.failed else ""
-    return f"{batch.action.value}: {counts.done} done{failed}, {counts.running} under way"
+    return f"{batch.action.value}: {counts.done} done{failed}, {counts.running} running"
 
 
 def show_batch(batch: Batch) -> None:
     """A batch in a few lines."""
     counts = batch.phones
     words = {
-        BatchState.RUNNING: "under way",
+        BatchState.RUNNING: "running",
         BatchState.DONE: "done",
         BatchState.STOPPED: "stopped",
         BatchState.CANCELLED: "cancelled",
     }
     click.echo(f"The batch {batch.uuid} ({batch.action.value}) is {words[batch.state]}.")
-    told = {
+    numbers = {
         "waiting": counts.waiting,
-        "under way": counts.running,
+        "running": counts.running,
         "done": counts.done,
         "failed": counts.failed,
         "left out": counts.left_out,
     }
-    numbers = ", ".join(f"{number} {word}" for word, number in told.items() if number)
-    click.echo(f"Of {counts.total} phones: {numbers}.")
+    shown = ", ".join(f"{number} {word}" for word, number in numbers.items() if number)
+    click.echo(f"Of {counts.total} phones: {shown}.")
     if batch.message:
         click.echo(batch.message)
 
 
 async def show_batches(batches: Listing[Batch], *, as_json: bool) -> None:
-    """All batches, one a line."""
+    """Show all batches."""
     if as_json:
         async for piece in batches:
             for batch in piece:
                 write_json(batch)
         return
-    table = _table("Started", "Batch", "Action", "State", "Done", "Failed", "Of")
-    async for piece in batches:
-        for batch in piece:
-            counts = batch.phones
-            numbers = (str(number) for number in (counts.done, counts.failed, counts.total))
-            table.add_row(
-                batch.created_at, batch.uuid, batch.action.value, batch.state.value, *numbers
-            )
-    console().print(table, soft_wrap=True)
+    rows = [
+        (
+            moment(batch.created_at),
+            batch.uuid,
+            batch.action.value,
+            batch.state.value,
+            f"{batch.phones.done} of {batch.phones.total} done, {batch.phones.failed} failed",
+        )
+        async for piece in batches
+        for batch in piece
+    ]
+    table(("Started (UTC)", "Batch", "Action", "State", "Phones"), rows)
 
 
 async def show_batch_and_phones(
     batch: Batch, phones: Listing[BatchPhone], *, as_json: bool
 ) -> None:
-    """A batch and its phones; as JSON one object a line, the batch first."""
+    """Show a batch and its phones; as JSON one object per line, the batch first."""
     if as_json:
         write_json(batch)
         async for piece in phones:
@@ -94,21 +98,14 @@ async def show_batch_and_phones(
                 write_json(phone)
         return
     show_batch(batch)
-    async for piece in phones:
-        table = _table("", "MAC", "State", "Tries", "What there is to say")
-        for phone in piece:
-            row = (str(phone.position), phone.mac, phone.state.value, str(phone.tries))
-            table.add_row(*row, phone.message or "")
-        console().print(table, soft_wrap=True)
+    rows = [
+        (str(phone.position), phone.mac, phone.state.value, str(phone.tries), phone.message or "")
+        async for piece in phones
+        for phone in piece
+    ]
+    table(("No.", "Phone", "State", "Tries", "Message"), rows)
 
 
 def write_json(record: msgspec.Struct) -> None:
-    """One record, one line."""
+    """Print one record as one line of JSON."""
     click.echo(msgspec.json.encode(record))
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table

@@ -1,4 +1,4 @@
-"""``phoneprov demo``: the whole job, over HTTP, against a simulated phone."""
+"""``phoneprov demo``: a switch over HTTP, with a simulated phone."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
   <deviceProtocol>SCCP</deviceProtocol>
   <phonePersonalization>Ada à l'accueil</phonePersonalization>
   <loadInformation>SCCP45.9-4-2SR3-1S</loadInformation>
-  <webAccess>0</webAccess>
+  <vendorConfig><webAccess>0</webAccess></vendorConfig>
 </device>
 """
 
 
 class DemoFailed(click.ClickException):
-    """A step of the demo did not happen."""
+    """A step of the demo failed."""
 
     exit_code = 1
 
 
 @click.command()
-@click.option("--keep", is_flag=True, help="Stay up afterwards, to try things by hand.")
+@click.option("--keep", is_flag=True, help="Keep serving afterwards, to try requests by hand.")
 def demo(*, keep: bool) -> None:
-    """Put a profile onto a simulated phone, and show each step.
+    """Switch a simulated phone to a profile, and show each step.
 
-    Serves on a throw-away database with a simulated phone on loopback, does the whole job
-    through the HTTP interface, and checks what reached the phone. Ends with 0 when every
-    step happened.
+    Serves on a temporary database with a simulated phone on loopback, switches the phone
+    through the HTTP interface, and checks what reached the phone. Exits with 0 when every step
+    succeeded.
     """
     try:
         asyncio.run(_demo(keep=keep))
@@ -104,7 +104,7 @@ async def _the_job(client: httpx.AsyncClient, phone: SimulatedPhone) -> None:
             "software_type": "SCCP",
         },
     )
-    _say(f"The profile {profile['name']!r} was kept.")
+    _say(f"The profile {profile['name']!r} was saved.")
 
     switched = await _ask(
         client,
@@ -112,7 +112,8 @@ async def _the_job(client: httpx.AsyncClient, phone: SimulatedPhone) -> None:
         "/phone-profiles/switch",
         {"profile_uuid": profile["uuid"], "mac": phone.mac},
     )
-    _say(f"{switched['profile']!r} was put onto {switched['mac']}; restart: {switched['restart']}.")
+    name, mac = switched["profile"], switched["mac"]
+    _say(f"{name!r} was deployed to {mac}; restart: {switched['restart']}.")
     _show_what_arrived(phone, switched)
 
 
@@ -122,17 +123,17 @@ def _show_what_arrived(phone: SimulatedPhone, switched: Mapping[str, Any]) -> No
     commands = [event.uri for event in phone.events if isinstance(event, CommandReceived)]
     for file in files:
         _say(f"On the phone: {file.name}, {file.size} bytes, SHA-256 {file.sha256}.")
-    _say(f"The phone was told, in this order: {', '.join(commands) or 'nothing'}.")
+    _say(f"The phone received these commands: {', '.join(commands) or 'nothing'}.")
     name = f"SEP{phone.mac.replace(':', '')}.cnf.xml"
     expected = FileArrived(name, len(content), hashlib.sha256(content).hexdigest())
     if files != [expected] or (phone.folder / name).read_bytes() != content:
         raise DemoFailed("The file on the phone is not the profile's configuration.")
     orders = [key.uri for key in (*CLEAR_SERVICES, *restart_keys(phone.model))]
     if commands != orders or not isinstance(phone.events[0], FileArrived):
-        raise DemoFailed("The phone was not told to clear its session and then to restart.")
+        raise DemoFailed("The phone did not receive the commands to clear and to restart.")
     if switched["restart"] != "ok" or not phone.restarted:
         raise DemoFailed("The phone was not restarted.")
-    _say("Every step happened.")
+    _say("Every step succeeded.")
 
 
 async def _ask(

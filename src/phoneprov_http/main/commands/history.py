@@ -1,4 +1,4 @@
-"""``phoneprov history``: what was put onto which phone."""
+"""``phoneprov history``: the deployments of phones."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from collections.abc import Iterable
 from typing import Literal
 
 import click
-from rich.table import Table
 
 from phoneprov_core.deployments.model import Action, Deployment, Wanted
 from phoneprov_core.kernel.actor import SYSTEM
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.store import Listing, Window
-from phoneprov_http.main.commands.local_access import Acting, acting, console, profile_called
+from phoneprov_http.main.commands.local_access import Acting, acting, profile_called
 from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.wording import how_it_went, moment
 
-Outcome = Literal["running", "deployed", "failed", "interrupted"]
+Outcome = Literal["running", "deployed", "failed", "unknown", "interrupted"]
 
 
 @click.command()
 @click.argument("mac", required=False, callback=mac_of)
-@click.option("--current", is_flag=True, help="Only what is on each phone now.")
-@click.option("--profile", help="Only deployments of this profile, a uuid or a name.")
+@click.option("--current", is_flag=True, help="Show only the current deployment of each phone.")
+@click.option("--profile", help="Show only deployments of this profile (name or uuid).")
 @click.option(
     "--outcome",
-    type=click.Choice(["running", "deployed", "failed", "interrupted"]),
-    help="Only deployments that ended so.",
+    type=click.Choice(["running", "deployed", "failed", "unknown", "interrupted"]),
+    help="Show only deployments with this outcome.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(1, 1000),
     default=20,
     show_default=True,
-    help="At most so many, the newest.",
+    help="Maximum number of deployments; the newest are shown.",
 )
 @as_json
 def history(
@@ -46,9 +46,9 @@ def history(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Show what was put onto the phone MAC, or onto all phones, and how that went.
+    """Show the deployments of the phone MAC, or of all phones, with their outcome.
 
-    Oldest first; what is on a phone now has a star. Times are UTC.
+    Oldest first; the current deployment of a phone has a star. Times are UTC.
 
     \b
       phoneprov history 001bd4123456
@@ -60,26 +60,26 @@ def history(
         print_json(found)
         return
     if not found:
-        click.echo("There are no such deployments.")
+        click.echo("No deployments found.")
         return
-    table = Table(box=None, pad_edge=False)
-    columns = ["", *([] if mac else ["Phone"]), "No.", "When", "By", "Profile", "Rev."]
-    for column in columns:
-        table.add_column(column, no_wrap=column != "Profile")
-    table.add_column("How it went")
-    for one in found:
-        table.add_row(
+    rows = [
+        (
             "*" if one.uuid in now else "",
             *([] if mac else [one.mac]),
             str(one.number),
-            moment(one.created_at),
+            moment(one.created_at)[:16],
             names[one.user_uuid],
             one.profile_name,
             str(one.revision),
-            f"{'put back: ' if one.action is Action.ROLLBACK else ''}"
-            f"{how_it_went(one, briefly=True)}",
+            (
+                f"{'rollback: ' if one.action is Action.ROLLBACK else ''}"
+                f"{how_it_went(one, briefly=True)}"
+            ),
         )
-    console().print(table)
+        for one in found
+    ]
+    columns = ("", *([] if mac else ["Phone"]), "No.", "When", "By", "Profile", "Rev.", "Outcome")
+    table(columns, rows)
 
 
 async def _found(
@@ -113,10 +113,10 @@ async def _on_phones(at: Acting, found: Iterable[Deployment]) -> set[str]:
 
 
 async def _names(at: Acting, found: Iterable[Deployment]) -> dict[str, str]:
-    names = {SYSTEM: "the machine"}
+    names = {SYSTEM: "operator"}
     for uuid in {one.user_uuid for one in found} - {SYSTEM}:
         try:
             names[uuid] = (await at.use_cases.users.get(at.actor, uuid)).username
         except NotFound:
-            names[uuid] = "somebody deleted"
+            names[uuid] = "(deleted)"
     return names

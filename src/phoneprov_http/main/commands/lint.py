@@ -1,4 +1,4 @@
-"""``phoneprov lint``: what is wrong in configurations, as compilers tell it."""
+"""``phoneprov lint``: mistakes in configurations, in the format of a compiler."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Literal
 
 import click
 
@@ -14,7 +13,8 @@ from phoneprov_core.configuration.lint import Finding, Severity
 from phoneprov_core.configuration.lint import lint as findings_in
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.kernel import values
-from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_core.phones.model import FAMILIES, Family
+from phoneprov_http.main.commands.options import as_json, mac_of, print_json, printable
 
 _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
 
@@ -30,29 +30,28 @@ _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
 @click.option(
     "--mac",
     callback=mac_of,
-    help="The phone they are for; otherwise a file named SEP and a MAC is for that phone.",
+    help="MAC of the phone; by default taken from a file name such as SEP001BD4123456.cnf.xml.",
 )
 @click.option(
     "--family",
-    type=click.Choice(["SCCP", "SIP", "SIPE"], case_sensitive=False),
-    help="The firmware family they are for.",
+    type=click.Choice(FAMILIES, case_sensitive=False),
+    help="Firmware family of the phone.",
 )
-@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
 @as_json
 def lint(
     files: tuple[Path, ...],
     *,
     mac: str | None,
-    family: Literal["SCCP", "SIP", "SIPE"] | None,
+    family: Family | None,
     strict: bool,
     as_json: bool,
 ) -> None:
     """Look for mistakes in device configurations; - is standard input.
 
-    Prints FILE:LINE:COLUMN: SEVERITY: MESSAGE [CODE], one finding a line. Errors are what a
-    phone will not take or be set wrongly by, warnings what may not do what was meant, notes
-    what is worth knowing. Needs no database and no settings. Exits with 1 when there is an
-    error.
+    Prints FILE:LINE:COLUMN: SEVERITY: MESSAGE [CODE], one finding a line. With an error the
+    phone rejects the file or applies a wrong setting; with a warning it may behave otherwise
+    than intended. Needs no database and no settings. Exits with 1 if there is an error.
 
     \b
       phoneprov lint SEP001BD4123456.cnf.xml
@@ -67,16 +66,16 @@ def lint(
             for finding in findings:
                 click.echo(line_of(name, finding))
         if counted:
-            told = ", ".join(f"{counted[one]} {one.value}(s)" for one in Severity if counted[one])
-            click.echo(f"{told} in {len(files)} file(s)", err=True)
+            counts = ", ".join(f"{counted[one]} {one.value}(s)" for one in Severity if counted[one])
+            click.echo(f"{counts} in {len(files)} file(s)", err=True)
     if counted[Severity.ERROR] or (strict and counted[Severity.WARNING]):
         sys.exit(1)
 
 
 def line_of(name: str, finding: Finding) -> str:
-    """A finding as editors and people read it."""
+    """A finding in one line, as editors parse it."""
     place = f"{name}:{finding.line}:{finding.column}"
-    return f"{place}: {finding.severity.value}: {finding.message} [{finding.code}]"
+    return printable(f"{place}: {finding.severity.value}: {finding.message} [{finding.code}]")
 
 
 def _found(file: Path, mac: str | None, family: str | None) -> tuple[Finding, ...]:
@@ -84,5 +83,5 @@ def _found(file: Path, mac: str | None, family: str | None) -> tuple[Finding, ..
     if mac is None and named:
         mac = values.known_mac(named[1]) or None
     with click.open_file(str(file), "rb") as stream:
-        # Enough to see that it is too large.
+        # One byte more shows that the file is too large.
         return findings_in(stream.read(LARGEST + 1), mac=mac, family=family)

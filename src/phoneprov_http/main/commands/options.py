@@ -1,14 +1,19 @@
-"""Options and output that several commands share; light, for it is loaded with each of them."""
+"""Options and output that several commands share. Every command loads it, so it imports little."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import click
 import msgspec
 
 from phoneprov_core.kernel import values
+from phoneprov_core.kernel.errors import Invalid
 
 PORT = click.IntRange(0, 65535)
-"""What may be listened on, 0 for a free one; the resolver would take 70000 for 4464."""
+"""A port to listen on, 0 for a free one; the resolver would take 70000 for 4464."""
 
 
 def mac_of(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
@@ -19,11 +24,47 @@ def mac_of(_: click.Context, __: click.Parameter, text: str | None) -> str | Non
         raise click.BadParameter(f"it {error}") from None
 
 
-as_json = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON for scripts instead of words for people."
-)
+def macs_of(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """The callback of an option that takes a MAC and may be repeated."""
+    try:
+        return tuple(values.mac(text) for text in texts)
+    except ValueError as error:
+        raise click.BadParameter(f"it {error}") from None
+
+
+@contextmanager
+def naming(options: Mapping[str, str]) -> Iterator[None]:
+    """Report an invalid field by the name of the option that set it: ``options`` are the
+    options by field."""
+    try:
+        yield
+    except Invalid as error:
+        named = [
+            f"{options[field]} {problem.message}"
+            for problem in error.problems
+            if (field := problem.field.partition("[")[0]) in options
+        ]
+        if not named:
+            raise
+        raise click.UsageError(f"{'; '.join(named)}.") from None
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def print_json(thing: object) -> None:
-    """Print something as JSON that people can read, too."""
-    click.echo(msgspec.json.format(msgspec.json.encode(thing), indent=2).decode())
+    """Print indented JSON. Characters that a terminal acts on are escaped."""
+    text = msgspec.json.format(msgspec.json.encode(thing), indent=2).decode()
+    # JSON itself escapes the other control characters.
+    click.echo(_ACTED_ON.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+_ACTED_ON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_NOT_SHOWN = re.compile(f"[\x00-\x08\x0a-\x1f]|{_ACTED_ON.pattern}")
+
+
+def printable(text: str) -> str:
+    """One line of text for a terminal: control and direction characters except tab are escaped."""
+    return _NOT_SHOWN.sub(
+        lambda found: ascii(found[0])[1:-1], text.encode("utf-8", "replace").decode()
+    )

@@ -11,6 +11,8 @@ from itertools import zip_longest
 import click
 from rich.cells import cell_len
 
+from phoneprov_http.main.commands.options import printable
+
 _GAP = "  "
 _INDENT = "    "
 _LEAST = 24
@@ -21,9 +23,9 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print rows below their headings; without headings where all of ``columns`` are empty.
 
     On a terminal the last column is wrapped to the width of the window. In a pipe no line is
-    wrapped or cut. Control characters are shown as a question mark.
+    wrapped or cut. Control characters are escaped.
     """
-    cells = [[_printable(cell) for cell in row] for row in rows]
+    cells = [[printable(cell) for cell in row] for row in rows]
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in table_lines([list(columns)] * any(columns) + cells, width):
         click.echo(line)
@@ -54,9 +56,3 @@ def _padded(cell: str, width: int) -> str:
 
 def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, max(width, 10), break_on_hyphens=False)
-
-
-def _printable(text: str) -> str:
-    return "".join(
-        c if c.isprintable() else " " if c.isspace() else "?" for c in text.replace("\r\n", "\n")
-    )

@@ -1,4 +1,4 @@
-"""``phoneprov preview``: what a switch would do."""
+"""``phoneprov preview``: a dry run of a switch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import sys
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from phoneprov_core.configuration.lint import has_errors
@@ -15,8 +14,12 @@ from phoneprov_core.deployments.preview import Preview
 from phoneprov_core.profiles.model import SwitchRequest
 from phoneprov_http.main.commands.lint import line_of
 from phoneprov_http.main.commands.local_access import acting, console, profile_called
-from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_http.main.commands.options import as_json, mac_of, print_json, printable
+from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.wording import how_it_went, moment, what
+
+MOST_COLOURED = 5000
+"""Maximum number of lines of a diff that is coloured: that costs about 0.2 ms a line."""
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -26,12 +29,12 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.argument("mac", callback=mac_of)
 @as_json
 def preview(profile: str, mac: str, *, as_json: bool) -> None:
-    """Say what phoneprov switch PROFILE MAC would do, and touch nothing.
+    """Show what phoneprov switch PROFILE MAC would do; changes nothing.
 
-    Shows whether the profile fits the phone, whether the FTP server and the phone can be
-    reached, what the linter finds in the configuration, and how it differs from what is on the
-    phone; secrets are masked. Exits with 1 when something stands against the switch: it would
-    be refused, the server cannot be reached, or the linter finds an error.
+    Shows whether the profile fits the phone, whether the FTP server and the phone are
+    reachable, the findings of the linter, and the difference from the configuration on the
+    phone; secrets are masked. Exits with 1 when the switch would be refused, the server is not
+    reachable, or the linter finds an error.
 
     \b
       phoneprov preview "Ada at the front desk" 001bd4123456
@@ -56,25 +59,34 @@ async def _previewed(profile: str, mac: str) -> Preview:
 
 
 def _show(previewed: Preview) -> None:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_row("Phone", previewed.mac)
-    table.add_row("Profile", f"{previewed.profile}, revision {previewed.revision}")
-    table.add_row("File", f"{previewed.filename}, {previewed.size} bytes")
-    table.add_row("Fits", "yes" if previewed.compatible else f"NO: {previewed.objection}")
-    table.add_row("FTP server", _reached(previewed.server))
-    table.add_row("Web server", _reached(previewed.phone))
+    rows = [
+        ("Phone", previewed.mac),
+        ("Profile", f"{previewed.profile}, revision {previewed.revision}"),
+        ("File", f"{previewed.filename}, {previewed.size} bytes"),
+        ("Fits", "yes" if previewed.compatible else f"NO: {previewed.objection}"),
+        ("FTP server", _reached(previewed.server)),
+        ("Web server", _reached(previewed.phone)),
+    ]
     now = previewed.on_phone
     if now is not None:
         since = moment(now.created_at)
-        table.add_row("On the phone", f"{what(now)}, since {since}: {how_it_went(now)}")
-    table.add_row("Would change", _changes(previewed))
-    console().print(table)
+        rows.append(("On the phone", f"{what(now)}, since {since}: {how_it_went(now)}"))
+    rows.append(("Would change", _changes(previewed)))
+    table(("", ""), rows)
     for finding in previewed.findings:
         click.echo(line_of(previewed.filename, finding))
     if previewed.diff:
         click.echo()
-        for line in previewed.diff.splitlines():
-            console().print(Text(line, style=_COLOURS.get(line[:1], "")), soft_wrap=True)
+        _print_diff(previewed.diff.split("\n")[:-1])
+
+
+def _print_diff(lines: list[str]) -> None:
+    terminal = console()
+    if not terminal.is_terminal or len(lines) > MOST_COLOURED:
+        click.echo("\n".join(map(printable, lines)))
+        return
+    for line in lines:
+        terminal.print(Text(printable(line), style=_COLOURS.get(line[:1], "")), soft_wrap=True)
 
 
 def _reached(reach: Reach) -> str:

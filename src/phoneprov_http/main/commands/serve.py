@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from signal import signal
 
 import click
-import uvicorn
+from click.core import ParameterSource
 
 from phoneprov_adapters.composition.factories import require_own_database
 from phoneprov_adapters.composition.lifecycle import opened, prepare, require_keys
@@ -19,86 +19,97 @@ from phoneprov_adapters.sql.engines.choice import is_embedded
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_http.main.commands.options import PORT
 from phoneprov_http.main.commands.settings import settings_of_environment
-from phoneprov_http.main.serving.listener import bound
-from phoneprov_http.main.serving.server import Server
+from phoneprov_http.main.serving.logs import set_up_logs
+from phoneprov_http.main.serving.server import Server, stop_signals
+from phoneprov_http.main.serving.sockets import activated, bound, inherited, shown
 from phoneprov_http.main.serving.workers import Workers
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
     type=PORT,
     default=8000,
     show_default=True,
-    help="The port to listen on; 0 takes a free one.",
+    help="Port to listen on; 0 takes a free one.",
+)
+@click.option(
+    "--fd",
+    type=click.IntRange(0),
+    help="Inherited socket to listen on instead; it stays open over a restart.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="How many processes serve side by side.",
+    help="Number of worker processes.",
 )
 @click.option(
     "--migrate",
     "migrate_shared",
     is_flag=True,
-    help="Bring a shared database up to date first; the embedded one always is.",
+    help="Migrate a shared database first; the embedded one always is.",
 )
-def serve(host: str, port: int, workers: int, *, migrate_shared: bool) -> None:
-    """Serve the HTTP interface until told to stop (SIGTERM or Ctrl-C).
+def serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared: bool) -> None:
+    """Serve the HTTP interface until SIGTERM, SIGHUP or Ctrl-C.
 
-    Requests that were accepted are finished; a switch under way is ended first.
+    A stop answers the requests that were accepted and finishes a running switch. With a socket
+    of systemd (LISTEN_FDS) or --fd, new connections wait for the next start.
     """
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _leave)
+    listeners = _inherited(fd)
+    for number in stop_signals():
+        signal(number, _leave)
     settings = settings_of_environment()
     asyncio.run(_make_ready(settings, migrate_shared=migrate_shared))
-    listener = bound(host, port)
-    address = f"[{host}]" if ":" in host else host
-    url = f"http://{address}:{listener.getsockname()[1]}"
-    click.echo(f"phoneprov serves on {url} (stop with Ctrl-C)", err=True)
-    # Together they check as many passwords at a time as one process would, in no more memory.
+    listeners = listeners or [bound(host, port)]
+    # In all they check as many passwords at a time as one process would, in no more memory.
     os.environ[HASH_THREADS] = str(max(1, settings.hash_threads // workers))
+    urls = " and ".join(map(shown, listeners))
+
+    def on_started() -> None:
+        click.echo(f"phoneprov serves on {urls} (stop with Ctrl-C)", err=True)
+
     if workers == 1:
-        Server(_config(), listener).run()
-    elif not Workers(_serve_beside_others, workers, listener).run():
+        Server(listeners, settings.trusted_proxies, on_started=on_started).run()
+        return
+    set_up_logs()
+    if not Workers(_serve_beside_others, workers, listeners, on_started).run():
         sys.exit(1)
 
 
+def _inherited(fd: int | None) -> list[socket.socket]:
+    """The sockets that this process was given, none if it has to bind its own."""
+    listeners = activated(os.environ) if fd is None else [inherited(fd)]
+    source = click.get_current_context().get_parameter_source
+    if listeners and ParameterSource.COMMANDLINE in (source("host"), source("port")):
+        for listener in listeners:
+            listener.close()
+        given = "socket activation (LISTEN_FDS)" if fd is None else "--fd"
+        raise click.UsageError(f"--host and --port are not allowed with {given}.")
+    return listeners
+
+
 def _leave(*_: object) -> None:
-    """Told to stop before anything was served."""
+    """Stop before anything is served."""
     sys.exit(0)
 
 
-def _serve_beside_others(listener: socket.socket, on_started: Callable[[], None]) -> None:
-    Server(_config(), listener, alone=False, on_started=on_started).run()
-
-
-def _config() -> uvicorn.Config:
-    return uvicorn.Config(
-        "phoneprov_http.main.serving.asgi:make_app",
-        factory=True,
-        http="phoneprov_http.main.serving.protocol:BoundedProtocol",
-        ws="none",
-        lifespan="on",
-        # Only addresses that PHONEPROV_TRUSTED_PROXIES names are believed, by the application.
-        proxy_headers=False,
-        server_header=False,
-        access_log=False,
-        log_config=None,
-        log_level="warning",
-    )
+def _serve_beside_others(
+    listeners: Sequence[socket.socket], on_started: Callable[[], None]
+) -> None:
+    trusted = settings_of_environment().trusted_proxies
+    Server(listeners, trusted, on_started=on_started).run()
 
 
 async def _make_ready(settings: Settings, *, migrate_shared: bool) -> None:
-    """Make the key and the schema before the workers start, so that none races another; and
-    see that the keys are the right ones, which is told once here instead of by each worker."""
+    """Make the key and the schema, and check the keys, before any worker starts: workers do
+    not race for them, and a failure is reported once."""
     container = prepare(settings)
     if migrate_shared:
         require_own_database(settings)
-    container.use_cases()  # an adapter that cannot be made is told here, once
+    container.use_cases()  # an adapter that cannot be made is reported here, once
     if migrate_shared or is_embedded(settings.database_url):
         await bring_up_to_date(settings.database_url)
     async with opened(container):

@@ -1,4 +1,4 @@
-"""``phoneprov simulate-phone``: a phone that is not there, for trying things out."""
+"""``phoneprov simulate-phone``: a simulated phone for trials."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from phoneprov_http.main.commands.options import PORT, mac_of
 @click.command("simulate-phone")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
-    "--ftp-port", type=PORT, default=0, help="The port of its FTP server; 0 takes a free one."
+    "--ftp-port", type=PORT, default=0, help="Port of its FTP server; 0 takes a free one."
 )
 @click.option(
-    "--http-port", type=PORT, default=0, help="The port of its web server; 0 takes a free one."
+    "--http-port", type=PORT, default=0, help="Port of its web server; 0 takes a free one."
 )
 @click.option("--mac", default="00:1B:D4:12:34:56", show_default=True, callback=mac_of)
 @click.option("--model", default="CP-7945G", show_default=True)
@@ -29,12 +29,12 @@ from phoneprov_http.main.commands.options import PORT, mac_of
 @click.option(
     "--ftp-password",
     default=lambda: secrets.token_urlsafe(12),
-    help="The password of its FTP server; one is made up and shown where none is given.",
+    help="Password of its FTP server; by default a random one, which is printed.",
 )
 @click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where files go; a temporary folder, gone at the end, where none is given.",
+    help="Folder for uploaded files; by default a temporary one that is removed at the end.",
 )
 def simulate_phone(
     host: str,
@@ -46,9 +46,9 @@ def simulate_phone(
     ftp_password: str,
     folder: Path | None,
 ) -> None:
-    """Run a simulated phone until told to stop, and show what reaches it.
+    """Run a simulated phone until Ctrl-C, and print what reaches it.
 
-    It has a real FTP server, which keeps files, and the web server of a phone, which takes
+    It has an FTP server, which stores files, and the web server of a phone, which accepts
     commands (POST /CGI/Execute) and answers GET /DeviceInformationX.
     """
     phone = SimulatedPhone(
@@ -96,7 +96,7 @@ def reaching(phone: SimulatedPhone, ftp_user: str, ftp_password: str) -> dict[st
 
 
 def told(event: Event) -> str:
-    """An event in words."""
+    """An event as text."""
     if isinstance(event, FileArrived):
         return f"The file {event.name} arrived: {event.size} bytes, SHA-256 {event.sha256}"
-    return f"The phone was told: {event.uri}"
+    return f"The phone received the command {event.uri}"

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 import click
 from msgspec import UNSET, UnsetType
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from phoneprov_core.deployments.model import Confirmation, Deployment, Step, StepName, Wanted
 from phoneprov_core.deployments.rollback import RollbackRequest
@@ -24,6 +23,7 @@ from phoneprov_http.main.commands.local_access import (
     profile_called,
 )
 from phoneprov_http.main.commands.options import as_json, mac_of, print_json
+from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.wording import STEPS, how_it_went, is_seen_through, what
 
 _LOOK_SECONDS = 0.2
@@ -35,8 +35,8 @@ _wait = click.option(
     default=True,
     show_default=True,
     help=(
-        "Wait until the phone was seen to come back, for PHONEPROV_CONFIRM_TIMEOUT seconds at "
-        "most; otherwise nobody looks."
+        "Wait until the phone is confirmed after its restart, at most PHONEPROV_CONFIRM_TIMEOUT "
+        "seconds; without waiting there is no confirmation."
     ),
 )
 
@@ -47,16 +47,17 @@ _wait = click.option(
 @_wait
 @as_json
 def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
-    """Put the newest revision of PROFILE, a uuid or a name, onto the phone MAC.
+    """Deploy the newest revision of PROFILE (name or uuid) to the phone MAC.
 
-    Uploads the configuration, clears the phone's services, restarts the phone, and waits until
-    it was seen to come back. Recorded as done by the person at the machine; works beside a
-    running service.
+    Uploads the configuration, clears the phone's services, restarts the phone and waits until
+    it is back. The record names the operator as user. Works while the service runs.
 
     \b
-    Exits with 0 when all went well, 1 when the file could not be put in place (the old one is
-    there, whole), 2 when the command or a setting is wrong, 3 when the file is in place but
-    the phone was not restarted or not seen to come back.
+    Exit codes:
+      0  deployed, and the phone is back
+      1  not deployed: the old file is in place, unchanged
+      2  the command or a setting is wrong
+      3  the file is in place, but the phone was not restarted or not confirmed
 
     \b
       phoneprov switch "Ada at the front desk" 001bd4123456
@@ -75,10 +76,10 @@ def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
 @click.option(
     "--deployment",
     metavar="NUMBER|UUID",
-    help="Put back what this deployment of the phone brought, as phoneprov history tells it.",
+    help="Deploy the revision of this deployment again; phoneprov history shows the numbers.",
 )
-@click.option("--profile", help="Put back a revision of this profile, a uuid or a name.")
-@click.option("--revision", type=click.IntRange(1, 2**31 - 1), help="Which one of --profile.")
+@click.option("--profile", help="Deploy a revision of this profile (name or uuid).")
+@click.option("--revision", type=click.IntRange(1, 2**31 - 1), help="Revision of --profile.")
 @_wait
 @as_json
 def rollback(
@@ -90,10 +91,10 @@ def rollback(
     wait: bool,
     as_json: bool,
 ) -> None:
-    """Put back what was on the phone MAC before what is there now.
+    """Deploy the previous configuration of the phone MAC again.
 
-    An ordinary switch, with all its steps, to an older revision; what is put back can also be
-    named. Exits like phoneprov switch.
+    A switch with all its steps to the revision before the current one, or to the one that the
+    options name. Same exit codes as phoneprov switch.
 
     \b
       phoneprov rollback 001bd4123456
@@ -101,7 +102,9 @@ def rollback(
       phoneprov rollback 001bd4123456 --profile "Ada at the front desk" --revision 2
     """
     if (profile is None) != (revision is None) or (profile and deployment):
-        raise click.UsageError("--profile and --revision go together, and without --deployment.")
+        raise click.UsageError(
+            "--profile and --revision must be used together, and without --deployment."
+        )
 
     async def work(at: Acting, on_step: OnStep) -> Deployment:
         request = RollbackRequest(
@@ -138,7 +141,7 @@ async def _done(work: Work, *, wait: bool) -> Deployment:
 
 
 class _Shown:
-    """The steps as they are done, on a terminal."""
+    """The progress of the steps, on a terminal."""
 
     def __init__(self) -> None:
         self._progress = Progress(
@@ -160,13 +163,13 @@ class _Shown:
         self._progress.stop()
 
     def step(self, name: StepName, step: Step | None) -> None:
-        """A step begins, or has ended."""
+        """Show that a step began or ended."""
         self._progress.update(
             self._task, description=STEPS[name], advance=1 if step else 0, refresh=True
         )
 
     def waits(self) -> None:
-        """All steps are done, and the phone is waited for."""
+        """Show that all steps are done, and the confirmation is pending."""
         self._progress.update(self._task, description="wait for the phone")
 
 
@@ -174,11 +177,16 @@ def _finish(deployment: Deployment, *, as_json: bool) -> None:
     if as_json:
         print_json(deployment)
     else:
-        table = Table(box=None, show_header=False, pad_edge=False)
-        for step in deployment.steps:
-            ok = "done" if step.ok else "FAILED"
-            table.add_row(STEPS[step.name], ok, f"{step.duration_ms} ms", step.message or "")
-        console().print(table)
+        rows = [
+            (
+                STEPS[step.name],
+                "done" if step.ok else "FAILED",
+                f"{step.duration_ms} ms",
+                step.message or "",
+            )
+            for step in deployment.steps
+        ]
+        table(("", "", "", ""), rows)
         click.echo(f"{what(deployment)}, is on {deployment.mac} as {deployment.place}.")
         click.echo(f"Deployment {deployment.number} of this phone: {how_it_went(deployment)}")
     if not is_seen_through(deployment):

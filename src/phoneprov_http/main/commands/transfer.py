@@ -1,9 +1,10 @@
-"""``phoneprov import`` and ``phoneprov export``: many records at once, as files."""
+"""``phoneprov import`` and ``phoneprov export``: many records as files."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -13,11 +14,13 @@ from typing import TextIO
 
 import click
 
+from phoneprov_adapters.files.configurations import ConfigurationTable
 from phoneprov_adapters.files.csv import CsvTable, CsvWriter
 from phoneprov_adapters.files.pieces import OwnedBy
 from phoneprov_adapters.files.vcard import VcardTable, VcardWriter
 from phoneprov_core.transfer.model import Imported, RowProblem, Table
-from phoneprov_core.transfer.sheets import SHEETS, Sheet
+from phoneprov_core.transfer.profiles import PROFILE_COLUMNS
+from phoneprov_core.transfer.sheets import OWNER, SHEETS, Sheet
 from phoneprov_core.transfer.use_cases import sheet_of
 from phoneprov_http.main.commands.local_access import acting, counting
 
@@ -26,33 +29,88 @@ _VCARD = ("company-directory", "personal-directory")
 _ASTERISK = {"sccp": "chan_sccp", "pjsip": "chan_pjsip"}
 
 
-@click.command("import")
-@_KIND
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Only say what would be done, and what is wrong.")
-@click.option("--keep-going", is_flag=True, help="Leave bad rows out and bring in the others.")
-@click.option("--user", help="Whose contacts these are, for a file that does not say so.")
-def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str | None) -> None:
-    """Bring in the rows of a file: CSV, or vCard (.vcf) for directories.
+_PROFILES = "profiles"
 
-    KIND is users, extensions, phones, kems, company-directory or personal-directory. The first
-    line of a CSV file names the columns. A row that names a record which is there changes it,
-    any other makes a new one; nothing is deleted. When a row is bad, nothing is brought in.
+
+@click.command("import")
+@click.argument("kind", metavar="KIND", type=click.Choice([*SHEETS, _PROFILES]))
+@click.argument("file", type=click.Path(exists=True, allow_dash=True, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Show what would change and what is wrong.")
+@click.option("--keep-going", is_flag=True, help="Skip wrong rows and import the others.")
+@click.option(
+    "--user", help="Owner of the contacts or profiles, unless a column username names it."
+)
+def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str | None) -> None:
+    """Import the rows of a file: CSV, or vCard (.vcf) for directories; - is standard input.
+
+    KIND is users, extensions, phones, kems, company-directory, personal-directory or profiles.
+    The first line of a CSV file names the columns. For profiles, FILE is a configuration, a
+    folder of SEP*.cnf.xml, or a CSV file with a column "file".
+
+    A row that names an existing record changes it, any other row creates a record; nothing is
+    deleted. If a row is wrong, nothing is imported, and the exit code is 1.
+
+    \b
+      phoneprov import phones phones.csv --dry-run
+      phoneprov import personal-directory contacts.vcf --user ada
+      phoneprov import profiles /srv/tftp --user ada
     """
+    if kind == _PROFILES:
+        _import_profiles(file, user, dry_run=dry_run, keep_going=keep_going)
+        return
+    if file.is_dir():
+        raise click.UsageError(f"{file} is a folder; only profiles are imported from a folder.")
     sheet = sheet_of(kind)
-    table: Table = CsvTable(file)
-    if _is_vcard(sheet, file, "auto"):
-        table = VcardTable(file, sheet.columns)
-    if user is not None:
-        if not sheet.owned:
-            raise click.UsageError("--user is for personal-directory only.")
-        table = OwnedBy(table, user)
+    if user is not None and not sheet.owned:
+        raise click.UsageError("--user is for personal-directory and profiles only.")
     try:
-        imported = asyncio.run(_import(kind, table, dry_run=dry_run, keep_going=keep_going))
+        with _readable(file) as path:
+            table: Table = CsvTable(path)
+            if _is_vcard(sheet, file, "auto"):
+                table = VcardTable(path, sheet.columns)
+            if user is not None:
+                table = OwnedBy(table, user)
+            imported = asyncio.run(_import(kind, table, dry_run=dry_run, keep_going=keep_going))
     except OSError as error:
         raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
+    problems = imported.problems
+    if user is not None and any(one.field == OWNER for one in problems):
+        raise click.UsageError(f"--user: there is no user with the name {user!r}.")
+    for problem in problems:
+        click.echo(_line_of(file, problem), err=True)
+    click.echo(_summary(imported, dry_run=dry_run))
+    if problems:
+        sys.exit(1)
+
+
+def _import_profiles(file: Path, user: str | None, *, dry_run: bool, keep_going: bool) -> None:
+    table = ConfigurationTable(file, user)
+    is_csv = file.suffix.lower() in {".csv", ".tsv", ".txt"}
+    if user is None and not is_csv:
+        raise click.UsageError("--user is required: it names the owner of the profiles.")
+
+    async def work() -> Imported:
+        if wrong := await table.unknown_columns():
+            known = ", ".join(("file", *PROFILE_COLUMNS[:-1]))
+            raise click.UsageError(
+                f"{file.name}: {wrong[0]} is not a column of this table; the columns are {known}."
+            )
+        async with acting(watching=False) as at:
+            return await at.use_cases.transfer.profiles(
+                at.actor, table, dry_run=dry_run, keep_going=keep_going
+            )
+
+    try:
+        imported = asyncio.run(work())
+    except OSError as error:
+        raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
+    if imported.total == 0:
+        raise click.UsageError(f"{file} holds no SEP*.cnf.xml.")
+    if user is not None and any(one.field == OWNER for one in imported.problems):
+        raise click.UsageError(f"--user: there is no user with the name {user!r}.")
     for problem in imported.problems:
-        click.echo(_told(file, problem), err=True)
+        field = f"{problem.field} " if problem.field else ""
+        click.echo(f"{table.place(problem.line)}: {field}{problem.message}.", err=True)
     click.echo(_summary(imported, dry_run=dry_run))
     if imported.problems:
         sys.exit(1)
@@ -60,22 +118,27 @@ def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str
 
 @click.command("export")
 @_KIND
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path))
 @click.option(
     "--format",
     "format_",
     type=click.Choice(["auto", "csv", "vcard", "sccp", "pjsip"]),
     default="auto",
     show_default=True,
-    help="sccp and pjsip are files that Asterisk reads; auto is vcard for .vcf, else csv.",
+    help="sccp and pjsip are configuration files of Asterisk; auto is vcard for .vcf, else csv.",
 )
-@click.option("--with-secrets", is_flag=True, help="With the passwords of extensions.")
-@click.option("--context", default="default", show_default=True, help="Of PJSIP endpoints.")
+@click.option("--with-secrets", is_flag=True, help="Include the passwords of extensions.")
+@click.option("--context", default="default", show_default=True, help="Context of PJSIP endpoints.")
 def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: str) -> None:
-    """Write what is there to a file, which takes the place of one of that name.
+    """Export all records of a kind to a file; - is standard output.
 
-    KIND is users, extensions, phones, kems, company-directory or personal-directory. Passwords
-    of users never leave. A file with secrets is readable for its owner alone.
+    KIND is users, extensions, phones, kems, company-directory or personal-directory. An existing
+    file is replaced when the export is complete; a pipe or device is written to. Passwords of
+    users are never exported. Only its owner can read a file with secrets.
+
+    \b
+      phoneprov export phones phones.csv
+      phoneprov export company-directory - --format vcard
     """
     sheet = sheet_of(kind)
     if with_secrets and not sheet.secret:
@@ -85,7 +148,7 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
     if format_ == "vcard" and kind not in _VCARD:
         raise click.UsageError("--format vcard is for directories only.")
     try:
-        with _replacing(file, private=with_secrets) as out:
+        with _written(file, private=with_secrets) as out:
             if format_ in _ASTERISK:
                 work = _asterisk(_ASTERISK[format_], out, context, with_secrets=with_secrets)
             else:
@@ -98,7 +161,7 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
         raise click.UsageError(f"--context: {error}.") from None
     for line in left_out:
         click.echo(f"phoneprov: {line}", err=True)
-    click.echo(f"{count} record(s) were written to {file}.")
+    click.echo(f"{count} record(s) were written to {file}.", err=str(file) == "-")
     if left_out:
         sys.exit(1)
 
@@ -157,8 +220,17 @@ def _is_vcard(sheet: Sheet, file: Path, format_: str) -> bool:
 
 
 @contextmanager
-def _replacing(file: Path, *, private: bool) -> Iterator[TextIO]:
-    """A file that takes the place of ``file`` when it is whole, or is none."""
+def _written(file: Path, *, private: bool) -> Iterator[TextIO]:
+    """Standard output for ``-``; what exists at ``file`` if that is no regular file (a pipe, a
+    device); else a new file that replaces ``file``, or the target of a link, when complete."""
+    if str(file) == "-":
+        yield sys.stdout
+        return
+    if _is_special(file):
+        with file.open("w", encoding="utf-8", newline="") as special:
+            yield special
+        return
+    file = file.resolve()
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as out:
@@ -175,19 +247,41 @@ def _replacing(file: Path, *, private: bool) -> Iterator[TextIO]:
         raise
 
 
-def _told(file: Path, problem: RowProblem) -> str:
+def _is_special(file: Path) -> bool:
+    # /dev/stdout leads to a regular file when the output is redirected to one; to replace that
+    # file would leave the open descriptor with the old one.
+    if Path(os.path.normpath(file.absolute())).parts[1:2] in {("dev",), ("proc",)}:
+        return True
+    return file.exists() and not file.is_file()
+
+
+@contextmanager
+def _readable(file: Path) -> Iterator[Path]:
+    """The file; for ``-`` and pipes, which can be read only once, a copy of their content."""
+    if str(file) != "-" and file.is_file():
+        yield file
+        return
+    with tempfile.NamedTemporaryFile(prefix="phoneprov-import-") as copy:
+        with click.open_file(str(file), "rb") as content:
+            shutil.copyfileobj(content, copy)
+        copy.flush()
+        yield Path(copy.name)
+
+
+def _line_of(file: Path, problem: RowProblem) -> str:
     field = f"{problem.field} " if problem.field else ""
-    return f"{file.name}:{problem.line}: {field}{problem.message}."
+    name = "stdin" if str(file) == "-" else file.name
+    return f"{name}:{problem.line}: {field}{problem.message}."
 
 
 def _summary(imported: Imported, *, dry_run: bool) -> str:
     bad = len({problem.line for problem in imported.problems})
     counts = (
-        f"{imported.created} new, {imported.updated} changed, {imported.unchanged} as they were, "
-        f"{bad} bad"
+        f"{imported.created} new, {imported.updated} changed, {imported.unchanged} unchanged, "
+        f"{bad} wrong"
     )
     if imported.written:
         return f"Imported: {counts}."
     if dry_run:
-        return f"Nothing was written. An import would find: {counts}."
+        return f"Dry run, nothing was written: {counts}."
     return f"Nothing was written: {counts}."

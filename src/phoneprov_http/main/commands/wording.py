@@ -1,4 +1,4 @@
-"""Deployments in words."""
+"""Deployments as text for people."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ STEPS = {
 
 
 def what(deployment: Deployment) -> str:
-    """What was put onto the phone."""
+    """Profile and revision of a deployment."""
     return f"{deployment.profile_name}, revision {deployment.revision}"
 
 
 def how_it_went(deployment: Deployment, *, briefly: bool = False) -> str:
-    """What became of it, in one line; ``briefly`` without what a phone that is back said."""
+    """The outcome in one line; ``briefly`` without the message of the confirmation."""
     match deployment.outcome:
         case Outcome.RUNNING:
-            return "under way"
+            return "running"
         case Outcome.FAILED:
-            step = STEPS[deployment.failed_step] if deployment.failed_step else "the beginning"
+            step = STEPS[deployment.failed_step] if deployment.failed_step else "start"
             return f"failed at {step}: {deployment.message}"
+        case Outcome.UNKNOWN:
+            return f"outcome unknown, the old file or the new one is there: {deployment.message}"
         case Outcome.INTERRUPTED if deployment.place is None:
-            return "interrupted; the old file or the new one is there, whole"
+            return "interrupted; either the old or the new file is in place, complete"
         case Outcome.INTERRUPTED:
-            return "interrupted when the file was in place"
+            return "interrupted after the new file was in place"
         case Outcome.DEPLOYED:
             return f"deployed, {_restarted(deployment, briefly=briefly)}"
 
 
 def is_seen_through(deployment: Deployment) -> bool:
-    """Whether the phone was restarted and nothing speaks against its having come back."""
+    """Whether the phone was restarted, and the confirmation did not fail."""
     return (
         deployment.restart == RESTARTED
         and deployment.confirmation is not Confirmation.NOT_CONFIRMED
@@ -49,7 +51,7 @@ def _restarted(deployment: Deployment, *, briefly: bool) -> str:
         case Confirmation.NONE:
             return "restarted"
         case Confirmation.PENDING:
-            return "restarted; the phone is waited for"
+            return "restarted; confirmation pending"
         case Confirmation.CONFIRMED:
             return "restarted, confirmed" if briefly else f"restarted, confirmed: {message}"
         case Confirmation.NOT_CONFIRMED:
@@ -57,5 +59,5 @@ def _restarted(deployment: Deployment, *, briefly: bool) -> str:
 
 
 def moment(shown: str) -> str:
-    """A moment to the second, in UTC."""
+    """A timestamp without fractions of a second, in UTC."""
     return shown[:19].replace("T", " ")

@@ -19,11 +19,11 @@ _MOST_WAITING = 20_000
 """Lines, some megabytes."""
 _LAST_SECONDS = 2.0
 _WHOLE = getattr(select, "PIPE_BUF", 512)
-"""So many bytes reach a pipe in one piece, whoever else writes to it."""
+"""Bytes that reach a pipe in one piece, also while other processes write to it."""
 
 
 class JsonLines(logging.Formatter):
-    """One event, one line. JSON escapes line ends, so that no text can pose as an event."""
+    """One event, one line. JSON escapes line ends, so that no text can forge an event."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,14 +55,14 @@ class JsonLines(logging.Formatter):
         return f"{self._second_shown}.{int((moment - second) * 1000):03d}Z"
 
 
-class LinesBesideTheLoop(logging.Handler):
+class LogThread(logging.Handler):
     """Writes lines to a file descriptor from a thread of its own, many at a time.
 
-    Whoever logs never waits, neither for a pipe that nobody reads nor for the interpreter,
-    which each write would hand to another thread. Lines wait for a tenth of a second; warnings
-    and errors send off themselves and what waits before them. What is more than a stuck reader
-    leaves room for, or cannot be written because the disk is full, is dropped and counted, and
-    the log says so when it can.
+    The caller never waits, neither for a pipe that is not read nor for the interpreter, which
+    each write would hand to another thread. Lines are held for a tenth of a second; a warning
+    or an error is written at once, with the lines before it. Lines that a stuck reader leaves no
+    room for, or that a full disk refuses, are dropped and counted; the log reports their number
+    as soon as it can be written.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -80,7 +80,7 @@ class LinesBesideTheLoop(logging.Handler):
         atexit.register(self.close)
 
     def createLock(self) -> None:  # noqa: N802 - the library's name
-        """None is needed: to append is one step."""
+        """No lock is needed: appending is one step."""
         self.lock = None
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -99,12 +99,12 @@ class LinesBesideTheLoop(logging.Handler):
             self._now.set()
 
     def flush(self) -> None:
-        """Have what waits written soon."""
+        """Write waiting lines soon."""
         self._some.set()
         self._now.set()
 
     def close(self) -> None:
-        """Write what waits, for two seconds at most."""
+        """Write waiting lines, for two seconds at most."""
         self._closing = True
         self.flush()
         self._thread.join(_LAST_SECONDS)
@@ -146,20 +146,20 @@ class LinesBesideTheLoop(logging.Handler):
         while content:
             try:
                 content = content[os.write(self._descriptor, content) :]
-            except BlockingIOError:  # somebody who has it too made it so
+            except BlockingIOError:  # another process that shares it made it so
                 select.select([], [self._descriptor], [])
-            except OSError:  # a full disk, or standard error is gone: nobody can be told now
+            except OSError:  # a full disk, or standard error is closed
                 return False
         return True
 
 
 def set_up_logs() -> None:
-    """Send the events of this service to standard error."""
-    logger = logging.getLogger("phoneprov")
-    for handler in logger.handlers:
+    """Send events to standard error: those of this service, and warnings of its libraries."""
+    root = logging.getLogger()
+    for handler in [handler for handler in root.handlers if isinstance(handler, LogThread)]:
+        root.removeHandler(handler)
         handler.close()
-    logger.handlers = [LinesBesideTheLoop(2)]
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
-    # Nobody shows them, and each event would look them up.
+    root.addHandler(LogThread(2))
+    logging.getLogger("phoneprov").setLevel(logging.INFO)
+    # No line shows them, and each event would look them up.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False

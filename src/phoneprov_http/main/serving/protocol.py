@@ -1,33 +1,43 @@
-"""uvicorn's HTTP protocol with the bounds it lacks.
+"""uvicorn's HTTP protocol with the bounds that it lacks.
 
-uvicorn waits for ever for the rest of a request, for the next one after a stray line end, and
-for a client to take its reply; it takes fields and requests in a queue without end, and fields
-behind a body for fields of the request. Here
+uvicorn waits without end for the rest of a request, for the next request after a stray line end
+and for a client to read its reply. It queues fields and requests without limit, takes trailers
+for fields of the request, and leaves out the body of a request that asks for an upgrade, so
+that the body is parsed as the next request. Here
 
 - a request arrives whole within ``ARRIVAL_SECONDS``, its line and fields within
   ``LARGEST_HEAD`` bytes and ``MOST_FIELDS``, and names one host;
-- fields behind a body are passed over;
-- at most ``MOST_WAITING`` requests wait behind the one that is answered;
-- a client that does not read is cut off (see ``reader.py``);
-- what is no HTTP at all is answered in the envelope like everything else, but never in the
-  middle of another reply.
+- trailers are ignored;
+- ``Upgrade`` is ignored, as RFC 9110 section 7.8 allows;
+- at most ``MOST_WAITING`` requests are queued after the one that is being answered;
+- a client that does not read is cut off (see ``slow_readers.py``);
+- connections are bounded (see ``connections.py``);
+- malformed requests are answered in the envelope like every failure, and logged, but never
+  within another reply.
 
-Told to stop, uvicorn closes a connection that is between two requests at once, also when the
-next is on its way. Here it stays open for ``SILENCE_SECONDS``, and whatever comes is answered.
+When it is stopped, uvicorn closes a connection between two requests at once, even if the next
+request is on its way. Here it stays open for ``SILENCE_SECONDS``, and what arrives is answered.
 """
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
+import logging
+import os
 import uuid
+from asyncio import AbstractEventLoop, TimerHandle, Transport
 from typing import Any
 
+import httptools
 import msgspec
+from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
 
 from phoneprov_http.frame import HEADERS
-from phoneprov_http.main.serving.listener import readable
+from phoneprov_http.main.serving.connections import Connections
 from phoneprov_http.main.serving.slow_readers import ReaderWatch
+from phoneprov_http.main.serving.sockets import readable
 from phoneprov_http.replies import ErrorEnvelope, ErrorInfo
 
 ARRIVAL_SECONDS = 20.0
@@ -35,39 +45,66 @@ LARGEST_HEAD = 64 * 1024
 MOST_FIELDS = 100
 MOST_WAITING = 16
 SILENCE_SECONDS = 1.0
+BUSY_SECONDS = 5
 
 _NO_HTTP = "The request is not valid HTTP."
 _TOO_LARGE = "The header fields are too large."
+_BUSY = "The server has too many open connections. Try again later."
+
+log = logging.getLogger("phoneprov.connections")
 
 
 class _Objection(Exception):
-    """Something in the request that the parser lets pass. The parser turns it into an error
-    of its own, so that the reason is kept aside."""
+    """A fault that the parser lets pass. The parser turns it into an error of its own, so the
+    reason is kept in the protocol."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection."""
+    """One connection. ``bounds`` are shared by all connections of the process."""
 
-    _arrival: asyncio.TimerHandle | None = None
+    _arrival: TimerHandle | None = None
     _reader: ReaderWatch
     _answering: RequestResponseCycle | None = None
     _objection: str | None = None
     _refused = False
     _in_head = False
+    _upgrading = b""
+    """The request line of a request for an upgrade, until it is parsed as one without."""
     _head_size = 0
     _idle_size = 0
     _has_begun = False
     _silent_until: float | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: AbstractEventLoop | None = None,
+        *,
+        bounds: Connections,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._bounds = bounds
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._reader = ReaderWatch(self.loop, transport)
+        if not self._bounds.admit(self, self.client[0] if self.client else None):
+            self._refuse_busy()
+            return
         self._await_arrival()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._bounds.leave(self)
         self._arrived()
         self._reader.stop()
         super().connection_lost(exc)
+
+    def abort(self) -> None:
+        """Close the connection now, in favour of another one."""
+        self._refused = True
+        self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
         if self._refused:
@@ -77,9 +114,34 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._idle_size > LARGEST_HEAD + len(data):
             self.send_400_response(_TOO_LARGE)
             return
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        try:
+            self._feed(data)
+        except httptools.HttpParserError:
+            self.send_400_response(_NO_HTTP)
+            return
         if self._arrival is None and not self._is_answering() and not self.transport.is_closing():
             self._await_arrival()
+
+    def _feed(self, data: bytes) -> None:
+        """Parse, with each request for an upgrade parsed again as one without."""
+        while True:
+            try:
+                self.parser.feed_data(data)
+            except httptools.HttpParserUpgrade as upgrade:
+                rest = data[upgrade.args[0] :]
+            else:
+                return
+            # The parser ended the request after its head, even if it announces a body.
+            head, self._upgrading = self._head_without_upgrade(), b""
+            self.parser = httptools.HttpRequestParser(self)
+            self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+            self.parser.feed_data(head)
+            data = rest
+
+    def _head_without_upgrade(self) -> bytes:
+        fields = [b"%s: %s" % field for field in self.headers if field[0] != b"upgrade"]
+        return b"\r\n".join([self._upgrading, *fields, b"", b""])
 
     def on_message_begin(self) -> None:
         self._in_head, self._head_size, self._idle_size = True, 0, 0
@@ -109,6 +171,12 @@ class BoundedProtocol(HttpToolsProtocol):
             self._object(_NO_HTTP)
         if hosts > 1 or (version == "1.1" and not hosts):
             self._object("The request must name one host.")
+        if self.parser.should_upgrade():
+            method = self.parser.get_method()
+            if method == b"CONNECT":
+                self._object(_NO_HTTP)
+            self._upgrading = b"%s %s HTTP/%s" % (method, self.url, version.encode())
+            return
         super().on_headers_complete()
         if self._silent_until is not None:
             self.cycle.keep_alive = False
@@ -118,14 +186,25 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
+        if self._upgrading:
+            return
         self._idle_size = 0
         self._arrived()
         self._has_begun = False
+        if self._is_answering():
+            self._bounds.work(self)
         super().on_message_complete()
+        # The parser took a trailer ``Connection: close`` for a field, and passes over what follows.
+        if self.cycle.keep_alive and not self.parser.should_keep_alive():
+            self.cycle.keep_alive = False
+            if self.cycle.response_complete:
+                self._close()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._watch_if_closing()
+        if not self._is_answering():
+            self._bounds.wait(self)
 
     def timeout_keep_alive_handler(self) -> None:
         super().timeout_keep_alive_handler()
@@ -141,33 +220,44 @@ class BoundedProtocol(HttpToolsProtocol):
             self._reader.stop()
 
     def shutdown(self) -> None:
-        """Finish: answer what has begun to arrive, and close. To be called until it is closed."""
+        """Answer what has begun to arrive, then close. Called repeatedly until it is closed."""
         now = self.loop.time()
         if self._silent_until is None:
             self._silent_until = now + SILENCE_SECONDS
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and not cycle.response_complete:
-            # A reply on its way has said that the connection is kept: one more may follow it.
+            # A reply that has begun has announced a kept connection: one more may follow it.
             cycle.keep_alive &= cycle.response_started
         elif not self._has_begun and now >= self._silent_until and not self._has_more():
             self._close()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no request in the form of every other failure, and close.
+        """Answer a malformed request in the envelope, and close.
 
-        While an earlier request is answered, nothing may come in between: then the connection
-        is closed behind that answer.
+        While an earlier request is being answered nothing may come in between: then the
+        connection is closed after that reply.
         """
-        objection = self._objection or (_NO_HTTP if msg.startswith("Invalid") else msg)
+        objection = self._objection or msg
         self._refused = True
         self._arrived()
+        client = self.client[0] if self.client else None
+        log.info("malformed request", extra={"fields": {"client_ip": client, "reason": objection}})
         answering = self._answering
         if answering is not None and self._is_answering() and not answering.more_body:
-            self._close_behind(answering)
+            self._close_after(answering)
             return
         if answering is None or answering.response_complete or not answering.response_started:
-            self.transport.write(_malformed(objection))
+            self.transport.write(_failure(b"400 Bad Request", "malformed", objection))
         self._close()
+
+    def _refuse_busy(self) -> None:
+        """Answer 503 and close, all at once: the open file is needed for others."""
+        self._refused = True
+        retry = (b"retry-after", b"%d" % BUSY_SECONDS)
+        reply = _failure(b"503 Service Unavailable", "unavailable", _BUSY, retry)
+        with contextlib.suppress(OSError):  # the client is gone
+            os.write(self.transport.get_extra_info("socket").fileno(), reply)
+        self.transport.abort()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._answering = cycle
@@ -184,8 +274,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def _is_answering(self) -> bool:
         return self._answering is not None and not self._answering.response_complete
 
-    def _close_behind(self, cycle: RequestResponseCycle) -> None:
-        """Take nothing more, and close when this request is answered."""
+    def _close_after(self, cycle: RequestResponseCycle) -> None:
+        """Accept nothing more, and close when this request is answered."""
         self._refused = True
         cycle.keep_alive = False
         self.pipeline.clear()
@@ -209,7 +299,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._object(_TOO_LARGE)
 
     def _has_more(self) -> bool:
-        """Whether something came in that nobody has looked at."""
+        """Whether something arrived that was not read yet."""
         fd: int = self.transport.get_extra_info("socket").fileno()
         return fd >= 0 and readable(fd)
 
@@ -225,21 +315,22 @@ class BoundedProtocol(HttpToolsProtocol):
     def _is_late(self) -> None:
         self._arrival = None
         if self._answering is not None and self._is_answering() and not self._answering.more_body:
-            self._close_behind(self._answering)
+            self._close_after(self._answering)
         else:
             self._close()
 
 
-def _malformed(objection: str) -> bytes:
+def _failure(status: bytes, code: str, message: str, *more: tuple[bytes, bytes]) -> bytes:
     request_id = uuid.uuid4().hex
-    error = ErrorInfo("malformed", (), request_id)
-    body = msgspec.json.encode(ErrorEnvelope(False, objection, None, error))
+    error = ErrorInfo(code, (), request_id)
+    body = msgspec.json.encode(ErrorEnvelope(False, message, None, error))
     fields = [
         *HEADERS,
+        *more,
         (b"content-type", b"application/json"),
         (b"x-request-id", request_id.encode()),
         (b"content-length", b"%d" % len(body)),
         (b"connection", b"close"),
     ]
     head = b"".join(b"%s: %s\r\n" % field for field in fields)
-    return b"HTTP/1.1 400 Bad Request\r\n" + head + b"\r\n" + body
+    return b"HTTP/1.1 " + status + b"\r\n" + head + b"\r\n" + body

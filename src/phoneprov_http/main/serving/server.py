@@ -1,110 +1,131 @@
-"""uvicorn's server, stopping in such a way that no request is dropped.
+"""uvicorn's server with a stop that answers every request it has accepted.
 
-uvicorn closes its socket while connections wait in the kernel's queue, and closes a kept
-connection in the very moment in which its next request may come in. Here, once told to stop:
+uvicorn closes a kept connection at the moment in which its next request may arrive, and raises
+the signal again after the stop. Here a stop
 
-1. Nobody new is let in, and who waits in the queue is still accepted.
-2. Every reply says ``Connection: close`` from now on. A kept connection is left open a moment
-   longer, for a request that is on its way.
-3. Requests that have begun to arrive are answered, within ``STOP_SECONDS`` altogether.
+1. closes the listening socket. Connections that the kernel has made and the server has not
+   accepted are reset, unless another process (systemd, a parent) holds the socket open: then
+   they wait for the next server;
+2. announces ``Connection: close`` in every reply, and leaves a kept connection open a moment
+   longer, for a request that is on its way;
+3. answers requests that have begun to arrive, within ``STOP_SECONDS`` in all.
 
-What remains is HTTP's own: a client that says nothing for ``SILENCE_SECONDS`` and sends its
-request in the instant in which its connection is closed learns that it was closed unanswered.
+A client that is silent for ``SILENCE_SECONDS`` and sends its request at the instant in which its
+connection is closed gets no answer: HTTP/1.1 cannot prevent this.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import gc
+import logging
 import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import uvicorn
-from uvicorn.server import HANDLED_SIGNALS
 
 from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
-from phoneprov_http.main.serving.listener import let_nobody_in, somebody_waits
+from phoneprov_http.main.serving.connections import Connections, Network, raise_file_limit
+from phoneprov_http.main.serving.protocol import BoundedProtocol
+
+log = logging.getLogger("phoneprov.server")
 
 STOP_SECONDS = DRAIN_SECONDS + 1
-_HANDSHAKE_SECONDS = 0.1
-"""How long a connection may take that is half-way made."""
-_QUEUE_SECONDS = 1.0
 _IMPATIENCE_SECONDS = 1.0
 _TICK = 0.02
 
 
+def stop_signals() -> list[signal.Signals]:
+    """The signals that stop the server. SIGHUP is left alone if it is ignored (nohup)."""
+    signals = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signals.append(signal.SIGHUP)
+    return signals
+
+
 class Server(uvicorn.Server):
-    """Serves on one socket. ``alone`` unless other processes serve on the same; ``on_started``
-    is called when it serves."""
+    """Serves on these sockets. ``on_started`` is called when it accepts connections."""
 
     def __init__(
         self,
-        config: uvicorn.Config,
-        listener: socket.socket,
+        listeners: Sequence[socket.socket],
+        trusted_proxies: Sequence[Network] = (),
         *,
-        alone: bool = True,
-        on_started: Callable[[], None] | None = None,
+        on_started: Callable[[], None],
     ) -> None:
-        super().__init__(config)
-        self._listener = listener
-        self._alone = alone
+        self._bounds = Connections.within(raise_file_limit(), trusted_proxies)
+        super().__init__(
+            uvicorn.Config(
+                "phoneprov_http.main.serving.asgi:make_app",
+                factory=True,
+                http=functools.partial(BoundedProtocol, bounds=self._bounds),  # type: ignore[arg-type]
+                ws="none",
+                lifespan="on",
+                # Only PHONEPROV_TRUSTED_PROXIES are believed, by the application.
+                proxy_headers=False,
+                server_header=False,
+                access_log=False,
+                log_config=None,
+                log_level="warning",
+            )
+        )
+        self._listeners = listeners
         self._on_started = on_started
         self._has_begun = False
-        self._told_at: float | None = None
+        self._stopped_at: float | None = None
 
     def run(self, sockets: object = None) -> None:  # noqa: ARG002 - it has its own
-        """Serve until told to stop."""
-        # What the start makes stays: the collector would look through it again and again.
+        """Serve until it is stopped."""
+        # Objects made at the start stay: the collector would look through them again and again.
         gc.disable()
         super().run()
 
     async def startup(self, sockets: object = None) -> None:  # noqa: ARG002 - it has its own
         """Open the application, then listen."""
         self._has_begun = True
-        await super().startup([self._listener])
+        await super().startup(list(self._listeners))
         gc.enable()
-        if self._on_started is not None:
-            self._on_started()
+        _event(
+            "serving",
+            connections=self._bounds.most,
+            connections_per_address=self._bounds.most_of_one,
+        )
+        self._on_started()
 
     async def shutdown(self, sockets: object = None) -> None:  # noqa: ARG002 - it has its own
-        """Finish what was begun, then close the application."""
+        """Finish the requests that have begun, then close the application."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + STOP_SECONDS
-        await self._empty_queue()
         for server in self.servers:
             server.close()
-        self._listener.close()
-        while self._is_at_work() and not self.force_exit and loop.time() < deadline:
+        for listener in self._listeners:
+            listener.close()
+        _event(
+            "stopping: accepted requests are finished",
+            connections=len(self.server_state.connections),
+        )
+        is_at_work = True  # connections accepted last are not yet known
+        while is_at_work and not self.force_exit and loop.time() < deadline:
             for connection in list(self.server_state.connections):
                 connection.shutdown()
             await asyncio.sleep(_TICK)
+            is_at_work = bool(self.server_state.connections or self.server_state.tasks)
+        unfinished = len(self.server_state.tasks)
         for task in self.server_state.tasks:
             task.cancel()
         if not self.force_exit:
             await self.lifespan.shutdown()
-
-    async def _empty_queue(self) -> None:
-        if self._alone:
-            let_nobody_in(self._listener)
-        await asyncio.sleep(_HANDSHAKE_SECONDS)
-        # Others that serve on the same socket may let new ones in all the time.
-        for _ in range(round(_QUEUE_SECONDS / _TICK)):
-            if not somebody_waits(self._listener):
-                break
-            await asyncio.sleep(_TICK)
-
-    def _is_at_work(self) -> bool:
-        return bool(self.server_state.connections or self.server_state.tasks)
+        _event("stopped", unfinished_requests=unfinished)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop when told to. The signal is not raised again afterwards: who did as told ends
-        with 0."""
-        before = {number: signal.signal(number, self.handle_exit) for number in HANDLED_SIGNALS}
+        """Stop at a signal. It is not raised again afterwards: the process ends with 0."""
+        before = {number: signal.signal(number, self.handle_exit) for number in stop_signals()}
         try:
             yield
         finally:
@@ -112,13 +133,17 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
     def handle_exit(self, sig: int, _frame: object) -> None:
-        """Stop; at once, at Ctrl-C for a second time. A Ctrl-C in a terminal reaches every
-        process, and a worker is told by its supervisor as well: that is not impatience."""
+        """Stop; at a second Ctrl-C, at once. A Ctrl-C in a terminal reaches every process, and
+        the supervisor stops its workers as well: that is not a second one."""
         if not self._has_begun:
             sys.exit(0)
         now = time.monotonic()
-        if self._told_at is None:
-            self._told_at = now
+        if self._stopped_at is None:
+            self._stopped_at = now
             self.should_exit = True
-        elif sig == signal.SIGINT and now - self._told_at > _IMPATIENCE_SECONDS:
+        elif sig == signal.SIGINT and now - self._stopped_at > _IMPATIENCE_SECONDS:
             self.force_exit = True
+
+
+def _event(event: str, **fields: object) -> None:
+    log.info(event, extra={"fields": fields})

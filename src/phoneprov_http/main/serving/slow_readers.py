@@ -1,4 +1,4 @@
-"""Clients that ask and then do not take the answer."""
+"""Clients that do not read their replies."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import termios
 
 LOOK_SECONDS = 10.0
 LEAST_READ = 32 * 1024
-"""Bytes that a client must take between two looks, while there are any for it."""
+"""Bytes that a client must read between two checks, if more wait for it."""
 
 
 class ReaderWatch:
-    """Cuts off the client of a connection that holds up what waits for it.
+    """Aborts a connection whose client does not read.
 
-    A reply that waits holds memory, and a connection that is to be closed stays open until
-    the last byte went out: uvicorn waits for both as long as it takes.
+    A waiting reply holds memory, and a closing connection stays open until its last byte is
+    sent: uvicorn waits for both without limit.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, transport: asyncio.Transport) -> None:
@@ -27,13 +27,13 @@ class ReaderWatch:
         self._waiting = 0
 
     def start(self) -> None:
-        """From now on nothing is written, and what was written has to go out."""
+        """Start to check that waiting bytes are read."""
         if self._timer is None:
             self._waiting = self._bytes_waiting()
             self._timer = self._loop.call_later(LOOK_SECONDS, self._look)
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop checking."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -46,11 +46,11 @@ class ReaderWatch:
             self._transport.abort()
 
     def _bytes_waiting(self) -> int:
-        """What the client has not taken, be it here or in the kernel, which takes megabytes at
-        a time and would look like a client that sleeps in between."""
+        """Bytes not read by the client, here and in the kernel, which takes megabytes at a time
+        and would look like a client that pauses."""
         waiting = self._transport.get_write_buffer_size()
         fd = self._transport.get_extra_info("socket").fileno()
         if fd >= 0:
-            with contextlib.suppress(OSError):  # Not every system tells.
+            with contextlib.suppress(OSError):  # not every system reports it
                 waiting += struct.unpack("i", fcntl.ioctl(fd, termios.TIOCOUTQ, bytes(4)))[0]
         return waiting

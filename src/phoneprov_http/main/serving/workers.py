@@ -1,8 +1,9 @@
-"""Several processes that serve side by side on one socket, and the one that watches them."""
+"""Worker processes that serve on the same sockets, and the supervisor that replaces them."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import multiprocessing
 import os
@@ -10,59 +11,67 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import connection
 from multiprocessing.context import SpawnProcess
 
-from phoneprov_http.main.serving.listener import let_nobody_in
-from phoneprov_http.main.serving.server import STOP_SECONDS
+from phoneprov_http.main.serving.server import STOP_SECONDS, stop_signals
 
 log = logging.getLogger("phoneprov.workers")
 
-Serve = Callable[[socket.socket, Callable[[], None]], None]
-"""Serves in a worker process: it is given the socket, and what to call when it serves."""
+Serve = Callable[[Sequence[socket.socket], Callable[[], None]], None]
+"""Serves in a worker process: takes the sockets, and what to call when it accepts connections."""
 
 _PAUSE_SECONDS = 1.0
 """Between the starts of workers that end at once."""
-_LEAVE_SECONDS = STOP_SECONDS + 10
-"""How long a worker may take to stop: requests, then what goes on without them."""
+LEAVE_SECONDS = STOP_SECONDS + 10
+"""How long a worker may take to stop: requests first, then work without a client."""
 
 _context = multiprocessing.get_context("spawn")
 
 
 class Workers:
-    """``count`` processes that run ``serve``, a function of a module. One that ends is followed
-    by another."""
+    """``count`` processes that run ``serve``, a function of a module. A worker that ends is
+    replaced. ``on_started`` is called when the first one serves."""
 
-    def __init__(self, serve: Serve, count: int, listener: socket.socket) -> None:
+    def __init__(
+        self,
+        serve: Serve,
+        count: int,
+        listeners: Sequence[socket.socket],
+        on_started: Callable[[], None],
+    ) -> None:
         self._serve = serve
         self._count = count
-        self._listener = listener
-        self._served = _context.Event()
+        self._listeners = listeners
+        self._on_started = on_started
+        self._ready, self._said_by_workers = _context.Pipe(duplex=False)
+        self._has_served = False
         self._processes: list[SpawnProcess] = []
         self._started_at = 0.0
-        self._told_to_stop = False
+        self._is_stopped = False
 
     def run(self) -> bool:
-        """Until told to stop by SIGTERM or SIGINT: True. False when the first could not even
-        start, which the next could not either."""
-        with self._signals() as told:
+        """Run until a signal stops it: True. False if the workers fail before one has served,
+        since their replacements would fail too."""
+        with self._signals() as stopped:
             self._processes = [self._start() for _ in range(self._count)]
             could_start = True
-            while could_start and not self._told_to_stop:
-                connection.wait([told, *(process.sentinel for process in self._processes)])
-                could_start = self._replace_ended(told)
+            while could_start and not self._is_stopped:
+                connection.wait(
+                    [stopped, self._ready, *(process.sentinel for process in self._processes)]
+                )
+                self._note_served()
+                could_start = self._replace_ended(stopped)
             self._stop()
         return could_start
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[socket.socket]:
-        """What becomes readable when a signal comes."""
+        """A socket that becomes readable when a signal arrives."""
         reading, writing = socket.socketpair()
         writing.setblocking(False)
-        before = {
-            number: signal.signal(number, self._told) for number in (signal.SIGTERM, signal.SIGINT)
-        }
+        before = {number: signal.signal(number, self._stop_soon) for number in stop_signals()}
         wakeup = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
         try:
             yield reading
@@ -73,55 +82,63 @@ class Workers:
             reading.close()
             writing.close()
 
-    def _told(self, *_: object) -> None:
-        self._told_to_stop = True
+    def _stop_soon(self, *_: object) -> None:
+        self._is_stopped = True
 
     def _start(self) -> SpawnProcess:
         process = _context.Process(
-            target=_work, args=(self._serve, self._listener, self._served), daemon=True
+            target=_work, args=(self._serve, self._listeners, self._said_by_workers), daemon=True
         )
         process.start()
         self._started_at = time.monotonic()
         return process
 
-    def _replace_ended(self, told: socket.socket) -> bool:
+    def _note_served(self) -> None:
+        while self._ready.poll():
+            self._ready.recv_bytes()
+            if not self._has_served:
+                self._has_served = True
+                self._on_started()
+
+    def _replace_ended(self, stopped: socket.socket) -> bool:
         for place, process in enumerate(self._processes):
-            if self._told_to_stop:
+            if self._is_stopped:
                 break
             if process.is_alive():
                 continue
-            if not self._served.is_set():
+            if not self._has_served:
                 return False
-            log.error("A worker process ended (%s); another takes its place.", process.exitcode)
+            log.error("a worker process ended (%s) and is replaced", process.exitcode)
             rest = self._started_at + _PAUSE_SECONDS - time.monotonic()
             if rest > 0:
-                connection.wait([told], rest)
-            if not self._told_to_stop:
+                connection.wait([stopped], rest)
+            if not self._is_stopped:
                 self._processes[place] = self._start()
         return True
 
     def _stop(self) -> None:
-        let_nobody_in(self._listener)
         for process in self._processes:
             process.terminate()
-        # From here on the workers alone hold it, until each has emptied its queue.
-        self._listener.close()
-        deadline = time.monotonic() + _LEAVE_SECONDS
+        for listener in self._listeners:
+            listener.close()
+        deadline = time.monotonic() + LEAVE_SECONDS
         for process in self._processes:
             process.join(max(0.0, deadline - time.monotonic()))
             if process.is_alive():
-                log.error("A worker process did not stop in time and was ended.")
+                log.error("a worker process did not stop in time and was killed")
                 process.kill()
                 process.join()
 
 
-def _work(serve: Serve, listener: socket.socket, served: threading.Event) -> None:
+def _work(
+    serve: Serve, listeners: Sequence[socket.socket], supervisor: connection.Connection
+) -> None:
     threading.Thread(target=_leave_with_supervisor, daemon=True).start()
-    serve(listener, served.set)
+    serve(listeners, functools.partial(supervisor.send_bytes, b"serving"))
 
 
 def _leave_with_supervisor() -> None:
-    """A worker without a supervisor would hold the port against the next start."""
+    """Stop when the supervisor is gone: a worker would keep the port from the next start."""
     supervisor = multiprocessing.parent_process()
     assert supervisor is not None
     supervisor.join()

@@ -1,0 +1,318 @@
+"""The connection to Asterisk's manager interface, shared by everything in this process.
+
+One login serves actions, lists and events at the same time: with ``allowmultiplelogin = no`` in
+manager.conf a second login of the same account is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, suppress
+from typing import Protocol
+
+from msgspec import Struct
+
+from phoneprov_adapters.asterisk.settings import ManagerSettings, tls_of
+from phoneprov_adapters.asterisk.wire import MESSAGE_LIMIT, Broken, Message, Messages, written
+from phoneprov_core.kernel.errors import Refused, TimedOut
+
+LOGIN_SECONDS = 4.0
+"""To connect and to log in: the port ``PhoneWatch`` allows this for the beginning of a watch."""
+
+LOGOFF_SECONDS = 1.0
+"""To wait for Asterisk to close the connection after a logoff."""
+
+FAILURE_SECONDS = 10.0
+"""A connection or login that failed is not tried again for this long. The watch and the restart
+of one switch are up to 8 seconds apart: a wrong secret is sent once, not twice, and a dead port
+costs one deadline."""
+
+MOST_ENTRIES = 50_000
+"""Maximum number of entries in one list; a larger exchange is none."""
+
+_FILTER = "^Event: (DeviceStatus|ContactStatus|DeviceStateChange)"
+"""Asterisk sends other events of the classes ``system`` and ``call`` only if this is refused:
+it may be without ``write = system``."""
+
+
+class Listener(Protocol):
+    """Receives events."""
+
+    def heard(self, event: Message) -> None:
+        """One event."""
+        ...
+
+    def lost(self) -> None:
+        """The connection ended; no more events will come."""
+        ...
+
+
+class Answer(Struct, frozen=True):
+    """The response to an action, and the entries of its list."""
+
+    response: Message
+    entries: tuple[Message, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether Asterisk accepted the action."""
+        return self.response.get("response", "").lower() == "success"
+
+    @property
+    def message(self) -> str:
+        """What Asterisk said, in lower case; for comparison only, never repeated."""
+        return self.response.get("message", "").lower()
+
+
+class _Pending:
+    """The action under way: its response, then its entries until the event ``complete``."""
+
+    def __init__(self, action_id: str, complete: str, wanted: frozenset[str]) -> None:
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._action_id = action_id
+        self._complete = complete
+        self._wanted = wanted
+        self._response: Message | None = None
+        self._entries: list[Message] = []
+
+    def heard(self, message: Message) -> None:
+        event = message.get("event", "")
+        # Not every release of chan_sccp repeats the ActionID in the entries of its lists.
+        if self.answer.done() or message.get("actionid", self._action_id) != self._action_id:
+            return
+        if "response" in message and "actionid" in message:
+            self._response = message
+            if not self._complete or not Answer(message).ok:
+                self.answer.set_result(Answer(message))
+        elif self._response is not None and event == self._complete and event:
+            self.answer.set_result(Answer(self._response, tuple(self._entries)))
+        elif event in self._wanted:
+            self._entries.append(message)
+            if len(self._entries) > MOST_ENTRIES:
+                self.answer.set_exception(Broken())
+
+
+class Session:
+    """A connection that is logged in. Actions are sent one after the other."""
+
+    def __init__(self, messages: Messages, writer: asyncio.StreamWriter) -> None:
+        self.users = 0
+        self.listeners: set[Listener] = set()
+        self._writer = writer
+        self._one_at_a_time = asyncio.Lock()
+        self._pending: _Pending | None = None
+        self._count = 0
+        self._has_filter = False
+        self._reading = asyncio.create_task(self._read(messages))
+        # Called also for a task that is cancelled before it began.
+        self._reading.add_done_callback(self._ended)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection is still there."""
+        return not self._reading.done()
+
+    async def ask(
+        self,
+        name: str,
+        fields: Iterable[tuple[str, str]] = (),
+        *,
+        complete: str = "",
+        wanted: frozenset[str] = frozenset(),
+    ) -> Answer:
+        """Perform an action and return its response; with ``complete``, the name of the event
+        that ends its list, also the events called ``wanted``. Raises ``Broken``."""
+        async with self._one_at_a_time:
+            if not self.is_open:
+                raise Broken
+            pending = _Pending(self._next_id(), complete, wanted)
+            self._pending = pending
+            try:
+                self._writer.write(written(name, self._id, fields))
+                return await pending.answer
+            finally:
+                self._pending = None
+                pending.answer.cancel()
+
+    def listen(self, listener: Listener) -> None:
+        """Hand events to the listener from now on."""
+        self.listeners.add(listener)
+        if not self._has_filter:
+            self._has_filter = True
+            fields = (("Operation", "Add"), ("Filter", _FILTER))
+            self._writer.write(written("Filter", self._next_id(), fields))
+
+    def drop(self) -> None:
+        """End the connection at once: it does not answer."""
+        self._writer.transport.abort()
+        self._reading.cancel()
+
+    async def end(self) -> None:
+        """Log off and close the connection."""
+        try:
+            if self.is_open:
+                self._writer.write(written("Logoff", self._next_id(), ()))
+                # Asterisk closes the connection when it has forgotten the login: the next one
+                # would be refused before, with allowmultiplelogin = no.
+                await asyncio.wait({self._reading}, timeout=LOGOFF_SECONDS)
+        finally:
+            self._reading.cancel()
+            self._writer.transport.abort()
+        await asyncio.wait({self._reading})
+        await hung_up(self._writer)
+
+    def _next_id(self) -> str:
+        self._count += 1
+        self._id = f"phoneprov-{self._count}"
+        return self._id
+
+    async def _read(self, messages: Messages) -> None:
+        while True:
+            message = await messages.next()
+            if self._pending is not None:
+                self._pending.heard(message)
+            if "event" in message:
+                for listener in self.listeners:
+                    listener.heard(message)
+
+    def _ended(self, reading: asyncio.Task[None]) -> None:
+        if not reading.cancelled():
+            reading.exception()  # retrieved: the peer ended the connection
+        self._writer.transport.abort()
+        if self._pending is not None and not self._pending.answer.done():
+            self._pending.answer.set_exception(Broken())
+        for listener in self.listeners:
+            listener.lost()
+
+
+class ManagerConnection:
+    """Logs in when a session is needed and logs off when none is any more. Raises ValueError
+    like ``tls_of``."""
+
+    def __init__(self, settings: ManagerSettings) -> None:
+        self._settings = settings
+        self._tls = tls_of(settings)
+        self._session: Session | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._failure: Refused | TimedOut | None = None
+        self._failed_until = 0.0
+
+    @asynccontextmanager
+    async def used(self) -> AsyncIterator[Session]:
+        """A session for some actions, within ``timeout`` for all of them and the login. Raises
+        ``Refused`` and ``TimedOut``."""
+        deadline = asyncio.get_running_loop().time() + self._settings.timeout
+        session = await self.acquire()
+        try:
+            async with _our_words(deadline):
+                yield session
+        except TimedOut:
+            # Half open, perhaps: the next caller shall not wait for it.
+            session.drop()
+            raise
+        finally:
+            await self.release(session)
+
+    async def acquire(self) -> Session:
+        """A session, to be given back with ``release``. Raises ``Refused`` and ``TimedOut``
+        within 4 seconds."""
+        seconds = min(self._settings.timeout, LOGIN_SECONDS)
+        loop = asyncio.get_running_loop()
+        async with _our_words(loop.time() + seconds):
+            await self._one_at_a_time.acquire()
+        try:
+            if self._session is None or not self._session.is_open:
+                self._session = await self._logged_in(loop.time() + seconds)
+            self._session.users += 1
+            return self._session
+        finally:
+            self._one_at_a_time.release()
+
+    async def release(self, session: Session) -> None:
+        """Give a session back; the last one to do so logs off."""
+        session.users -= 1
+        if session.users:
+            return
+        if self._session is not session:
+            await session.end()
+            return
+        async with self._one_at_a_time:
+            if not session.users:
+                self._session = None
+                await session.end()
+
+    async def _logged_in(self, deadline: float) -> Session:
+        loop = asyncio.get_running_loop()
+        if self._failure is not None and loop.time() < self._failed_until:
+            raise type(self._failure)(self._failure.message)
+        self._failure = None
+        try:
+            async with _our_words(deadline):
+                return await self._connected()
+        except (Refused, TimedOut) as failure:
+            self._failure = failure
+            self._failed_until = loop.time() + FAILURE_SECONDS
+            raise
+
+    async def _connected(self) -> Session:
+        settings = self._settings
+        reader, writer = await asyncio.open_connection(
+            settings.host, settings.port, ssl=self._tls, limit=MESSAGE_LIMIT
+        )
+        try:
+            messages = Messages(reader)
+            await messages.banner()
+            login = (
+                ("Username", settings.user),
+                ("Secret", settings.secret),
+                ("Events", "system,call"),
+            )
+            writer.write(written("Login", "phoneprov-login", login))
+            answer = Answer(await messages.response("phoneprov-login"))
+            if not answer.ok:
+                raise Refused(LOGIN_REFUSED)
+        except BaseException:
+            await hung_up(writer)
+            raise
+        return Session(messages, writer)
+
+
+async def hung_up(writer: asyncio.StreamWriter) -> None:
+    """Close a connection at once. What was written is sent; a slow TLS shutdown would turn an
+    accepted action into a failure."""
+    writer.transport.abort()
+    with suppress(OSError):
+        await writer.wait_closed()
+
+
+LOGIN_REFUSED = (
+    "Asterisk's manager interface refused the login; check PHONEPROV_AMI_USER, "
+    "PHONEPROV_AMI_SECRET and the account's permitted addresses in manager.conf."
+)
+
+
+@asynccontextmanager
+async def _our_words(deadline: float) -> AsyncIterator[None]:
+    """Something with a deadline; raises ``TimedOut`` and ``Refused`` only."""
+    try:
+        async with asyncio.timeout_at(deadline):
+            yield
+    except TimeoutError:
+        raise TimedOut("Asterisk's manager interface did not answer in time.") from None
+    except ssl.SSLError:
+        raise Refused(
+            "No trusted TLS connection to Asterisk's manager interface; check its "
+            "certificate, PHONEPROV_AMI_TLS, PHONEPROV_AMI_TLS_CA and PHONEPROV_AMI_PORT."
+        ) from None
+    except OSError:
+        raise Refused(
+            "Asterisk's manager interface cannot be reached or broke off the connection; check "
+            "PHONEPROV_AMI_HOST and PHONEPROV_AMI_PORT."
+        ) from None
+    except Broken:
+        raise Refused(
+            "The server at PHONEPROV_AMI_HOST broke off the connection or does not speak "
+            "Asterisk's manager protocol; check PHONEPROV_AMI_PORT and PHONEPROV_AMI_TLS."
+        ) from None

@@ -1,0 +1,55 @@
+"""Settings of Asterisk's manager interface (AMI)."""
+
+from __future__ import annotations
+
+import ssl
+
+from msgspec import Struct
+
+from phoneprov_core.kernel.redaction import redacted
+
+
+class ManagerSettings(Struct, frozen=True, kw_only=True):
+    """Address and login of the manager interface; ``timeout`` bounds a whole call, in seconds.
+
+    With ``tls`` the certificate is verified against the system's store, or only against the
+    certificates in the file ``tls_ca``. Raises ValueError for an invalid value.
+    """
+
+    host: str
+    port: int = 5038
+    tls: bool = False
+    tls_ca: str | None = None
+    user: str
+    secret: str
+    timeout: float = 5.0
+
+    def __post_init__(self) -> None:
+        try:
+            named = bool(self.host.encode("idna"))
+        except UnicodeError:
+            named = False
+        if not named or any(character.isspace() for character in self.host):
+            raise ValueError("The manager's host is no host name or address.")
+        if not 1 <= self.port <= 65535:
+            raise ValueError("The manager's port must be from 1 to 65535.")
+        if any(character in self.user + self.secret for character in "\r\n\0"):
+            raise ValueError("The manager's user and secret must not hold line ends.")
+        if not self.timeout > 0:
+            raise ValueError("The manager's timeout must be more than 0 seconds.")
+
+    def __repr__(self) -> str:
+        return redacted(self, "secret")
+
+
+def tls_of(settings: ManagerSettings) -> ssl.SSLContext | None:
+    """The TLS context, None for plain TCP. Raises ValueError if ``tls_ca`` cannot be read as
+    certificates."""
+    if not settings.tls:
+        return None
+    try:
+        return ssl.create_default_context(cafile=settings.tls_ca)
+    except OSError:
+        raise ValueError(
+            f"The file {settings.tls_ca} cannot be read or holds no certificates."
+        ) from None

@@ -1,0 +1,99 @@
+"""Device configurations as rows: one file, a folder of ``SEP*.cnf.xml``, or a CSV of paths."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+
+from phoneprov_adapters.files.csv import CsvTable
+from phoneprov_core.configuration.well_formed import LARGEST
+from phoneprov_core.transfer.model import Row, RowProblem
+from phoneprov_core.transfer.profiles import PROFILE_COLUMNS
+from phoneprov_core.transfer.sheets import OWNER
+
+FILE = "file"
+_OF_PHONE = re.compile(r"SEP[0-9A-F]{12}\.cnf\.xml", re.IGNORECASE)
+_ENDING = re.compile(r"(\.cnf)?\.xml$", re.IGNORECASE)
+
+
+class ConfigurationTable:
+    """Profiles to import. ``username`` is the owner of files without a column for it.
+
+    A profile without a name is named after its file. Raises ``OSError``.
+    """
+
+    def __init__(self, path: Path, username: str | None) -> None:
+        self._path = path
+        self._owner = {OWNER: username} if username else {}
+        self._files: list[Path] = []
+
+    async def columns(self) -> tuple[str, ...]:
+        """The columns of the rows."""
+        return PROFILE_COLUMNS
+
+    async def unknown_columns(self) -> tuple[str, ...]:
+        """The columns of a CSV file that no profile has."""
+        if not _is_csv(self._path):
+            return ()
+        known = {FILE, *PROFILE_COLUMNS[:-1]}
+        return tuple(one for one in await CsvTable(self._path).columns() if one not in known)
+
+    def place(self, line: int) -> str:
+        """The file of a row, or the line of the CSV file."""
+        return f"{self._path.name}:{line}" if not self._files else self._files[line - 1].name
+
+    async def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
+        """The rows, one at a time: each may hold half a mebibyte."""
+        if _is_csv(self._path):
+            async for piece in CsvTable(self._path).pieces():
+                for row in piece:
+                    yield [row if isinstance(row, RowProblem) else await self._row(row)]
+            return
+        self._files = await asyncio.to_thread(self._listed)
+        for number, file in enumerate(self._files, 1):
+            yield [await self._row(Row(number, {FILE: file.name}))]
+
+    def _listed(self) -> list[Path]:
+        if not self._path.is_dir():
+            return [self._path]
+        return sorted(one for one in self._path.iterdir() if _OF_PHONE.fullmatch(one.name))
+
+    async def _row(self, row: Row) -> Row | RowProblem:
+        cells = {**self._owner, **row.cells}
+        if not (name := cells.pop(FILE, "")):
+            return RowProblem(row.line, FILE, "is required")
+        folder = self._path if self._path.is_dir() else self._path.parent
+        try:
+            content = await asyncio.to_thread(read_configuration, folder / name)
+        except OSError as error:
+            return RowProblem(row.line, FILE, f"{name} cannot be read ({error.strerror})")
+        except ValueError as error:
+            return RowProblem(row.line, FILE, f"{name} {error}")
+        named: Mapping[str, str] = {"name": profile_name(folder / name), "cnf_xml": content}
+        return Row(row.line, {**named, **{key: cell for key, cell in cells.items() if cell}})
+
+
+def read_configuration(file: Path) -> str:
+    """The exact text of a configuration file, without a byte order mark.
+
+    Raises ``OSError``; ``ValueError`` for a file that is too large or not UTF-8.
+    """
+    with file.open("rb") as stream:
+        content = stream.read(LARGEST * 2 + 1)
+    if len(content) > LARGEST * 2:
+        raise ValueError("is too large for a configuration")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError("is not in UTF-8; convert it, and its XML declaration") from None
+
+
+def profile_name(file: Path) -> str:
+    """The name of a profile whose file says no other."""
+    return _ENDING.sub("", file.name)
+
+
+def _is_csv(path: Path) -> bool:
+    return path.suffix.lower() in {".csv", ".tsv", ".txt"}

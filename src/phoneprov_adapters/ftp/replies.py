@@ -1,0 +1,36 @@
+"""What a server's refusal means, in our own words.
+
+Reply numbers alone do not tell a wrong password from a server that requires TLS or is full: the
+words beside them do. They are only searched, never repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Meaning = Literal["tls", "full", "space"]
+
+_TLS = re.compile(r"\b(tls|ssl|ftps)\b|encrypt|cleartext|clear text", re.IGNORECASE)
+_FULL = re.compile(r"too many|maximum|limit|\bfull\b|\bbusy\b|try (again )?later", re.IGNORECASE)
+_SPACE = re.compile(
+    r"no space|space left|disk|quota|insufficient|exceeded|writing to", re.IGNORECASE
+)
+
+_SPACE_REPLIES = {"452", "552"}
+_MAYBE_SPACE_REPLIES = {"426", "450", "451", "550", "553"}
+
+
+def meaning_at_login(reply: str, words: str) -> Meaning | None:
+    """Why a server lets no client in: vsftpd answers 530 to a login without TLS, ProFTPD 550,
+    Pure-FTPd 421; a full vsftpd or Pure-FTPd answers 421, a full ProFTPD 530."""
+    if _TLS.search(words):
+        return "tls"
+    return "full" if reply == "421" or _FULL.search(words) else None
+
+
+def meaning_at_upload(reply: str, words: str) -> Meaning | None:
+    """Why a server does not take a file: 452 and 552 (RFC 959, section 4.2.2), or another
+    refusal that says so. vsftpd answers 451 "Failure writing to local file"."""
+    is_space = reply in _MAYBE_SPACE_REPLIES and _SPACE.search(words)
+    return "space" if reply in _SPACE_REPLIES or is_space else None

@@ -1,0 +1,109 @@
+"""Served files, requests for files and discovered phones in memory."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import msgspec
+
+from phoneprov_adapters.memory.phones import PHONES
+from phoneprov_adapters.memory.records import Kind
+from phoneprov_adapters.memory.tables import Tables
+from phoneprov_core.provisioning.model import (
+    MOST_DISCOVERED,
+    DiscoveredPhone,
+    Fetch,
+    ServedFile,
+    with_name,
+)
+from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
+
+SERVED_FILES: Kind[ServedFile] = Kind("served file", key="name", created="name")
+FETCHES: Kind[Fetch] = Kind("fetch", found_by=("mac",))
+DISCOVERED_PHONES: Kind[DiscoveredPhone] = Kind(
+    "discovered phone", key="mac", created="first_seen_at"
+)
+
+
+class MemoryServedFiles(ServedFileStore):
+    """Served files, by name."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def put(self, file: ServedFile) -> None:
+        self._tables.put(SERVED_FILES, file)
+
+    async def find(self, name: str) -> ServedFile | None:
+        return self._tables.of(SERVED_FILES).get(name)
+
+    async def remove(self, name: str) -> bool:
+        return self._tables.remove(SERVED_FILES, name)
+
+
+class MemoryFetches(FetchStore):
+    """Requests for files, by uuid."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def add(self, fetch: Fetch) -> None:
+        self._tables.add(FETCHES, fetch)
+
+    async def newest(self, mac: str, limit: int, *, before: str | None = None) -> list[Fetch]:
+        table = self._tables.of(FETCHES)
+        found = list(table.group(("mac", mac)))
+        if before is not None:
+            last = table.get(before)
+            if last is None:
+                return []
+            found = [one for one in found if FETCHES.position(one) < FETCHES.position(last)]
+        return found[::-1][:limit]
+
+
+class MemoryDiscoveredPhones(DiscoveredPhoneStore):
+    """Discovered phones, by MAC."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
+        table = self._tables.of(DISCOVERED_PHONES)
+        before = table.get(mac)
+        if before is not None:
+            seen = msgspec.structs.replace(
+                before,
+                client_ip=client_ip,
+                model=model or before.model,
+                last_seen_at=now,
+                names=with_name(before.names, name),
+            )
+            self._tables.put(DISCOVERED_PHONES, seen)
+            return
+        self._tables.add(
+            DISCOVERED_PHONES, DiscoveredPhone(mac, client_ip, model, now, now, (name,))
+        )
+        everyone = list(table.group())
+        if len(everyone) > MOST_DISCOVERED:
+            oldest = min(everyone, key=lambda phone: (phone.last_seen_at, phone.mac))
+            self._tables.remove(DISCOVERED_PHONES, oldest.mac)
+
+    async def count(self, owner: str | None = None) -> int:  # noqa: ARG002 - belongs to no account
+        return len(self._outside())
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: DiscoveredPhone | None = None,
+        offset: int = 0,
+        owner: str | None = None,  # noqa: ARG002 - belongs to no account
+    ) -> list[DiscoveredPhone]:
+        found = self._outside(after)
+        return list(islice(found, offset, offset + limit))
+
+    def _outside(self, after: DiscoveredPhone | None = None) -> list[DiscoveredPhone]:
+        position = None if after is None else DISCOVERED_PHONES.position(after)
+        inventory = self._tables.of(PHONES)
+        group = self._tables.of(DISCOVERED_PHONES).group(after=position)
+        return [phone for phone in group if inventory.get(phone.mac) is None]

@@ -1,0 +1,133 @@
+"""The file of an embedded database: its mode, its creation, and whether it is damaged."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import sqlite3
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from urllib.parse import quote
+
+from phoneprov_core.kernel.errors import Unavailable
+
+if sys.platform != "win32":
+    import fcntl
+
+_LOCK_SECONDS = 120.0
+_POLL_SECONDS = 0.02
+_CHECK_SECONDS = 1.0
+_DRAFT = "-new-"
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+log = logging.getLogger("phoneprov.database")
+
+
+def protect(path: Path) -> None:
+    """Give the database, its WAL and its SHM file the mode 0600. SQLite gives new WAL and SHM
+    files the mode of the database."""
+    for file in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
+        with contextlib.suppress(OSError):
+            if file.stat().st_mode & _OTHERS:
+                file.chmod(0o600)
+
+
+def warn_about_folder(path: Path) -> None:
+    """Log a warning when other users can read the folder of the database."""
+    folder = path.absolute().parent
+    with contextlib.suppress(OSError):
+        if sys.platform != "win32" and folder.stat().st_mode & _OTHERS:
+            log.warning("Other users can read the folder %s; set its mode to 0700.", folder)
+
+
+def require_content(path: Path) -> None:
+    """Raises ``Unavailable`` for a file of 0 bytes: this service never leaves one."""
+    with contextlib.suppress(FileNotFoundError):
+        if path.stat().st_size == 0:
+            raise Unavailable(
+                f"The database file {path} is empty (0 bytes). Restore a backup, or remove the "
+                "file to begin with an empty database."
+            )
+
+
+@contextlib.asynccontextmanager
+async def alone(path: Path) -> AsyncIterator[None]:
+    """Of processes that create or migrate the database one at a time. Raises
+    ``Unavailable``."""
+    try:
+        lock = os.open(path.with_name(f"{path.name}-schema"), os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise Unavailable("The database's folder cannot be written to.") from error
+    try:
+        deadline = time.monotonic() + _LOCK_SECONDS
+        while not _locked(lock):
+            if time.monotonic() > deadline:
+                raise Unavailable("Another process is migrating the database; try again later.")
+            await asyncio.sleep(_POLL_SECONDS)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _locked(lock: int) -> bool:
+    if sys.platform == "win32":
+        return True
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+async def create(path: Path, fill: Callable[[Path], Awaitable[None]]) -> None:
+    """Make the file with what ``fill`` puts into it, whole from its first moment on. Within
+    ``alone``."""
+    draft = await asyncio.to_thread(_new_draft, path)
+    try:
+        await fill(draft)
+        await asyncio.to_thread(_finish, draft, path)
+    finally:
+        await asyncio.to_thread(draft.unlink, missing_ok=True)
+
+
+def _new_draft(path: Path) -> Path:
+    for left in path.parent.glob(f"{path.name}{_DRAFT}*"):
+        left.unlink(missing_ok=True)  # of a process that was killed
+    descriptor, name = tempfile.mkstemp(prefix=f"{path.name}{_DRAFT}", dir=path.parent)
+    os.close(descriptor)
+    return Path(name)
+
+
+def _finish(draft: Path, path: Path) -> None:
+    """Turn WAL on now: two processes that do so at once may each find the file busy."""
+    with contextlib.closing(sqlite3.connect(draft)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+    with draft.open("rb") as file:
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def is_damaged(path: Path) -> bool:
+    """Whether SQLite's check finds damage within a second; a larger file is checked in part.
+    Blocks."""
+    try:
+        with contextlib.closing(
+            sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=1)
+        ) as connection:
+            deadline = time.monotonic() + _CHECK_SECONDS
+            connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
+            row = connection.execute("PRAGMA quick_check(1)").fetchone()
+            return row is None or row[0] != "ok"
+    except sqlite3.Error as error:
+        return damages(error)
+
+
+def damages(error: sqlite3.Error) -> bool:
+    """Whether an error says that the file is damaged."""
+    return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))

@@ -1,0 +1,49 @@
+"""The newest timeline of each PostgreSQL cluster that this host has seen."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+
+class Timelines:
+    """Remembers the newest timeline of each cluster, in ``file`` beyond the process's end.
+
+    Every promotion of a standby begins a new timeline with a larger number. A primary on an
+    older timeline was replaced: what it takes is lost.
+    """
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file
+        self._newest: dict[str, int] = {}
+
+    def newest(self, cluster: str) -> int:
+        """The newest timeline seen of a cluster; 0 if none. Reads the file: other processes
+        of this host write it too."""
+        for name, timeline in self._kept().items():
+            self._newest[name] = max(timeline, self._newest.get(name, 0))
+        return self._newest.get(cluster, 0)
+
+    def saw(self, cluster: str, timeline: int) -> None:
+        """Remember a timeline that is newer than those before."""
+        if timeline <= self.newest(cluster):
+            return
+        self._newest[cluster] = timeline
+        if self._file is None:
+            return
+        # Without the file the process still remembers.
+        with contextlib.suppress(OSError):
+            with NamedTemporaryFile("w", dir=self._file.parent, delete=False) as written:
+                json.dump(self._newest, written)
+            Path(written.name).replace(self._file)
+
+    def _kept(self) -> dict[str, int]:
+        if self._file is None:
+            return {}
+        try:
+            kept = json.loads(self._file.read_text())
+            return {str(name): int(timeline) for name, timeline in kept.items()}
+        except (OSError, ValueError, AttributeError, TypeError):
+            return {}

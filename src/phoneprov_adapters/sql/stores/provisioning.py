@@ -1,0 +1,220 @@
+"""Served files, requests for files and discovered phones in SQL."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import msgspec
+from sqlalchemy import bindparam, delete, exists, func, insert, select, tuple_, update
+
+from phoneprov_adapters.security.box import Sealed, SecretBox
+from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory, Row
+from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.tables import discovered_phones, fetches, phones, served_files
+from phoneprov_core.provisioning.model import (
+    MOST_DISCOVERED,
+    DiscoveredPhone,
+    Fetch,
+    FetchResult,
+    ServedFile,
+    Transport,
+    with_name,
+)
+from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
+
+_FILE = select(
+    served_files.c.content_key_id, served_files.c.content_sealed, served_files.c.attempt
+).where(served_files.c.name == bindparam("name"))
+_REMOVE_FILE = (
+    delete(served_files)
+    .where(served_files.c.name == bindparam("the_name"))
+    .returning(served_files.c.name)
+)
+
+
+@cache
+def _put_file(insert_into: InsertFactory) -> Statement:
+    row = insert_into(served_files)
+    new = row.excluded
+    return row.on_conflict_do_update(
+        index_elements=["name"],
+        set_={name: new[name] for name in ("content_sealed", "content_key_id", "attempt")},
+    )
+
+
+class SqlServedFiles(ServedFileStore):
+    """Served files, by name."""
+
+    def __init__(self, connection: Connection, box: SecretBox) -> None:
+        self._connection = connection
+        self._box = box
+
+    async def put(self, file: ServedFile) -> None:
+        sealed = self._box.seal(file.content.encode(), _place(file.name))
+        await self._connection.rows(
+            _put_file(self._connection.insert),
+            name=file.name,
+            content_sealed=sealed.data,
+            content_key_id=sealed.key_id,
+            attempt=file.attempt,
+        )
+
+    async def find(self, name: str) -> ServedFile | None:
+        row = await self._connection.row(_FILE, name=name)
+        if row is None:
+            return None
+        key_id, data, attempt = row
+        content = self._box.open(Sealed(key_id, data), _place(name)).decode()
+        return ServedFile(name, content, attempt)
+
+    async def remove(self, name: str) -> bool:
+        return bool(await self._connection.rows(_REMOVE_FILE, the_name=name))
+
+
+def _place(name: str) -> str:
+    return f"served_files|content|{name}"
+
+
+_FETCH_COLUMNS = [fetches.c[name] for name in Fetch.__struct_fields__]
+_POSITION = (fetches.c.created_at, fetches.c.uuid)
+_ADD_FETCH = insert(fetches)
+_NEWEST = (
+    select(*_FETCH_COLUMNS)
+    .where(fetches.c.mac == bindparam("mac"))
+    .order_by(fetches.c.created_at.desc(), fetches.c.uuid.desc())
+    .limit(bindparam("limit"))
+)
+_earlier = fetches.alias("earlier")
+_NEWEST_BEFORE = _NEWEST.where(
+    tuple_(*_POSITION)
+    < select(_earlier.c.created_at, _earlier.c.uuid)
+    .where(_earlier.c.uuid == bindparam("before"))
+    .scalar_subquery()
+)
+
+
+class SqlFetches(FetchStore):
+    """Requests for files, by uuid."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def add(self, fetch: Fetch) -> None:
+        row = {name: getattr(fetch, name) for name in Fetch.__struct_fields__}
+        row |= {"transport": fetch.transport.value, "result": fetch.result.value}
+        await self._connection.rows(_ADD_FETCH, **row)
+
+    async def newest(self, mac: str, limit: int, *, before: str | None = None) -> list[Fetch]:
+        if before is None:
+            rows = await self._connection.rows(_NEWEST, mac=mac, limit=limit)
+        else:
+            rows = await self._connection.rows(_NEWEST_BEFORE, mac=mac, limit=limit, before=before)
+        return [_fetch(row) for row in rows]
+
+
+def _fetch(row: Row) -> Fetch:
+    fields = dict(zip(Fetch.__struct_fields__, row, strict=True))
+    fields["transport"] = Transport(fields["transport"])
+    fields["result"] = FetchResult(fields["result"])
+    return Fetch(**fields)
+
+
+_PHONE_COLUMNS = [discovered_phones.c[name] for name in DiscoveredPhone.__struct_fields__]
+_OUTSIDE = ~exists().where(phones.c.mac == discovered_phones.c.mac)
+_PHONE_POSITION = (discovered_phones.c.first_seen_at, discovered_phones.c.mac)
+_COUNT = select(func.count()).select_from(discovered_phones).where(_OUTSIDE)
+_HOLD = select(*_PHONE_COLUMNS).where(discovered_phones.c.mac == bindparam("mac")).with_for_update()
+_UPDATE: Any = (
+    update(discovered_phones)
+    .where(discovered_phones.c.mac == bindparam("the_mac"))
+    .values({name: bindparam(name) for name in ("client_ip", "model", "last_seen_at", "names")})
+)
+# Another transaction may delete the same rows at the same time; it skips those held here.
+_FORGET_OLDEST = delete(discovered_phones).where(
+    discovered_phones.c.mac.in_(
+        select(discovered_phones.c.mac)
+        .order_by(discovered_phones.c.last_seen_at.desc(), discovered_phones.c.mac.desc())
+        .offset(MOST_DISCOVERED)
+        .limit(100)
+        .with_for_update(skip_locked=True)
+    )
+)
+
+
+@cache
+def _add_phone(insert_into: InsertFactory) -> Statement:
+    return (
+        insert_into(discovered_phones)
+        .on_conflict_do_nothing(index_elements=["mac"])
+        .returning(discovered_phones.c.mac)
+    )
+
+
+@cache
+def _phones(*, after: bool) -> Statement:
+    rows = select(*_PHONE_COLUMNS).where(_OUTSIDE).order_by(*_PHONE_POSITION)
+    if after:
+        behind = tuple_(bindparam("after_first_seen_at"), bindparam("after_mac"))
+        rows = rows.where(tuple_(*_PHONE_POSITION) > behind)
+    return rows.limit(bindparam("limit")).offset(bindparam("offset"))
+
+
+class SqlDiscoveredPhones(DiscoveredPhoneStore):
+    """Discovered phones, by MAC."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
+        added = await self._connection.rows(
+            _add_phone(self._connection.insert),
+            mac=mac,
+            client_ip=client_ip,
+            model=model,
+            first_seen_at=now,
+            last_seen_at=now,
+            names=_text((name,)),
+        )
+        if added:
+            await self._connection.rows(_FORGET_OLDEST)
+            return
+        row = await self._connection.row(_HOLD, mac=mac)
+        if row is None:
+            return
+        before = _phone(row)
+        await self._connection.rows(
+            _UPDATE,
+            the_mac=mac,
+            client_ip=client_ip,
+            model=model or before.model,
+            last_seen_at=now,
+            names=_text(with_name(before.names, name)),
+        )
+
+    async def count(self, owner: str | None = None) -> int:  # noqa: ARG002 - belongs to no account
+        return int((await self._connection.rows(_COUNT))[0][0])
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: DiscoveredPhone | None = None,
+        offset: int = 0,
+        owner: str | None = None,  # noqa: ARG002 - belongs to no account
+    ) -> list[DiscoveredPhone]:
+        values: dict[str, Any] = {"limit": limit, "offset": offset}
+        if after is not None:
+            values |= {"after_first_seen_at": after.first_seen_at, "after_mac": after.mac}
+        found = await self._connection.rows(_phones(after=after is not None), **values)
+        return [_phone(row) for row in found]
+
+
+def _text(names: tuple[str, ...]) -> str:
+    return msgspec.json.encode(names).decode()
+
+
+def _phone(row: Row) -> DiscoveredPhone:
+    fields = dict(zip(DiscoveredPhone.__struct_fields__, row, strict=True))
+    fields["names"] = msgspec.json.decode(fields["names"], type=tuple[str, ...])
+    return DiscoveredPhone(**fields)

@@ -1,0 +1,44 @@
+"""Limits on switches by callers that do not hold level 0."""
+
+from __future__ import annotations
+
+import math
+
+from msgspec import Struct
+
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import TooManyAttempts
+from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.rates import Rate, RateStore
+
+SWITCHES_PER_PHONE = 30
+PHONES_PER_CALLER = 60
+_TEN_MINUTES = 10 * 60 * 1000
+_HOUR = 60 * 60 * 1000
+
+
+class SwitchLimits(Struct, frozen=True):
+    """How often one phone may be switched in 10 minutes, and how many different phones one
+    caller may switch in an hour; 0 for no limit."""
+
+    per_phone: int = SWITCHES_PER_PHONE
+    per_caller: int = PHONES_PER_CALLER
+
+    async def count(self, rates: RateStore, actor: Actor, mac: str, now: int) -> None:
+        """Count a switch, unless the caller holds level 0. Raises ``TooManyAttempts`` (code
+        ``too_many_switches``)."""
+        if actor.holds(SUPERADMIN):
+            return
+        phone = Rate(self.per_phone, _TEN_MINUTES)
+        if wait := await rates.add(f"phone {mac}", phone, now):
+            raise _too_many("This phone was switched too often", wait)
+        caller = Rate(self.per_caller, _HOUR)
+        if wait := await rates.add(f"caller {actor.user_uuid}", caller, now, item=f"{mac},"):
+            raise _too_many("You switched too many different phones", wait)
+
+
+def _too_many(what: str, wait: int) -> TooManyAttempts:
+    seconds = math.ceil(wait / 1000)
+    return TooManyAttempts(
+        f"{what}; try again in {seconds} seconds.", retry_after=seconds, code="too_many_switches"
+    )

@@ -1,0 +1,1 @@
+"""Serving configurations and other files to phones, with a record of each request."""

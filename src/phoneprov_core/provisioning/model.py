@@ -1,0 +1,88 @@
+"""Requests of phones for files, and phones that ask without being in the inventory."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from msgspec import Struct
+
+from phoneprov_core.kernel.fields import Uuid, schema
+from phoneprov_core.kernel.times import Timestamp
+
+MOST_DISCOVERED = 1000
+"""Maximum number of discovered phones that are kept."""
+
+MOST_NAMES = 20
+"""Maximum number of different names that are kept of a discovered phone."""
+
+
+class Transport(Enum):
+    """Protocol of a request."""
+
+    HTTP = "http"
+    TFTP = "tftp"
+
+
+class FetchResult(Enum):
+    """Result of a request."""
+
+    SERVED = "served"
+    """The phone received the whole file."""
+    NOT_FOUND = "not_found"
+    REFUSED = "refused"
+    """The client address may not read the file, or the name leads outside the folder."""
+    FAILED = "failed"
+    """The transfer ended before the phone had the whole file."""
+
+
+class FetchBinding(Enum):
+    """Addresses that may fetch a phone's configuration."""
+
+    ADDRESS = "address"
+    """The recorded ``phone_ip``; for a phone without one, the phone networks."""
+    NETWORK = "network"
+    """Every address of the phone networks."""
+
+
+class Fetch(Struct, frozen=True):
+    """One request for a file."""
+
+    uuid: Uuid
+    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])] | None
+    name: Annotated[str, schema(description="Requested name", examples=["SEP001BD4123456.cnf.xml"])]
+    transport: Transport
+    client_ip: str
+    result: FetchResult
+    bytes: Annotated[int, schema(description="Bytes that the phone received", minimum=0)]
+    duration_ms: Annotated[int, schema(minimum=0)]
+    created_at: Timestamp
+
+
+class DiscoveredPhone(Struct, frozen=True):
+    """A phone that asked for its files and is not in the inventory."""
+
+    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
+    client_ip: Annotated[str, schema(description="Address of the latest request")]
+    model: Annotated[str, schema(description="Model that the phone named")] | None
+    first_seen_at: Timestamp
+    last_seen_at: Timestamp
+    names: Annotated[tuple[str, ...], schema(description="Requested names, the latest last")]
+
+
+def with_name(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """The names with one more as the latest, at most ``MOST_NAMES`` different ones."""
+    others = [each for each in names if each != name]
+    return (*others, name)[-MOST_NAMES:]
+
+
+class ServedFile(Struct, frozen=True):
+    """The configuration that a phone gets under a name. ``attempt`` is the upload it came from:
+    the uuid of its deployment."""
+
+    name: str
+    content: str
+    attempt: str
+
+    def __repr__(self) -> str:
+        return f"ServedFile({self.name!r}, {len(self.content)} characters)"

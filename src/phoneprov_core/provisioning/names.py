@@ -1,0 +1,39 @@
+"""File names that phones ask for."""
+
+from __future__ import annotations
+
+import re
+
+from phoneprov_core.kernel.values import mac as canonical_mac
+
+MAX_NAME = 255
+"""Characters of a requested name; RFC 1350 sets no limit, file systems do."""
+
+_PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
+# CTLSEP<MAC>.tlv, ITLSEP<MAC>.tlv, SEP<MAC>.cnf.xml, SEP<MAC>.cnf.xml.sgn and the like.
+_DEVICE = re.compile(r"(?:CTL|ITL)?(?:SEP|SIP)?([0-9A-F]{12})(?:\..*)?", re.IGNORECASE)
+
+
+def plain_name(requested: str) -> str | None:
+    """The name without a leading slash, in lower case; None for a name that leads elsewhere.
+
+    A name is printable ASCII without backslash, and no segment of it is empty, ``.`` or ``..``.
+    Phones put a slash before the names of locale files and mix upper and lower case.
+    """
+    name = requested.removeprefix("/")
+    if not _PRINTABLE.fullmatch(name) or "\\" in name:
+        return None
+    if any(segment in {"", ".", ".."} for segment in name.split("/")):
+        return None
+    return name.lower()
+
+
+def mac_in(name: str) -> str | None:
+    """The canonical MAC in the last segment of a name; None if the name holds none."""
+    found = _DEVICE.fullmatch(name.rpartition("/")[2])
+    if found is None:
+        return None
+    try:
+        return canonical_mac(found[1])
+    except ValueError:
+        return None

@@ -1,0 +1,122 @@
+"""What provisioning needs from outside: its stores, the folder of other files, the networks."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from phoneprov_core.deployments.ports import DeploymentStore
+from phoneprov_core.kernel.store import Store
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch, ServedFile
+
+
+class ServedFileStore(Protocol):
+    """Configurations that phones fetch from this service, by name in lower case.
+
+    The content is encrypted at rest.
+    """
+
+    async def put(self, file: ServedFile) -> None:
+        """Replace the file of this name, or add it, in one statement."""
+        ...
+
+    async def find(self, name: str) -> ServedFile | None:
+        """The file, or None."""
+        ...
+
+    async def remove(self, name: str) -> bool:
+        """Whether there was one."""
+        ...
+
+
+class FetchStore(Protocol):
+    """The record of requests for files."""
+
+    async def add(self, fetch: Fetch) -> None:
+        """Keep a new record."""
+        ...
+
+    async def newest(self, mac: str, limit: int, *, before: str | None = None) -> list[Fetch]:
+        """At most ``limit`` requests of a phone, newest first (by creation, then uuid),
+        beginning after the one whose uuid is ``before``. Empty if that one does not exist."""
+        ...
+
+
+class DiscoveredPhoneStore(Protocol):
+    """Phones that asked and are not in the inventory, by canonical MAC."""
+
+    async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
+        """Add a phone, or note another request of it: the address, the model if it is given,
+        the time, and the name as the latest of at most 20 different ones. At most 1,000 phones
+        are kept; the one that was seen longest ago goes first."""
+        ...
+
+    async def count(self, owner: str | None = None) -> int:
+        """The number of phones that are not in the inventory. ``owner`` is not used."""
+        ...
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: DiscoveredPhone | None = None,
+        offset: int = 0,
+        owner: str | None = None,
+    ) -> list[DiscoveredPhone]:
+        """At most ``limit`` phones that are not in the inventory, the first seen first (then by
+        MAC), beginning after ``after``, then leaving out ``offset``. ``owner`` is not used."""
+        ...
+
+
+class ProvisioningTransaction(Protocol):
+    """Stores that serving a file reads and writes."""
+
+    @property
+    def phones(self) -> Store[Phone]: ...
+    @property
+    def deployments(self) -> DeploymentStore: ...
+    @property
+    def served_files(self) -> ServedFileStore: ...
+    @property
+    def fetches(self) -> FetchStore: ...
+    @property
+    def discovered_phones(self) -> DiscoveredPhoneStore: ...
+
+
+class SharedFile(Protocol):
+    """A file of the read-only folder, open for one transfer."""
+
+    @property
+    def size(self) -> int:
+        """Bytes in all."""
+        ...
+
+    def loaded(self, offset: int, size: int) -> bytes | None:
+        """The bytes from ``offset`` on, fewer at the end; None while they are not in memory."""
+        ...
+
+    async def load(self, offset: int) -> None:
+        """Load the bytes from ``offset`` on into memory, a bounded number of them. Raises
+        ``OSError`` if the file cannot be read."""
+        ...
+
+    def close(self) -> None:
+        """Release the file."""
+        ...
+
+
+class SharedFiles(Protocol):
+    """The read-only folder of firmware, ring lists and locales."""
+
+    async def open(self, name: str) -> SharedFile | None:
+        """Open the regular file of this plain name, upper and lower case ignored; None if there
+        is none. Links that lead outside the folder are treated as missing."""
+        ...
+
+
+class PhoneAddresses(Protocol):
+    """The phone networks of the settings."""
+
+    def contains(self, address: str) -> bool:
+        """Whether the address lies in one of the networks."""
+        ...

@@ -1,0 +1,231 @@
+"""Serving a file to a phone, recording the request, and reading the records."""
+
+from __future__ import annotations
+
+import ipaddress
+
+import msgspec
+from msgspec import Struct
+
+from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
+from phoneprov_core.deployments.ports import Journal
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.ids import NewId
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.values import known_mac
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.provisioning.model import (
+    DiscoveredPhone,
+    Fetch,
+    FetchBinding,
+    FetchResult,
+    Transport,
+)
+from phoneprov_core.provisioning.names import MAX_NAME, mac_in, plain_name
+from phoneprov_core.provisioning.ports import (
+    PhoneAddresses,
+    ProvisioningTransaction,
+    SharedFile,
+    SharedFiles,
+)
+
+
+class FileRequest(Struct, frozen=True):
+    """A request for a file. ``model`` is what the phone says of itself, None if nothing."""
+
+    transport: Transport
+    name: str
+    client_ip: str
+    model: str | None = None
+
+
+class Provided(Struct, frozen=True):
+    """The answer to a request: ``content`` or an open ``file`` if ``result`` is SERVED, else
+    neither. ``mac`` is the phone, None if unknown. ``attempt`` names the deployment whose
+    configuration is served."""
+
+    request: FileRequest
+    result: FetchResult
+    mac: str | None = None
+    content: bytes | None = None
+    file: SharedFile | None = None
+    attempt: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Provided({self.request!r}, {self.result})"
+
+
+class ProvideFile:
+    """Answers requests of phones. A request and its record are two calls, because the transfer
+    lies between them."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[ProvisioningTransaction],
+        shared_files: SharedFiles,
+        networks: PhoneAddresses,
+        binding: FetchBinding,
+        journal: Journal,
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._open = open_
+        self._shared_files = shared_files
+        self._networks = networks
+        self._binding = binding
+        self._journal = journal
+        self._clock = clock
+        self._new_id = new_id
+
+    async def open(self, request: FileRequest) -> Provided:
+        """Decide what the client gets. Reads only; nothing is recorded yet.
+
+        A phone's configuration goes to that phone's own address (see ``FetchBinding``); all
+        other files go to every address of the phone networks. Raises ``Unavailable``.
+        """
+        name = plain_name(request.name)
+        if name is None:
+            return Provided(request, FetchResult.REFUSED)
+        mac = mac_in(name)
+        phone, served = None, None
+        if mac is not None:
+            async with self._open.read() as tx:
+                phone = await tx.phones.find(mac)
+                served = await tx.served_files.find(name)
+        if not self._may_read(phone, request.client_ip):
+            return Provided(request, FetchResult.REFUSED, mac)
+        if served is not None and phone is not None:
+            content = served.content.encode()
+            return Provided(
+                request, FetchResult.SERVED, mac, content=content, attempt=served.attempt
+            )
+        file = await self._shared_files.open(name)
+        result = FetchResult.NOT_FOUND if file is None else FetchResult.SERVED
+        return Provided(request, result, mac, file=file)
+
+    async def record(
+        self, provided: Provided, *, is_complete: bool, size: int, duration_ms: int
+    ) -> Fetch:
+        """Record a request after its transfer: ``size`` bytes reached the client.
+
+        A fetch of the configuration of the phone's current deployment confirms that deployment,
+        once the file was in place and the phone was restarted. A phone that is not in the
+        inventory is listed among the discovered ones if it asked from the phone networks.
+        """
+        request = provided.request
+        result = provided.result
+        if result is FetchResult.SERVED and not is_complete:
+            result = FetchResult.FAILED
+        now = shown(self._clock())
+        fetch = Fetch(
+            uuid=self._new_id(),
+            mac=provided.mac,
+            name=_shown_name(request.name),
+            transport=request.transport,
+            client_ip=request.client_ip,
+            result=result,
+            bytes=size,
+            duration_ms=duration_ms,
+            created_at=now,
+        )
+        confirmed = None
+        async with self._open.write() as tx:
+            await tx.fetches.add(fetch)
+            if provided.mac is not None:
+                if provided.attempt is not None and result is FetchResult.SERVED:
+                    confirmed = await self._confirm(tx, fetch, provided.attempt)
+                elif (
+                    self._networks.contains(request.client_ip)
+                    and await tx.phones.find(provided.mac) is None
+                ):
+                    await tx.discovered_phones.see(
+                        provided.mac, request.client_ip, request.model, fetch.name, now
+                    )
+        if confirmed is not None:
+            self._journal(confirmed)
+        return fetch
+
+    def _may_read(self, phone: Phone | None, client_ip: str) -> bool:
+        if (
+            phone is not None
+            and phone.phone_ip is not None
+            and self._binding is FetchBinding.ADDRESS
+        ):
+            return _same_address(phone.phone_ip, client_ip)
+        return self._networks.contains(client_ip)
+
+    async def _confirm(
+        self, tx: ProvisioningTransaction, fetch: Fetch, attempt: str
+    ) -> Deployment | None:
+        kept = await tx.deployments.find(attempt)
+        if (
+            kept is None
+            or kept.outcome is not Outcome.DEPLOYED
+            or kept.confirmation is Confirmation.CONFIRMED
+        ):
+            return None
+        confirmed = msgspec.structs.replace(
+            kept,
+            confirmation=Confirmation.CONFIRMED,
+            confirmation_message=(
+                f"The phone fetched {fetch.name} by {fetch.transport.value.upper()}"
+                f" (fetch {fetch.uuid})."
+            ),
+            confirmation_at=fetch.created_at,
+        )
+        await tx.deployments.put(confirmed)
+        return confirmed
+
+
+class Fetches:
+    """The requests of one phone: level 0 reads them."""
+
+    def __init__(self, open_: ReadAndWrite[ProvisioningTransaction]) -> None:
+        self._open = open_
+
+    async def newest(
+        self, actor: Actor, mac: str, limit: int, *, before: str | None = None
+    ) -> list[Fetch]:
+        """At most ``limit`` requests, newest first, after the one with the uuid ``before``.
+
+        Raises ``Forbidden``, and ``NotFound`` if the phone is not in the inventory.
+        """
+        require_superadmin(actor)
+        mac = known_mac(mac)
+        async with self._open.read() as tx:
+            found(await tx.phones.find(mac), "phone")
+            return await tx.fetches.newest(mac, limit, before=before)
+
+
+class DiscoveredPhones:
+    """Phones that asked for files and are not in the inventory: level 0 reads them."""
+
+    def __init__(self, open_: ReadAndWrite[ProvisioningTransaction]) -> None:
+        self._open = open_
+
+    async def all(self, actor: Actor, page: Page = None) -> Listing[DiscoveredPhone]:
+        """Every phone, the first seen first. Raises ``Forbidden``."""
+        require_superadmin(actor)
+        return await listing(self._open.read, lambda tx: tx.discovered_phones, page)
+
+
+def _shown_name(name: str) -> str:
+    """A requested name that is safe to store and to print: at most 255 characters, printable."""
+    return "".join(c if c.isprintable() else "?" for c in name[:MAX_NAME])
+
+
+def _same_address(recorded: str, client_ip: str) -> bool:
+    """Whether both texts are the same address; an IPv4 address in IPv6's mapped form is that
+    IPv4 address."""
+    return _plain(recorded) == _plain(client_ip)
+
+
+def _plain(text: str) -> object:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return text
+    return getattr(address, "ipv4_mapped", None) or address

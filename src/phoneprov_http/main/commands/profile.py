@@ -1,0 +1,134 @@
+"""``phoneprov profile``: profiles from configuration files."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import click
+
+from phoneprov_adapters.files.configurations import profile_name, read_configuration
+from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
+from phoneprov_http.main.commands.local_access import Acting, acting, profile_called
+from phoneprov_http.main.commands.options import as_json, naming, print_json
+
+_FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_OPTIONS = {
+    "name": "--name",
+    "description": "--description",
+    "compatible_models": "--model",
+    "cnf_xml": "FILE:",
+}
+_description = click.option("--description", help="Description of the profile.")
+_models = click.option(
+    "--model", "models", multiple=True, help="Model that the profile fits; can be repeated."
+)
+_family = click.option(
+    "--software-type",
+    type=click.Choice(["SCCP", "SIP", "SIPE"], case_sensitive=False),
+    help="Firmware family that the profile fits.",
+)
+
+
+@click.group()
+def profile() -> None:
+    """Add or update a profile from a configuration file.
+
+    Many files at once: phoneprov import profiles.
+    """
+
+
+@profile.command()
+@_FILE
+@click.option("--user", required=True, help="Username of the owner.")
+@click.option("--name", help="Name of the profile; by default the file name.")
+@_description
+@_models
+@_family
+@as_json
+def add(file: Path, *, user: str, name: str | None, as_json: bool, **more: Any) -> None:
+    """Add FILE as a new profile.
+
+    \b
+      phoneprov profile add SEP001BD4123456.cnf.xml --user ada --name "Front desk"
+    """
+    text = _content(file)
+    fields = _given(more)
+
+    async def work() -> Profile:
+        async with acting(watching=False) as at:
+            owner = await _user_called(at, user)
+            with naming(_OPTIONS):
+                new = NewProfile(
+                    user_uuid=owner, name=name or profile_name(file), cnf_xml=text, **fields
+                )
+                return await at.use_cases.profiles.create(at.actor, new)
+
+    made = asyncio.run(work())
+    if as_json:
+        print_json(made)
+    else:
+        click.echo(f"The profile {made.name!r} of {user} was added: {made.uuid}.")
+
+
+@profile.command()
+@_FILE
+@click.option("--profile", help="Name or uuid of the profile; by default the file name.")
+@click.option("--name", help="New name of the profile.")
+@_description
+@_models
+@_family
+@as_json
+def update(
+    file: Path, *, profile: str | None, name: str | None, as_json: bool, **more: Any
+) -> None:
+    """Save FILE as the newest revision of a profile. No phone changes until the next switch.
+
+    \b
+      phoneprov profile update new.cnf.xml --profile "Front desk"
+    """
+    text = _content(file)
+    fields = _given(more) | ({"name": name} if name else {})
+
+    async def work() -> tuple[Profile, int | None]:
+        async with acting(watching=False) as at:
+            uuid = await profile_called(at, profile or profile_name(file))
+            with naming(_OPTIONS):
+                patch = ProfilePatch(cnf_xml=text, **fields)
+                changed = await at.use_cases.profiles.update(at.actor, uuid, patch)
+            revisions = await at.use_cases.profiles.revisions(at.actor, uuid)
+            numbers = [one.number async for piece in revisions for one in piece]
+            return changed, max(numbers, default=None)
+
+    changed, newest = asyncio.run(work())
+    if as_json:
+        print_json(changed)
+    else:
+        click.echo(f"The profile {changed.name!r} has revision {newest}.")
+
+
+def _content(file: Path) -> str:
+    try:
+        return read_configuration(file)
+    except OSError as error:
+        raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
+    except ValueError as error:
+        raise click.UsageError(f"{file} {error}.") from None
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    fields = {key: value for key, value in options.items() if value}
+    if models := fields.pop("models", ()):
+        fields["compatible_models"] = models
+    return fields
+
+
+async def _user_called(at: Acting, username: str) -> str:
+    wanted = username.casefold()
+    async for piece in await at.use_cases.users.all(at.actor):
+        for user in piece:
+            if user.username.casefold() == wanted:
+                return user.uuid
+    raise NotFound(f"--user: there is no user with the name {username!r}.")

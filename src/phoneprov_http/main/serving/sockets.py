@@ -1,0 +1,73 @@
+"""The sockets that the server listens on: bound here, or inherited from systemd or a parent."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+from collections.abc import MutableMapping
+
+from phoneprov_core.kernel.errors import Refused
+
+_FIRST_FD = 3
+"""SD_LISTEN_FDS_START, see sd_listen_fds(3)."""
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket at this address that does not listen yet. Raises ``Refused``."""
+    listener: socket.socket | None = None
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        if listener is not None:
+            listener.close()
+        raise Refused(
+            f"The address {host}, port {port} cannot be listened on: {error.strerror}."
+        ) from None
+    return listener
+
+
+def inherited(fd: int) -> socket.socket:
+    """The stream socket that this process inherited as ``fd``. Raises ``Refused``."""
+    try:
+        listener = socket.socket(fileno=fd)
+    except OSError as error:
+        raise Refused(f"File descriptor {fd} is not a socket: {error.strerror}.") from None
+    if listener.type != socket.SOCK_STREAM:
+        listener.detach()
+        raise Refused(f"File descriptor {fd} is not a stream socket.")
+    listener.set_inheritable(False)
+    return listener
+
+
+def activated(environment: MutableMapping[str, str]) -> list[socket.socket]:
+    """The sockets that systemd passed to this process, none without socket activation.
+
+    Removes the variables, so that no child takes them for its own. Raises ``Refused``.
+    """
+    pid, count = environment.pop("LISTEN_PID", ""), environment.pop("LISTEN_FDS", "")
+    environment.pop("LISTEN_FDNAMES", None)
+    if pid != str(os.getpid()) or not count.isdecimal():
+        return []
+    return [inherited(fd) for fd in range(_FIRST_FD, _FIRST_FD + int(count))]
+
+
+def shown(listener: socket.socket) -> str:
+    """The address of a listening socket, as a URL where it is one."""
+    name = listener.getsockname()
+    if listener.family == socket.AF_UNIX:
+        return f"unix:{name}"
+    host, port = name[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def readable(fd: int) -> bool:
+    """Whether unread bytes, or the end of the stream, wait on a socket."""
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(0))

@@ -1,0 +1,236 @@
+"""The one connection to the manager interface that actions, lists and watches share."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.asterisk import wire
+from phoneprov_adapters.asterisk.calls import ManagerCalls
+from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.events import ManagerEvents
+from phoneprov_adapters.asterisk.manager import Manager
+from phoneprov_adapters.asterisk.settings import ManagerSettings
+from phoneprov_adapters.testing.records import a_phone
+from phoneprov_core.devices.commands import device_name, sip_restart
+from phoneprov_core.kernel.errors import Refused, TimedOut
+from support.ami_client import RESTART, TIMEOUT
+from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, listing
+
+SCCP = a_phone(1)
+SIP = a_phone(2, software_type="SIP")
+NAME = device_name(SIP.mac)
+OLD, NEW = "sip:1001@10.0.0.7:5060", "sip:1001@10.0.0.7:49152"
+LONG, SHORT = 20.0, 0.3
+
+
+def connection(stub: AmiStub, **changes: Any) -> ManagerConnection:
+    values: dict[str, Any] = {
+        "host": "127.0.0.1",
+        "port": stub.port,
+        "user": USER,
+        "secret": SECRET,
+        "timeout": 10.0,
+    }
+    return ManagerConnection(ManagerSettings(**(values | changes)))
+
+
+async def test_watch_restart_and_list_of_calls_take_one_login(stub: AmiStub) -> None:
+    stub.one_login = True
+    stub.answers["CoreShowChannels"] = listing("CoreShowChannelsComplete")
+    stub.answers["SCCPShowChannels"] = listing("SCCPShowChannelsComplete")
+    shared = connection(stub)
+
+    watching = await ManagerEvents(shared).begin(SCCP)
+    assert not await ManagerCalls(shared).in_call(SCCP)
+    await Manager(shared).perform(RESTART)
+    for status in ("UNREGISTERED", "REGISTERED"):
+        name = device_name(SCCP.mac)
+        await stub.tell(event("DeviceStatus", DeviceStatus=status, SCCPDevice=name))
+
+    assert await watching.returned(LONG)
+    await watching.close()
+    await stub.settled()
+    assert stub.connections == 1
+    assert stub.names.count("Login") == stub.names.count("Logoff") == 1
+
+
+async def test_wrong_secret_is_sent_once_for_watch_and_restart(stub: AmiStub) -> None:
+    shared = connection(stub, secret="wrong")
+
+    with pytest.raises(Refused, match="PHONEPROV_AMI_SECRET"):
+        await ManagerEvents(shared).begin(SCCP)
+    with pytest.raises(Refused, match="PHONEPROV_AMI_SECRET"):
+        await Manager(shared).perform(RESTART)
+
+    assert stub.names == ["Login"]
+
+
+async def test_mute_port_costs_one_deadline_for_watch_and_restart(stub: AmiStub) -> None:
+    stub.banner = None
+    shared = connection(stub, timeout=TIMEOUT)
+
+    with pytest.raises(TimedOut):
+        await ManagerEvents(shared).begin(SCCP)
+    with pytest.raises(TimedOut):
+        await Manager(shared).perform(RESTART)
+
+    assert stub.connections == 1
+
+
+async def test_failed_login_is_tried_again_later(
+    stub: AmiStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("phoneprov_adapters.asterisk.connection.FAILURE_SECONDS", 0.0)
+    shared = connection(stub)
+    stub.answers["Login"] = failure("Authentication failed")
+    with pytest.raises(Refused):
+        await Manager(shared).perform(RESTART)
+
+    del stub.answers["Login"]
+    await Manager(shared).perform(RESTART)
+
+    assert len(stub.performed) == 1
+
+
+async def test_connection_that_does_not_answer_is_given_up(stub: AmiStub) -> None:
+    shared = connection(stub, timeout=TIMEOUT)
+    watching = await ManagerEvents(shared).begin(SCCP)
+    stub.answers[RESTART.name] = None
+    with pytest.raises(TimedOut):
+        await Manager(shared).perform(RESTART)
+
+    with pytest.raises(Refused, match="lost"):
+        await watching.returned(LONG)
+    await watching.close()
+    del stub.answers[RESTART.name]
+    again = ManagerConnection(shared._settings)
+    await Manager(again).perform(RESTART)
+
+    assert stub.connections == 2
+
+
+@pytest.mark.parametrize(
+    "statuses",
+    [
+        [("Removed", OLD), ("Created", NEW)],
+        [("Created", NEW), ("Removed", OLD)],  # as remove_existing may order them
+        [("Removed", OLD), ("Created", OLD)],
+        [("Unreachable", OLD), ("Reachable", OLD)],
+        [("Removed", OLD), ("NonQualified", NEW)],
+    ],
+)
+async def test_sip_phone_that_registers_anew_is_seen(
+    stub: AmiStub, statuses: list[tuple[str, str]]
+) -> None:
+    stub.answers["PJSIPShowEndpoint"] = endpoint((OLD, "x"))
+    watching = await ManagerEvents(connection(stub)).begin(SIP)
+
+    for status, uri in statuses:
+        await stub.tell(
+            event("ContactStatus", EndpointName=NAME, AOR=NAME, URI=uri, ContactStatus=status)
+        )
+
+    assert "registered again" in await watching.returned(LONG)
+    await watching.close()
+
+
+async def test_sip_phone_is_seen_by_the_aor_it_shares(stub: AmiStub) -> None:
+    stub.answers["PJSIPShowEndpoint"] = endpoint((OLD, "x"), aors="1001")
+    watching = await ManagerEvents(connection(stub)).begin(SIP)
+
+    for status in ("Removed", "Created"):
+        await stub.tell(
+            event("ContactStatus", EndpointName="1001", AOR="1001", URI=OLD, ContactStatus=status)
+        )
+
+    assert await watching.returned(LONG)
+    await watching.close()
+
+
+async def test_sip_phone_is_seen_by_its_device_state(stub: AmiStub) -> None:
+    watching = await ManagerEvents(connection(stub)).begin(SIP)
+
+    for state in ("UNAVAILABLE", "NOT_INUSE"):
+        await stub.tell(event("DeviceStateChange", Device=f"PJSIP/{NAME}", State=state))
+
+    assert await watching.returned(LONG)
+    await watching.close()
+
+
+@pytest.mark.parametrize(
+    "statuses",
+    [
+        [("Created", NEW, NAME)],  # another device at the same endpoint
+        [("Reachable", OLD, NAME), ("Updated", OLD, NAME)],  # refreshed
+        [("Removed", OLD, "other"), ("Created", NEW, "other")],
+        [("Created", NEW, NAME), ("Removed", NEW, NAME)],
+    ],
+)
+async def test_sip_phone_that_did_not_restart_is_not_seen(
+    stub: AmiStub, statuses: list[tuple[str, str, str]]
+) -> None:
+    stub.answers["PJSIPShowEndpoint"] = endpoint((OLD, "x"))
+    watching = await ManagerEvents(connection(stub)).begin(SIP)
+
+    for status, uri, name in statuses:
+        await stub.tell(
+            event("ContactStatus", EndpointName=name, AOR=name, URI=uri, ContactStatus=status)
+        )
+
+    with pytest.raises(TimedOut, match="read = system,call"):
+        await watching.returned(SHORT)
+    await watching.close()
+
+
+async def test_flood_of_events_is_read_at_a_pace(
+    stub: AmiStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The peer sends as fast as TCP takes it; the reader rests after every 64 KiB."""
+    rests = 0
+    sleep = asyncio.sleep
+
+    async def counted(seconds: float) -> None:
+        nonlocal rests
+        rests += seconds == wire.PAUSE_SECONDS
+        await sleep(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", counted)
+    stub.between = event("VarSet", Value="x" * 1000) * 650
+    await Manager(connection(stub)).perform(RESTART)
+
+    assert rests >= 18  # before the answers to login and restart, 650 KiB each
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"Event: Half",
+        b"Response: Success\r\nActionID: phoneprov-2\r\n",
+        b"\r\n" * 1000,
+        event("ContactStatus"),
+        event("DeviceStatus", SCCPDevice=NAME),
+        event("DeviceStateChange", Device=f"PJSIP/{NAME}\x00", State="UNAVAILABLE"),
+        b"Response: Success\r\n\r\n",
+        b"Event\r\nEvent: \r\n\r\n",
+    ],
+)
+async def test_strange_messages_decide_nothing(stub: AmiStub, said: bytes) -> None:
+    watching = await ManagerEvents(connection(stub)).begin(SIP)
+
+    await stub.tell(said)
+
+    with pytest.raises(TimedOut, match="not seen"):
+        await watching.returned(SHORT)
+    await watching.close()
+
+
+async def test_list_without_end_is_bounded(stub: AmiStub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("phoneprov_adapters.asterisk.connection.MOST_ENTRIES", 10)
+    entry = ("ContactStatusDetail", {"URI": OLD, "CallID": "x"})
+    stub.answers["PJSIPShowEndpoint"] = listing("EndpointDetailComplete", *[entry] * 11)
+
+    with pytest.raises(Refused, match="manager protocol"):
+        await Manager(connection(stub)).perform(sip_restart(SIP.mac))

@@ -1,0 +1,17 @@
+"""The command line of a service whose stop leaves silent connections open for long: a client that
+a busy machine holds up for a second still finds its connection open."""
+
+from __future__ import annotations
+
+import sys
+
+from phoneprov_http.main.cli import main
+from phoneprov_http.main.serving import protocol
+
+COMMAND = (sys.executable, __file__, "serve", "--migrate")
+
+if __name__ != "faults.patient":  # worker processes import it as ``__mp_main__``
+    protocol.SILENCE_SECONDS = 20.0
+
+if __name__ == "__main__":
+    main()
