@@ -25,6 +25,7 @@ from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.use_cases import Users
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
@@ -65,6 +66,8 @@ class UseCases:
     personal_directory: PersonalDirectory
     vendor_phones: VendorPhones
     vendor_users: VendorUsers
+    fetches: Fetches
+    discovered_phones: DiscoveredPhones
     transfer: Transfer
 
     def system_actor(self) -> Actor:

@@ -18,6 +18,7 @@ from phoneprov_adapters.composition.factories import (
     manager_of,
     phone_driver_of,
     rotation_of,
+    shared_files_of,
     uploader_of,
 )
 from phoneprov_adapters.composition.phone_watch import watch_of
@@ -62,6 +63,7 @@ from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
+from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches, ProvideFile
 from phoneprov_core.stores import Database
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.passwords import AccountPolicy
@@ -95,7 +97,9 @@ class Container(containers.DeclarativeContainer):
         longest=settings.provided.longest_password,
     )
 
-    uploader: providers.Provider[ConfigUploader] = providers.Singleton(uploader_of, settings)
+    uploader: providers.Provider[ConfigUploader] = providers.Singleton(
+        uploader_of, settings, database
+    )
     phone_commands = providers.Singleton(
         PhoneWeb, settings.provided.phone_web, settings.provided.phone_networks
     )
@@ -153,6 +157,18 @@ class Container(containers.DeclarativeContainer):
     reachability: providers.Provider[Reachability] = providers.Singleton(
         RealReachability, uploader, phone_commands
     )
+    provide_file = providers.Singleton(
+        ProvideFile,
+        database,
+        providers.Singleton(shared_files_of, settings),
+        settings.provided.phone_networks,
+        settings.provided.fetch_binding,
+        journal,
+        clock,
+        new_id,
+    )
+    fetches = providers.Singleton(Fetches, database)
+    discovered_phones = providers.Singleton(DiscoveredPhones, database)
     confirm = providers.Singleton(
         Confirm,
         database,
@@ -268,5 +284,7 @@ class Container(containers.DeclarativeContainer):
         personal_directory=personal_directory,
         vendor_phones=vendor_phones,
         vendor_users=vendor_users,
+        fetches=fetches,
+        discovered_phones=discovered_phones,
         transfer=transfer,
     )

@@ -10,6 +10,8 @@ from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.phone.http import PhoneWeb
+from phoneprov_adapters.provisioning.folder import Folder, NoFolder
+from phoneprov_adapters.provisioning.uploader import ServedUploader
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.choice import database_at
@@ -23,6 +25,7 @@ from phoneprov_core.devices.ports import (
     PhoneDriver,
 )
 from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy
+from phoneprov_core.provisioning.ports import SharedFiles
 from phoneprov_core.stores import Database
 
 
@@ -54,8 +57,10 @@ def rotation_of(
     return KeyRotation(database, keys, box)
 
 
-def uploader_of(settings: Settings) -> ConfigUploader:
+def uploader_of(settings: Settings, database: Database) -> ConfigUploader:
     """What puts configurations where phones read them. Raises ``SettingsError``."""
+    if settings.uploader == "served":
+        return ServedUploader(database)
     if settings.uploader not in UPLOADERS.built_in:
         uploader: ConfigUploader = UPLOADERS.make(settings.uploader, settings)
         return uploader
@@ -65,6 +70,11 @@ def uploader_of(settings: Settings) -> ConfigUploader:
         raise SettingsError(
             "PHONEPROV_FTP_TLS_CA names a file that holds no certificates that can be read."
         ) from None
+
+
+def shared_files_of(settings: Settings) -> SharedFiles:
+    """The folder of other files that phones fetch."""
+    return Folder(settings.files_dir) if settings.files_dir else NoFolder()
 
 
 def connection_of(settings: Settings) -> ManagerConnection | None:

@@ -79,7 +79,7 @@ class Plugins(Struct, frozen=True):
         return found[0]
 
 
-UPLOADERS = Plugins("phoneprov.uploaders", "PHONEPROV_UPLOADER", "uploader", ("ftp",))
+UPLOADERS = Plugins("phoneprov.uploaders", "PHONEPROV_UPLOADER", "uploader", ("ftp", "served"))
 PHONE_DRIVERS = Plugins("phoneprov.phones", "PHONEPROV_PHONE_DRIVER", "phone driver", ("cisco",))
 DATABASES = Plugins(
     "phoneprov.databases",

@@ -31,6 +31,7 @@ from phoneprov_core.devices.commands import (
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS
+from phoneprov_core.provisioning.model import FetchBinding
 
 _SCHEMES: Mapping[str, Literal["http", "https"]] = {"http": "http", "https": "https"}
 _TLS: Mapping[str, Tls] = {"off": "off", "explicit": "explicit", "implicit": "implicit"}
@@ -77,6 +78,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     confirm_seconds: int
     trusted_proxies: tuple[Network, ...]
     uploader: str
+    files_dir: Path | None
+    fetch_binding: FetchBinding
     phone_driver: str
     variables: Variables
 
@@ -144,6 +147,8 @@ def settings_from(read: Variables) -> Settings:
         confirm_seconds=read.number("PHONEPROV_CONFIRM_TIMEOUT", 120),
         trusted_proxies=read.one("PHONEPROV_TRUSTED_PROXIES", "", _networks),
         uploader=read.one("PHONEPROV_UPLOADER", "ftp", UPLOADERS.known),
+        files_dir=read.one("PHONEPROV_FILES_DIR", "", _folder),
+        fetch_binding=read.choice("PHONEPROV_FETCH_BINDING", FetchBinding.ADDRESS),
         phone_driver=read.one("PHONEPROV_PHONE_DRIVER", "cisco", PHONE_DRIVERS.known),
         variables=read,
     )
@@ -242,6 +247,12 @@ def _filename_template(text: str) -> str:
         # All phones may share one server, and each asks for a file of its own name.
         raise ValueError("it must contain {MAC} or {mac}")
     return text
+
+
+def _folder(text: str) -> Path | None:
+    if text and not Path(text).is_dir():
+        raise ValueError("it must be a folder that exists")
+    return Path(text) if text else None
 
 
 def _host(text: str) -> str:

@@ -18,7 +18,7 @@ from phoneprov_core.provisioning.model import (
 )
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 
-SERVED_FILES: Kind[ServedFile] = Kind("served file", key="name", created="name")
+SERVED_FILES: Kind[ServedFile] = Kind("served file", key="key", created="key")
 FETCHES: Kind[Fetch] = Kind("fetch", found_by=("mac",))
 DISCOVERED_PHONES: Kind[DiscoveredPhone] = Kind(
     "discovered phone", key="mac", created="first_seen_at"
@@ -35,10 +35,10 @@ class MemoryServedFiles(ServedFileStore):
         self._tables.put(SERVED_FILES, file)
 
     async def find(self, name: str) -> ServedFile | None:
-        return self._tables.of(SERVED_FILES).get(name)
+        return self._tables.of(SERVED_FILES).get(name.lower())
 
     async def remove(self, name: str) -> bool:
-        return self._tables.remove(SERVED_FILES, name)
+        return self._tables.remove(SERVED_FILES, name.lower())
 
 
 class MemoryFetches(FetchStore):

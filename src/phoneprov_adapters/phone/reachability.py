@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 
 from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.provisioning.uploader import ServedUploader
 from phoneprov_core.deployments.ports import PhoneInformation, Reach, Reachability
 from phoneprov_core.devices.commands import require_phone
 from phoneprov_core.devices.ports import ConfigUploader
@@ -26,6 +27,8 @@ class RealReachability(Reachability):
 
     async def server(self, phone_ip: str | None) -> Reach:
         uploader = self._uploader
+        if isinstance(uploader, ServedUploader):
+            return Reach(True, "This service serves the configuration itself.", 0)
         if not isinstance(uploader, FtpUploader):
             return Reach(None, "This uploader cannot be checked without an upload.", 0)
 

@@ -58,6 +58,14 @@ class PhoneNetworks:
         parts = [part.strip() for part in text.split(",") if part.strip()]
         return cls(tuple(_network(part) for part in parts))
 
+    def contains(self, address: str) -> bool:
+        """Whether an address may be called: see ``allowed``."""
+        try:
+            self.allowed(address)
+        except Conflict:
+            return False
+        return True
+
     def allowed(self, address: str) -> str:
         """The canonical text of an address that may be called.
 

@@ -9,7 +9,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from msgspec import Struct
 
@@ -32,8 +32,8 @@ class OpenFile(Content, Protocol):
         """
         ...
 
-    def close(self) -> None:
-        """Release the file."""
+    async def finish(self, *, is_complete: bool, size: int, seconds: float) -> None:
+        """Release the file and record the transfer: ``size`` bytes were acknowledged."""
         ...
 
 
@@ -44,21 +44,8 @@ class Denied(Struct, frozen=True):
     message: str
 
 
-class Finished(NamedTuple):
-    """How a transfer ended, for the record of fetches."""
-
-    name: str
-    client_ip: str
-    served: bool
-    bytes: int
-    seconds: float
-
-
 Open = Callable[[str, str], Awaitable[OpenFile | Denied]]
 """Opens a file by name for a client address. It records refusals and missing files itself."""
-
-Record = Callable[[Finished], Awaitable[None]]
-"""Records a transfer that has ended."""
 
 
 class Limits(Struct, frozen=True):
@@ -79,9 +66,8 @@ class TftpServer(asyncio.DatagramProtocol):
     transfers is reached, a request is dropped without an answer, and the client asks again.
     """
 
-    def __init__(self, open_file: Open, record: Record, limits: Limits) -> None:
+    def __init__(self, open_file: Open, limits: Limits) -> None:
         self._open = open_file
-        self._record = record
         self._limits = limits
         self._transport: asyncio.DatagramTransport | None = None
         self._running: dict[Address, asyncio.Task[None]] = {}
@@ -166,8 +152,8 @@ class TftpServer(asyncio.DatagramProtocol):
             return
         try:
             await self._send(request, opened, client)
-        finally:
-            opened.close()
+        except Exception:
+            log.exception("TFTP transfer could not be recorded")
 
     async def _send(self, request: ReadRequest, file: OpenFile, client: Address) -> None:
         started = time.monotonic()
@@ -185,15 +171,10 @@ class TftpServer(asyncio.DatagramProtocol):
             transfer.fail()
             raise
         finally:
-            served = transfer.state is State.SERVED
-            await self._record(
-                Finished(
-                    request.name,
-                    client[0],
-                    served,
-                    transfer.acknowledged_bytes,
-                    time.monotonic() - started,
-                )
+            await file.finish(
+                is_complete=transfer.state is State.SERVED,
+                size=transfer.acknowledged_bytes,
+                seconds=time.monotonic() - started,
             )
 
     async def _run(self, transfer: Transfer, file: OpenFile, client: Address) -> None:

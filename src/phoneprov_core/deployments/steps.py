@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -32,7 +31,7 @@ def unexpected(step: StepName, error: OSError) -> PhoneprovError:
         end = " It is not known whether the phone's file is the new one or the old one."
     if isinstance(error, TimeoutError):
         return TimedOut(f"The {adapter} did not answer in time.{end}", code=code)
-    reason = type(error).__name__ if error.errno is None else os.strerror(error.errno)
+    reason = error.strerror or type(error).__name__
     return Refused(f"The {adapter} failed: {reason}.{end}", code=code)
 
 

@@ -77,12 +77,17 @@ def with_name(names: tuple[str, ...], name: str) -> tuple[str, ...]:
 
 
 class ServedFile(Struct, frozen=True):
-    """The configuration that a phone gets under a name. ``attempt`` is the upload it came from:
-    the uuid of its deployment."""
+    """The configuration that a phone gets under a name, upper and lower case ignored.
+    ``attempt`` is the upload it came from: the uuid of its deployment."""
 
     name: str
-    content: str
+    content: bytes
     attempt: str
 
+    @property
+    def key(self) -> str:
+        """The name as it is compared."""
+        return self.name.lower()
+
     def __repr__(self) -> str:
-        return f"ServedFile({self.name!r}, {len(self.content)} characters)"
+        return f"ServedFile({self.name!r}, {len(self.content)} bytes)"

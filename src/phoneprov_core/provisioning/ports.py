@@ -11,10 +11,8 @@ from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch, ServedFile
 
 
 class ServedFileStore(Protocol):
-    """Configurations that phones fetch from this service, by name in lower case.
-
-    The content is encrypted at rest.
-    """
+    """Configurations that phones fetch from this service, by name. Upper and lower case of
+    ASCII letters is ignored. The content is encrypted at rest."""
 
     async def put(self, file: ServedFile) -> None:
         """Replace the file of this name, or add it, in one statement."""

@@ -98,9 +98,8 @@ class ProvideFile:
         if not self._may_read(phone, request.client_ip):
             return Provided(request, FetchResult.REFUSED, mac)
         if served is not None and phone is not None:
-            content = served.content.encode()
             return Provided(
-                request, FetchResult.SERVED, mac, content=content, attempt=served.attempt
+                request, FetchResult.SERVED, mac, content=served.content, attempt=served.attempt
             )
         file = await self._shared_files.open(name)
         result = FetchResult.NOT_FOUND if file is None else FetchResult.SERVED

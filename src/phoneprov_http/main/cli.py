@@ -43,6 +43,7 @@ _COMMANDS = {
     "import": ("transfer", "import_"),
     "export": ("transfer", "export"),
     "demo": ("demo", "demo"),
+    "provision": ("provision", "provision"),
     "simulate-phone": ("simulate", "simulate_phone"),
     "openapi": ("openapi", "openapi"),
 }

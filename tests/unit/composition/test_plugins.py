@@ -84,7 +84,7 @@ def chosen(**variables: str) -> Settings:
 def test_our_own_are_taken_unless_another_is_chosen() -> None:
     settings = chosen()
 
-    assert isinstance(uploader_of(settings), FtpUploader)
+    assert isinstance(uploader_of(settings, MemoryDatabase()), FtpUploader)
     assert isinstance(phone_driver_of(settings), CiscoPhones)
     assert isinstance(database_of(settings, SecretBox(KEYS)), SqliteDatabase)
 
@@ -104,7 +104,7 @@ def test_what_another_package_offers_is_taken_when_it_is_chosen() -> None:
 @pytest.mark.parametrize(
     ("variable", "choices"),
     [
-        ("PHONEPROV_UPLOADER", "ftp, gone, picky, shelf"),
+        ("PHONEPROV_UPLOADER", "ftp, served, gone, picky, shelf"),
         ("PHONEPROV_PHONE_DRIVER", "cisco, bells"),
     ],
 )
@@ -135,7 +135,7 @@ def test_one_that_cannot_be_made_says_why_in_one_line(
     variables: dict[str, str], reason: str
 ) -> None:
     with pytest.raises(SettingsError, match=reason) as caught:
-        uploader_of(chosen(**variables))
+        uploader_of(chosen(**variables), MemoryDatabase())
 
     assert "\n" not in str(caught.value)
 
@@ -144,14 +144,14 @@ def test_a_name_that_two_packages_offer_is_refused(installed: Path) -> None:
     distribution(installed, "other-things", {}, ENTRY_POINTS)
 
     with pytest.raises(SettingsError, match="office-things, other-things"):
-        uploader_of(chosen(PHONEPROV_UPLOADER="shelf", PHONEPROV_SHELF="attic"))
+        uploader_of(chosen(PHONEPROV_UPLOADER="shelf", PHONEPROV_SHELF="attic"), MemoryDatabase())
 
 
 def test_certificates_that_cannot_be_read_are_told_in_one_line(tmp_path: Path) -> None:
     settings = chosen(PHONEPROV_FTP_TLS="explicit", PHONEPROV_FTP_TLS_CA=str(tmp_path / "no.pem"))
 
     with pytest.raises(SettingsError, match="PHONEPROV_FTP_TLS_CA"):
-        uploader_of(settings)
+        uploader_of(settings, MemoryDatabase())
 
 
 @pytest.mark.usefixtures("installed")

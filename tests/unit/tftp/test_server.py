@@ -6,14 +6,46 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from phoneprov_adapters.tftp.files import PIECE, DiskFile, MemoryFile
+from phoneprov_adapters.provisioning.contents import PIECE, DiskFile, MemoryFile
 from phoneprov_adapters.tftp.packets import ErrorCode
-from phoneprov_adapters.tftp.server import Denied, Finished, Limits, OpenFile, TftpServer
+from phoneprov_adapters.tftp.server import Denied, Limits, OpenFile, TftpServer
 
 CONTENT = bytes(range(256)) * 20
+
+
+class Finished(NamedTuple):
+    """How a transfer ended."""
+
+    name: str
+    served: bool
+    bytes: int
+
+
+class Recording(OpenFile):
+    """A file whose transfer is recorded."""
+
+    def __init__(self, name: str, file: MemoryFile | DiskFile, seen: list[Finished]) -> None:
+        self._name = name
+        self._file = file
+        self._seen = seen
+
+    @property
+    def size(self) -> int:
+        return self._file.size
+
+    def loaded(self, offset: int, size: int) -> bytes | None:
+        return self._file.loaded(offset, size)
+
+    async def load(self, offset: int) -> None:
+        await self._file.load(offset)
+
+    async def finish(self, *, is_complete: bool, size: int, seconds: float) -> None:
+        self._file.close()
+        self._seen.append(Finished(self._name, is_complete, size))
 
 
 class Office:
@@ -71,17 +103,14 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
     async def open_file(name: str, client_ip: str) -> OpenFile | Denied:
         assert client_ip == "127.0.0.1"
         if name == "SEP001BD4123456.cnf.xml":
-            return MemoryFile(CONTENT)
+            return Recording(name, MemoryFile(CONTENT), seen)
         if name == "firmware":
-            return DiskFile(tmp_path / "firmware")
+            return Recording(name, DiskFile(tmp_path / "firmware"), seen)
         if name == "broken":
             raise RuntimeError("the database is away")
         return Denied(ErrorCode.NOT_FOUND, "There is no such file.")
 
-    async def record(finished: Finished) -> None:
-        seen.append(finished)
-
-    server = TftpServer(open_file, record, Limits(transfers=3, transfers_per_address=2))
+    server = TftpServer(open_file, Limits(transfers=3, transfers_per_address=2))
     loop = asyncio.get_running_loop()
     transport, _ = await loop.create_datagram_endpoint(lambda: server, local_addr=("127.0.0.1", 0))
     yield Office(server, transport.get_extra_info("sockname"), seen)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phoneprov_adapters.tftp.files import MemoryFile
+from phoneprov_adapters.provisioning.contents import MemoryFile
 from phoneprov_adapters.tftp.packets import ReadRequest
 from phoneprov_adapters.tftp.transfer import RETRANSMISSIONS, State, Transfer
 

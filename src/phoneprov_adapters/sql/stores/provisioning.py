@@ -24,12 +24,15 @@ from phoneprov_core.provisioning.model import (
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 
 _FILE = select(
-    served_files.c.content_key_id, served_files.c.content_sealed, served_files.c.attempt
-).where(served_files.c.name == bindparam("name"))
+    served_files.c.name,
+    served_files.c.content_key_id,
+    served_files.c.content_sealed,
+    served_files.c.attempt,
+).where(served_files.c.name_key == bindparam("name_key"))
 _REMOVE_FILE = (
     delete(served_files)
-    .where(served_files.c.name == bindparam("the_name"))
-    .returning(served_files.c.name)
+    .where(served_files.c.name_key == bindparam("the_name_key"))
+    .returning(served_files.c.name_key)
 )
 
 
@@ -38,8 +41,8 @@ def _put_file(insert_into: InsertFactory) -> Statement:
     row = insert_into(served_files)
     new = row.excluded
     return row.on_conflict_do_update(
-        index_elements=["name"],
-        set_={name: new[name] for name in ("content_sealed", "content_key_id", "attempt")},
+        index_elements=["name_key"],
+        set_={name: new[name] for name in ("name", "content_sealed", "content_key_id", "attempt")},
     )
 
 
@@ -51,9 +54,10 @@ class SqlServedFiles(ServedFileStore):
         self._box = box
 
     async def put(self, file: ServedFile) -> None:
-        sealed = self._box.seal(file.content.encode(), _place(file.name))
+        sealed = self._box.seal(file.content, _place(file.key))
         await self._connection.rows(
             _put_file(self._connection.insert),
+            name_key=file.key,
             name=file.name,
             content_sealed=sealed.data,
             content_key_id=sealed.key_id,
@@ -61,19 +65,19 @@ class SqlServedFiles(ServedFileStore):
         )
 
     async def find(self, name: str) -> ServedFile | None:
-        row = await self._connection.row(_FILE, name=name)
+        key = name.lower()
+        row = await self._connection.row(_FILE, name_key=key)
         if row is None:
             return None
-        key_id, data, attempt = row
-        content = self._box.open(Sealed(key_id, data), _place(name)).decode()
-        return ServedFile(name, content, attempt)
+        stored_name, key_id, data, attempt = row
+        return ServedFile(stored_name, self._box.open(Sealed(key_id, data), _place(key)), attempt)
 
     async def remove(self, name: str) -> bool:
-        return bool(await self._connection.rows(_REMOVE_FILE, the_name=name))
+        return bool(await self._connection.rows(_REMOVE_FILE, the_name_key=name.lower()))
 
 
-def _place(name: str) -> str:
-    return f"served_files|content|{name}"
+def _place(key: str) -> str:
+    return f"served_files|content|{key}"
 
 
 _FETCH_COLUMNS = [fetches.c[name] for name in Fetch.__struct_fields__]

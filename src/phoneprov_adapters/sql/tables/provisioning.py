@@ -9,11 +9,12 @@ from phoneprov_adapters.sql.tables.columns import metadata, moment, string, uuid
 served_files = Table(
     "served_files",
     metadata,
-    Column("name", string(255), primary_key=True),
+    Column("name_key", string(64), primary_key=True),
+    Column("name", Text, nullable=False),
     Column("content_sealed", LargeBinary, nullable=False),
     Column("content_key_id", string(16), nullable=False),
     Column("attempt", string(36), nullable=False),
-    Index(None, "content_key_id", "name"),
+    Index(None, "content_key_id", "name_key"),
 )
 
 fetches = Table(

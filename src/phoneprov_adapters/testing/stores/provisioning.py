@@ -18,12 +18,13 @@ from phoneprov_core.provisioning.model import (
 )
 from phoneprov_core.stores import Database
 
-NAME = "sep001bd4123456.cnf.xml"
+NAME = "SEP001BD4123456.cnf.xml"
 PHONE, OTHER_PHONE = a_mac(1), a_mac(2)
 IP, OTHER_IP = "10.0.0.1", "10.0.0.2"
 
 
 def a_fetch(number: int, *, mac: str | None = PHONE, second: int = 0) -> Fetch:
+    """A fetch record."""
     return Fetch(
         uuid=identifier(number),
         mac=mac,
@@ -42,13 +43,14 @@ class ProvisioningContract:
     """The contract of ``ServedFileStore``, ``FetchStore`` and ``DiscoveredPhoneStore``."""
 
     async def test_served_file_is_replaced_and_removed_by_name(self, database: Database) -> None:
-        file = ServedFile(NAME, "<device>é</device>", identifier(1))
-        newer = ServedFile(NAME, "", identifier(2))
+        file = ServedFile(NAME, bytes(range(256)), identifier(1))
+        newer = ServedFile(NAME.lower(), b"", identifier(2))
         async with database.write() as tx:
             await tx.served_files.put(file)
         async with database.read() as tx:
             assert await tx.served_files.find(NAME) == file
-            assert await tx.served_files.find(NAME.upper()) is None
+            assert await tx.served_files.find(NAME.upper()) == file
+            assert await tx.served_files.find("other") is None
         async with database.write() as tx:
             await tx.served_files.put(newer)
             assert await tx.served_files.find(NAME) == newer

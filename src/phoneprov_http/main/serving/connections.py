@@ -31,7 +31,9 @@ _NOTE_SECONDS = 60.0
 class Closable(Protocol):
     """A connection that can be closed at once."""
 
-    def abort(self) -> None: ...
+    def abort(self) -> None:
+        """Close the connection without sending what is buffered."""
+        ...
 
 
 def raise_file_limit() -> int:

@@ -28,6 +28,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 import uvicorn
+from litestar.types import ASGIApp
 
 from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
 from phoneprov_http.main.serving.connections import Connections, Network, raise_file_limit
@@ -49,7 +50,8 @@ def stop_signals() -> list[signal.Signals]:
 
 
 class Server(uvicorn.Server):
-    """Serves on these sockets. ``on_started`` is called when it accepts connections."""
+    """Serves on these sockets. ``on_started`` is called when it accepts connections. ``app`` is
+    an application without lifespan events; by default the HTTP service of the environment."""
 
     def __init__(
         self,
@@ -57,15 +59,16 @@ class Server(uvicorn.Server):
         trusted_proxies: Sequence[Network] = (),
         *,
         on_started: Callable[[], None],
+        app: ASGIApp | None = None,
     ) -> None:
         self._bounds = Connections.within(raise_file_limit(), trusted_proxies)
         super().__init__(
             uvicorn.Config(
-                "phoneprov_http.main.serving.asgi:make_app",
-                factory=True,
+                app or "phoneprov_http.main.serving.asgi:make_app",
+                factory=app is None,
                 http=functools.partial(BoundedProtocol, bounds=self._bounds),  # type: ignore[arg-type]
                 ws="none",
-                lifespan="on",
+                lifespan="on" if app is None else "off",
                 # Only PHONEPROV_TRUSTED_PROXIES are believed, by the application.
                 proxy_headers=False,
                 server_header=False,

@@ -13,15 +13,16 @@ _FIRST_FD = 3
 """SD_LISTEN_FDS_START, see sd_listen_fds(3)."""
 
 
-def bound(host: str, port: int) -> socket.socket:
+def bound(host: str, port: int, *, kind: socket.SocketKind = socket.SOCK_STREAM) -> socket.socket:
     """A socket at this address that does not listen yet. Raises ``Refused``."""
     listener: socket.socket | None = None
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        family, _, protocol, _, address = socket.getaddrinfo(
+            host, port, type=kind, flags=socket.AI_PASSIVE
         )[0]
         listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if kind == socket.SOCK_STREAM:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
     except OSError as error:
         if listener is not None:
@@ -32,20 +33,24 @@ def bound(host: str, port: int) -> socket.socket:
     return listener
 
 
-def inherited(fd: int) -> socket.socket:
-    """The stream socket that this process inherited as ``fd``. Raises ``Refused``."""
+def inherited(fd: int, *, datagrams: bool = False) -> socket.socket:
+    """The stream socket that this process inherited as ``fd``; with ``datagrams`` also one for
+    datagrams. Raises ``Refused``."""
     try:
         listener = socket.socket(fileno=fd)
     except OSError as error:
         raise Refused(f"File descriptor {fd} is not a socket: {error.strerror}.") from None
-    if listener.type != socket.SOCK_STREAM:
+    allowed = {socket.SOCK_STREAM, socket.SOCK_DGRAM} if datagrams else {socket.SOCK_STREAM}
+    if listener.type not in allowed:
         listener.detach()
         raise Refused(f"File descriptor {fd} is not a stream socket.")
     listener.set_inheritable(False)
     return listener
 
 
-def activated(environment: MutableMapping[str, str]) -> list[socket.socket]:
+def activated(
+    environment: MutableMapping[str, str], *, datagrams: bool = False
+) -> list[socket.socket]:
     """The sockets that systemd passed to this process, none without socket activation.
 
     Removes the variables, so that no child takes them for its own. Raises ``Refused``.
@@ -54,7 +59,8 @@ def activated(environment: MutableMapping[str, str]) -> list[socket.socket]:
     environment.pop("LISTEN_FDNAMES", None)
     if pid != str(os.getpid()) or not count.isdecimal():
         return []
-    return [inherited(fd) for fd in range(_FIRST_FD, _FIRST_FD + int(count))]
+    fds = range(_FIRST_FD, _FIRST_FD + int(count))
+    return [inherited(fd, datagrams=datagrams) for fd in fds]
 
 
 def shown(listener: socket.socket) -> str:

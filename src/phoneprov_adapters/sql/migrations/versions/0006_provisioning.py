@@ -18,14 +18,17 @@ def _string(length: int) -> sa.String:
 def upgrade() -> None:
     op.create_table(
         "served_files",
-        sa.Column("name", _string(255), nullable=False),
+        sa.Column("name_key", _string(64), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
         sa.Column("content_sealed", sa.LargeBinary(), nullable=False),
         sa.Column("content_key_id", _string(16), nullable=False),
         sa.Column("attempt", _string(36), nullable=False),
-        sa.PrimaryKeyConstraint("name", name=op.f("pk_served_files")),
+        sa.PrimaryKeyConstraint("name_key", name=op.f("pk_served_files")),
     )
     op.create_index(
-        op.f("ix_served_files_content_key_id_name"), "served_files", ["content_key_id", "name"]
+        op.f("ix_served_files_content_key_id_name_key"),
+        "served_files",
+        ["content_key_id", "name_key"],
     )
     op.create_table(
         "fetches",

@@ -1,0 +1,1 @@
+"""Files that phones fetch from this service, over HTTP and TFTP."""

@@ -1,0 +1,121 @@
+"""``phoneprov provision``: serve files to phones over HTTP and TFTP."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator
+
+import click
+
+from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
+from phoneprov_adapters.provisioning.tftp_files import TftpFiles
+from phoneprov_adapters.tftp.server import Limits, TftpServer
+from phoneprov_http.main.commands.options import PORT
+from phoneprov_http.main.commands.settings import settings_of_environment
+from phoneprov_http.main.serving.logs import set_up_logs
+from phoneprov_http.main.serving.server import Server, stop_signals
+from phoneprov_http.main.serving.sockets import activated, bound, shown
+from phoneprov_http.phone_files import PhoneFiles
+
+
+@click.command()
+@click.option("--host", default="0.0.0.0", show_default=True, help="Address to listen on.")  # noqa: S104
+@click.option(
+    "--http-port", type=PORT, default=6970, show_default=True, help="Port for HTTP; 0 for none."
+)
+@click.option(
+    "--tftp-port", type=PORT, default=69, show_default=True, help="Port for TFTP; 0 for none."
+)
+@click.option(
+    "--transfer-ports",
+    metavar="FIRST-LAST",
+    help="Ports for TFTP transfers, for a firewall; any free ports by default.",
+)
+def provision(host: str, http_port: int, tftp_port: int, transfer_ports: str | None) -> None:
+    """Serve configurations and other files to phones until SIGTERM or Ctrl-C.
+
+    Configurations come from the database (PHONEPROV_UPLOADER=served), all other files from
+    PHONEPROV_FILES_DIR. Ports below 1024 need the capability CAP_NET_BIND_SERVICE or sockets of
+    systemd (LISTEN_FDS: a stream socket for HTTP, a datagram socket for TFTP).
+    """
+    ports = _range(transfer_ports)
+    given = activated(os.environ, datagrams=True)
+    streams = [each for each in given if each.type == socket.SOCK_STREAM]
+    datagrams = [each for each in given if each.type == socket.SOCK_DGRAM]
+    if not given:
+        streams = [bound(host, http_port)] if http_port else []
+        datagrams = [bound(host, tftp_port, kind=socket.SOCK_DGRAM)] if tftp_port else []
+    if not streams and not datagrams:
+        raise click.UsageError("--http-port and --tftp-port are both 0: nothing to serve.")
+    settings = settings_of_environment()
+    set_up_logs()
+    container = prepare(settings)
+    asyncio.run(_serve(container, streams, datagrams, ports))
+
+
+async def _serve(
+    container: Container,
+    streams: list[socket.socket],
+    datagrams: list[socket.socket],
+    ports: range | None,
+) -> None:
+    await migrate_embedded(container.settings())
+    async with running(container, patient=True):
+        provide = container.provide_file()
+        open_file = TftpFiles(provide)
+        async with contextlib.AsyncExitStack() as stack:
+            for sock in datagrams:
+                await stack.enter_async_context(_tftp(open_file, sock, ports))
+
+            def on_started() -> None:
+                places = [*map(shown, streams), *(f"tftp {s.getsockname()[:2]}" for s in datagrams)]
+                click.echo(f"phoneprov provision serves on {' and '.join(places)}", err=True)
+
+            if streams:
+                app = PhoneFiles(provide)
+                await Server(streams, on_started=on_started, app=app).serve()
+            else:
+                on_started()
+                await _stopped()
+
+
+@contextlib.asynccontextmanager
+async def _tftp(
+    open_file: TftpFiles, sock: socket.socket, ports: range | None
+) -> AsyncIterator[TftpServer]:
+    server = TftpServer(open_file, Limits(ports=ports))
+    await asyncio.get_running_loop().create_datagram_endpoint(lambda: server, sock=sock)
+    try:
+        yield server
+    finally:
+        await server.close()
+
+
+async def _stopped() -> None:
+    """Wait for a signal that stops the server."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    numbers: list[signal.Signals] = stop_signals()
+    for number in numbers:
+        loop.add_signal_handler(number, stopped.set)
+    try:
+        await stopped.wait()
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+def _range(text: str | None) -> range | None:
+    if text is None:
+        return None
+    first, _, last = text.partition("-")
+    if not (first.isdecimal() and last.isdecimal() and 0 < int(first) <= int(last) < 65536):
+        raise click.BadParameter(
+            "must be two ports such as 50000-50999.", param_hint="--transfer-ports"
+        )
+    return range(int(first), int(last) + 1)

@@ -1,0 +1,61 @@
+"""The uploader whose place is the database, held to the contract of every uploader."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from phoneprov_adapters.memory.database import MemoryDatabase
+from phoneprov_adapters.provisioning.uploader import ServedUploader
+from phoneprov_adapters.security.box import Sealed, SecretBox
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.testing import UploaderContract, UploaderRig
+from support.stores import DATABASES, KEY
+
+BOX = SecretBox(SecretKeys.parse(KEY))
+
+
+class TestServedUploader(UploaderContract):
+    """Over SQLite, whose file the test reads and writes past the uploader."""
+
+    @pytest.fixture
+    async def rig(self, tmp_path: Path) -> AsyncIterator[UploaderRig]:
+        closed = MemoryDatabase()
+        await closed.close()
+        file = tmp_path / "phoneprov.db"
+        async with DATABASES["sqlite"](tmp_path) as database:
+            yield UploaderRig(
+                ServedUploader(database),
+                "served",
+                read=lambda: _read(file),
+                write=lambda name, content: _write(file, name, content),
+                broken=ServedUploader(closed),
+                # An attempt leaves nothing but the file itself.
+                left_behind=lambda name: name,
+            )
+
+
+def _read(file: Path) -> dict[str, bytes]:
+    with closing(sqlite3.connect(file)) as connection:
+        rows = connection.execute(
+            "select name_key, name, content_key_id, content_sealed from served_files"
+        ).fetchall()
+    return {name: BOX.open(Sealed(key_id, data), _place(key)) for key, name, key_id, data in rows}
+
+
+def _write(file: Path, name: str, content: bytes) -> None:
+    key = name.lower()
+    sealed = BOX.seal(content, _place(key))
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(
+            "insert or replace into served_files values (?, ?, ?, ?, 'by hand')",
+            (key, name, sealed.data, sealed.key_id),
+        )
+
+
+def _place(key: str) -> str:
+    return f"served_files|content|{key}"

@@ -1,0 +1,57 @@
+"""File names that phones ask for."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phoneprov_core.provisioning.names import mac_in, plain_name
+
+
+@pytest.mark.parametrize(
+    ("requested", "name"),
+    [
+        ("SEP001BD4123456.cnf.xml", "sep001bd4123456.cnf.xml"),
+        ("/English_United_States/gp-sip.jar", "english_united_states/gp-sip.jar"),
+        ("a b.xml", "a b.xml"),
+    ],
+)
+def test_name_is_compared_in_lower_case_without_a_leading_slash(requested: str, name: str) -> None:
+    assert plain_name(requested) == name
+
+
+@pytest.mark.parametrize(
+    "requested",
+    ["", "/", "..", "../a", "a/../b", "a//b", "//a", "./a", "a/.", "a\\b", "a\0", "é", "a" * 256],
+)
+def test_name_that_leads_elsewhere_is_refused(requested: str) -> None:
+    assert plain_name(requested) is None
+
+
+@given(st.text(max_size=300))
+def test_no_accepted_name_has_a_dangerous_segment(requested: str) -> None:
+    name = plain_name(requested)
+
+    if name is not None:
+        assert not {"", ".", ".."} & set(name.split("/"))
+        assert name.isascii()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SEP001BD4123456.cnf.xml",
+        "sep001bd4123456.cnf.xml.sgn",
+        "CTLSEP001BD4123456.tlv",
+        "itlsep001bd4123456.tlv",
+        "001bd4123456.xml",
+    ],
+)
+def test_mac_is_found_in_the_names_of_a_phone(name: str) -> None:
+    assert mac_in(name) == "00:1B:D4:12:34:56"
+
+
+@pytest.mark.parametrize("name", ["ringlist.xml", "SEP000000000000.cnf.xml", "SEP001BD4.cnf.xml"])
+def test_other_names_hold_no_mac(name: str) -> None:
+    assert mac_in(name) is None

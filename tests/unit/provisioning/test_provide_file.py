@@ -1,0 +1,181 @@
+"""Files for phones: who gets what, and what is recorded."""
+
+from __future__ import annotations
+
+import pytest
+
+from phoneprov_adapters.testing.records import a_phone
+from phoneprov_core.deployments.model import Confirmation, Outcome
+from phoneprov_core.provisioning.model import FetchBinding, FetchResult, Transport
+from phoneprov_core.provisioning.use_cases import FileRequest, Provided
+from unit.provisioning.conftest import CONTENT, MAC, NAME, OTHER_IP, PHONE_IP, Office
+
+
+def a_request(name: str = NAME, ip: str = PHONE_IP, model: str | None = None) -> FileRequest:
+    return FileRequest(Transport.TFTP, name, ip, model)
+
+
+async def fetched(office: Office, request: FileRequest, *, is_complete: bool = True) -> Provided:
+    provide = office.provide()
+    provided = await provide.open(request)
+    size = len(provided.content or b"")
+    await provide.record(provided, is_complete=is_complete, size=size, duration_ms=3)
+    return provided
+
+
+async def confirmation(office: Office) -> tuple[Confirmation, str | None]:
+    async with office.database.read() as tx:
+        current = await tx.deployments.current(MAC)
+    assert current is not None
+    return current.confirmation, current.confirmation_message
+
+
+@pytest.mark.parametrize("ip", [PHONE_IP, f"::ffff:{PHONE_IP}"])
+@pytest.mark.parametrize("name", [NAME, NAME.lower(), f"/{NAME.upper()}"])
+async def test_phone_gets_its_configuration(office: Office, name: str, ip: str) -> None:
+    provided = await office.provide().open(a_request(name, ip))
+
+    assert (provided.result, provided.content) == (FetchResult.SERVED, CONTENT)
+
+
+@pytest.mark.parametrize("ip", [OTHER_IP, "192.0.2.1"])
+async def test_another_address_is_refused(office: Office, ip: str) -> None:
+    provided = await office.provide().open(a_request(ip=ip))
+
+    assert (provided.result, provided.content) == (FetchResult.REFUSED, None)
+
+
+@pytest.mark.parametrize(
+    ("ip", "result"), [(OTHER_IP, FetchResult.SERVED), ("192.0.2.1", FetchResult.REFUSED)]
+)
+async def test_network_binding_serves_the_phone_networks(
+    office: Office, ip: str, result: FetchResult
+) -> None:
+    provided = await office.provide(FetchBinding.NETWORK).open(a_request(ip=ip))
+
+    assert provided.result is result
+
+
+async def test_phone_without_a_recorded_address_is_served_in_the_networks(office: Office) -> None:
+    async with office.database.write() as tx:
+        await tx.phones.put(a_phone(1, mac=MAC, phone_ip=None))
+
+    assert (await office.provide().open(a_request(ip=OTHER_IP))).result is FetchResult.SERVED
+    assert (await office.provide().open(a_request(ip="192.0.2.1"))).result is FetchResult.REFUSED
+
+
+async def test_configuration_of_a_phone_that_left_the_inventory_is_not_served(
+    office: Office,
+) -> None:
+    async with office.database.write() as tx:
+        await tx.phones.remove(MAC)
+
+    assert (await office.provide().open(a_request())).result is FetchResult.NOT_FOUND
+
+
+async def test_other_files_go_to_the_phone_networks(office: Office) -> None:
+    (office.folder / "RINGLIST.XML").write_bytes(b"rings")
+
+    provided = await office.provide().open(a_request("ringlist.xml", OTHER_IP))
+    refused = await office.provide().open(a_request("ringlist.xml", "192.0.2.1"))
+
+    assert provided.file is not None
+    assert provided.file.size == 5
+    provided.file.close()
+    assert refused.result is FetchResult.REFUSED
+
+
+@pytest.mark.parametrize("name", ["../secret", "a\\b", "link", "folder", "pipe"])
+async def test_nothing_outside_the_folder_is_served(office: Office, name: str) -> None:
+    secret = office.folder.parent / "secret"
+    secret.write_bytes(b"secret")
+    (office.folder / "link").symlink_to(secret)
+    (office.folder / "folder").mkdir()
+
+    provided = await office.provide().open(a_request(name))
+
+    assert provided.result in {FetchResult.REFUSED, FetchResult.NOT_FOUND}
+    assert provided.file is None
+
+
+async def test_fetch_of_the_current_configuration_confirms_its_deployment(office: Office) -> None:
+    await fetched(office, a_request())
+
+    state, message = await confirmation(office)
+    async with office.database.read() as tx:
+        [fetch] = await tx.fetches.newest(MAC, 5)
+    assert state is Confirmation.CONFIRMED
+    assert message == f"The phone fetched {NAME} by TFTP (fetch {fetch.uuid})."
+    assert (fetch.result, fetch.bytes, fetch.duration_ms) == (FetchResult.SERVED, len(CONTENT), 3)
+    assert [one.confirmation for one in office.journal] == [Confirmation.CONFIRMED]
+
+
+async def test_second_fetch_confirms_nothing_again(office: Office) -> None:
+    await fetched(office, a_request())
+    before = await confirmation(office)
+
+    await fetched(office, a_request())
+
+    assert await confirmation(office) == before
+    assert len(office.journal) == 1
+
+
+async def test_transfer_that_broke_off_confirms_nothing(office: Office) -> None:
+    await fetched(office, a_request(), is_complete=False)
+
+    async with office.database.read() as tx:
+        [fetch] = await tx.fetches.newest(MAC, 5)
+    assert fetch.result is FetchResult.FAILED
+    assert (await confirmation(office))[0] is Confirmation.PENDING
+
+
+async def test_fetch_while_the_switch_runs_confirms_nothing(office: Office) -> None:
+    async with office.database.write() as tx:
+        current = await tx.deployments.current(MAC)
+        assert current is not None
+        running = type(current)(
+            **{
+                **{f: getattr(current, f) for f in current.__struct_fields__},
+                "outcome": Outcome.RUNNING,
+            }
+        )
+        await tx.deployments.put(running)
+
+    await fetched(office, a_request())
+
+    assert (await confirmation(office))[0] is Confirmation.PENDING
+
+
+async def test_refused_request_is_recorded(office: Office) -> None:
+    await fetched(office, a_request(ip=OTHER_IP))
+
+    async with office.database.read() as tx:
+        [fetch] = await tx.fetches.newest(MAC, 5)
+    assert (fetch.result, fetch.client_ip, fetch.bytes) == (FetchResult.REFUSED, OTHER_IP, 0)
+    assert (await confirmation(office))[0] is Confirmation.PENDING
+
+
+async def test_unknown_phone_is_listed_as_discovered(office: Office) -> None:
+    name = "SEP001BD4999999.cnf.xml"
+
+    await fetched(office, a_request(name, OTHER_IP, "CP-7942G"))
+
+    async with office.database.read() as tx:
+        [phone] = await tx.discovered_phones.rows(5)
+    assert (phone.mac, phone.model, phone.names) == ("00:1B:D4:99:99:99", "CP-7942G", (name,))
+
+
+async def test_phone_outside_the_networks_is_not_listed_as_discovered(office: Office) -> None:
+    await fetched(office, a_request("SEP001BD4999999.cnf.xml", "192.0.2.1"))
+
+    async with office.database.read() as tx:
+        assert await tx.discovered_phones.rows(5) == []
+
+
+async def test_recorded_name_is_printable_and_short(office: Office) -> None:
+    provide = office.provide()
+    provided = await provide.open(a_request("\x1b[31m" + "x" * 400))
+
+    fetch = await provide.record(provided, is_complete=True, size=0, duration_ms=0)
+
+    assert fetch.name == "?[31m" + "x" * 250
