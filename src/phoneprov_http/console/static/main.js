@@ -48,10 +48,18 @@ function drawHeader() {
       "div",
       { className: "account" },
       h("a", { href: "#/about" }, session.me?.username ?? ""),
-      h("button", { onclick: () => session.signOut() }, texts.signOut),
+      h("button", { onclick: signOut }, texts.signOut),
     ),
   );
   header.hidden = session.me === null;
+}
+
+async function signOut() {
+  try {
+    await session.signOut();
+  } catch (error) {
+    notice(error instanceof Error ? error.message : String(error), "failed");
+  }
 }
 
 async function draw() {
@@ -73,22 +81,19 @@ connection.addEventListener("restored", () => {
   notice(texts.connectionRestored);
 });
 
+let isBegun = false;
 session.addEventListener("ended", () => {
   if (session.me === null) {
+    isBegun = false;
     void draw();
   } else {
     signInDialog();
   }
 });
-
-let isBegun = false;
 session.addEventListener("begun", (event) => {
   const { isOther } = /** @type {CustomEvent<{isOther: boolean}>} */ (event).detail;
   if (!isBegun || isOther) void draw();
   isBegun = true;
-});
-session.addEventListener("ended", () => {
-  if (session.me === null) isBegun = false;
 });
 
 addEventListener("hashchange", () => void draw());

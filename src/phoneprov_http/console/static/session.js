@@ -1,10 +1,12 @@
 /** Who is signed in. The access token lives in memory; the refresh token in a cookie that scripts
  * cannot read. */
 
-import { ApiError, read } from "./api.js";
+import { ApiError, ConnectionLost, read } from "./api.js";
 
 const BASE = new URL("session", document.baseURI);
 const REFRESH = new URL("session/refresh", document.baseURI);
+// The path that the cookie is limited to: a reverse proxy may serve the console under a prefix.
+const PATH = { "X-Console-Path": new URL(".", document.baseURI).pathname };
 
 /**
  * @typedef {{uuid: string, username: string, first_name: string, last_name: string,
@@ -18,23 +20,17 @@ class Session extends EventTarget {
   /** @type {Promise<void> | null} */
   #renewing = null;
 
-  /** Whether the caller holds level 0. */
-  get isAdmin() {
-    return this.me?.permission?.level !== undefined && this.me.permission !== null;
-  }
+  /** Whether the caller holds level 0, by the rule of the service. */
+  isAdmin = false;
+  /** Whether the caller may write phones, modules and the company directory. */
+  mayWriteShared = false;
 
   /**
    * @param {string} username
    * @param {string} password
    */
   async signIn(username, password) {
-    await this.#take(
-      await fetch(BASE, {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ username, password }),
-      }),
-    );
+    await this.#take(await send("POST", BASE, { username, password }));
   }
 
   /** Exchange the cookie for a new access token. Dispatches `ended` if there is no session. */
@@ -48,43 +44,64 @@ class Session extends EventTarget {
   async #exchange() {
     try {
       // A refresh token is exchanged once: the tabs of a browser take turns.
-      await navigator.locks.request("phoneprov-session", async () => {
-        await this.#take(await fetch(REFRESH, { method: "POST" }));
+      await inTurn(async () => {
+        await this.#take(await send("POST", REFRESH));
       });
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      const isOver = error instanceof ApiError && [401, 403].includes(error.status);
+      if (!isOver || this.me === null) throw error;
       this.token = "";
       const resumed = new Promise((resolve) => {
         this.addEventListener("begun", resolve, { once: true });
       });
       this.dispatchEvent(new Event("ended"));
-      if (this.me === null) throw error;
       // The view stays as it is, and its request is sent after the next sign-in.
       await resumed;
     }
   }
 
   async signOut() {
-    try {
-      await fetch(BASE, { method: "DELETE" });
-    } finally {
-      this.token = "";
-      this.me = null;
-      this.dispatchEvent(new Event("ended"));
-    }
+    await read(await send("DELETE", BASE));
+    this.token = "";
+    this.me = null;
+    this.dispatchEvent(new Event("ended"));
   }
 
   /** @param {Response} response */
   async #take(response) {
     const { data } = await read(response);
+    const isOther = this.me !== null && this.me.uuid !== data.me.uuid;
     this.token = data.accessToken;
-    const url = new URL("../api/v1/me", document.baseURI);
-    const headers = { Authorization: `Bearer ${this.token}` };
-    const me = (await read(await fetch(url, { headers }))).data;
-    const isOther = this.me !== null && this.me.uuid !== me.uuid;
-    this.me = me;
+    this.me = data.me;
+    this.isAdmin = data.level0;
+    this.mayWriteShared = data.sharedWrite;
     this.dispatchEvent(new CustomEvent("begun", { detail: { isOther } }));
   }
+}
+
+/**
+ * @param {string} method
+ * @param {URL} url
+ * @param {object} [body]
+ */
+async function send(method, url, body) {
+  const headers = body ? { ...PATH, "Content-Type": "application/json" } : PATH;
+  try {
+    return await fetch(url, { method, headers, body: body && JSON.stringify(body) });
+  } catch {
+    throw new ConnectionLost();
+  }
+}
+
+/**
+ * Run one at a time among the tabs of this browser, where it has locks: over https and on
+ * loopback.
+ *
+ * @param {() => Promise<void>} work
+ */
+async function inTurn(work) {
+  if (navigator.locks) await navigator.locks.request("phoneprov-session", work);
+  else await work();
 }
 
 export const session = new Session();
