@@ -102,16 +102,17 @@ hostile: $(VENV)/installed-dev  ## all hostile requests, with their cost
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security
 
 # They conflict with each other, so they are unpacked and not installed.
-FTP_PACKAGES := vsftpd proftpd-core proftpd-mod-crypto libwrap0 libhiredis0.14 libmemcached11 libmemcachedutil2 libhashkit2 libpcre2-posix3
+FTP_PACKAGES := vsftpd proftpd-core proftpd-mod-crypto libwrap0 libhiredis0.14 libmemcached11 libmemcachedutil2 libhashkit2 libpcre2-posix3 pure-ftpd pure-ftpd-common
 FTP_SERVERS := $(CURDIR)/build/ftp-servers
 
-test-ftp-servers: $(VENV)/installed-dev $(FTP_SERVERS)/usr/sbin/proftpd  ## uploads to real vsftpd and ProFTPD (Debian, as root)
-	PHONEPROV_TEST_FTP_SERVERS=$(FTP_SERVERS) $(BIN)/python -m pytest -q tests/contract/ftp -k "vsftpd or proftpd"
+test-ftp-servers: $(VENV)/installed-dev $(FTP_SERVERS)/usr/sbin/proftpd  ## uploads to real vsftpd, ProFTPD, Pure-FTPd and ftp-srv (Debian, as root, with npm)
+	PHONEPROV_TEST_FTP_SERVERS=$(FTP_SERVERS) $(BIN)/python -m pytest -q tests/contract/ftp -k "vsftpd or proftpd or pureftpd or ftpsrv"
 
 $(FTP_SERVERS)/usr/sbin/proftpd:
 	mkdir -p $(FTP_SERVERS)
 	cd $(FTP_SERVERS) && apt-get update && apt-get download $(FTP_PACKAGES) \
 	  && for package in *.deb; do dpkg-deb --extract $$package . && rm $$package; done
+	npm install --silent --no-fund --no-audit --ignore-scripts --prefix $(FTP_SERVERS) ftp-srv@4.6.3
 	touch $@
 
 fuzz-parsers: $(VENV)/installed-dev  ## a million random inputs for every parser of untrusted data
