@@ -184,7 +184,9 @@ class Console:
         self._url = url
         self.page.on("console", self._said)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.hosts.add(httpx.URL(request.url).netloc.decode()))
+        self.page.on(
+            "request", lambda request: self.hosts.add(httpx.URL(request.url).netloc.decode())
+        )
 
     def _said(self, message: Any) -> None:
         # A request that is refused on purpose is reported by the browser, too.

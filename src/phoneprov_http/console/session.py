@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-import msgspec
 from litestar import delete, post
-from litestar.handlers import HTTPRouteHandler
-from litestar.response.base import ASGIResponse
+from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
+from litestar.params import JSONBody
 from msgspec import Struct
 
 from phoneprov_core.application import UseCases
@@ -23,14 +22,13 @@ from phoneprov_core.auth.model import (
     Token,
     TokenPair,
 )
-from phoneprov_core.access.rules import SharedWrite, require_shared_write
-from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden, Unauthenticated
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.me.model import MeProfile
-from phoneprov_http.replies import Envelope
-from phoneprov_http.requests import AnyRequest, Requests
+from phoneprov_http.envelope import EnvelopeResponse, done, record
+from phoneprov_http.guards import Connection
+from phoneprov_http.routes.parameters import PublicRequest
 
 COOKIE = "phoneprov_session"
 BASE_HEADER = "x-console-path"
@@ -53,91 +51,71 @@ class BrowserSession(Struct, frozen=True, rename="camel"):
         return redacted(self, "access_token")
 
 
-def session_handlers(requests: Requests, use_cases: UseCases) -> list[HTTPRouteHandler]:
+def session_handlers(use_cases: UseCases) -> list[HTTPRouteHandler]:
     """``/console/session``."""
 
-    async def begun(request: AnyRequest, pair: TokenPair, message: str) -> ASGIResponse:
-        actor = await use_cases.authenticate(pair.access_token, requests.ip(request))
+    async def begun(request: PublicRequest, pair: TokenPair, message: str) -> EnvelopeResponse:
+        actor = await use_cases.authenticate(pair.access_token, request.state.client_ip)
         session = BrowserSession(
             access_token=pair.access_token,
             me=await use_cases.me.profile(actor),
             level0=actor.holds(SUPERADMIN),
-            shared_write=_may_write_shared(use_cases, actor),
+            shared_write=use_cases.may_write_shared(actor),
         )
-        return _response(request, message, session, pair.refresh_token)
+        return _response(request, record(message, session), pair.refresh_token)
 
-    @post("/session", status_code=200)
-    async def sign_in(request: AnyRequest) -> ASGIResponse:
+    @post("/", status_code=200)
+    async def sign_in(request: PublicRequest, data: JSONBody[Credentials]) -> EnvelopeResponse:
         """Exchange a username and a password for a session."""
-        require_own_origin(request)
-        logged_in = await use_cases.login(
-            await requests.sent(request, Credentials), requests.ip(request)
-        )
+        logged_in = await use_cases.login(data, request.state.client_ip)
         return await begun(request, logged_in.tokens, "Login successful")
 
-    @post("/session/refresh", status_code=200)
-    async def refresh_session(request: AnyRequest) -> ASGIResponse:
+    @post("/refresh", status_code=200)
+    async def refresh_session(request: PublicRequest) -> EnvelopeResponse:
         """Exchange the cookie, once, for a new one and an access token."""
-        require_own_origin(request)
-        pair = await use_cases.refresh(RefreshRequest(refresh_token=_refresh_token(request)))
-        return await begun(request, pair, "Token refreshed")
+        return await begun(request, await _refreshed(request), "Token refreshed")
 
-    @delete("/session", status_code=200)
-    async def sign_out(request: AnyRequest) -> ASGIResponse:
-        """End the session of the cookie, and remove the cookie. Without a session: removes the
-        cookie."""
-        require_own_origin(request)
+    @delete("/", status_code=200)
+    async def sign_out(request: PublicRequest) -> EnvelopeResponse:
+        """End the session of the cookie, if there is one, and remove the cookie."""
         try:
-            pair = await use_cases.refresh(RefreshRequest(refresh_token=_refresh_token(request)))
+            pair = await _refreshed(request)
+            actor = await use_cases.authenticate(pair.access_token, request.state.client_ip)
+            await use_cases.logout(actor, LogoutRequest(refresh_token=pair.refresh_token))
         except Unauthenticated:
-            return _response(request, "Logout successful", None, "")
-        actor = await use_cases.authenticate(pair.access_token, requests.ip(request))
-        await use_cases.logout(actor, LogoutRequest(refresh_token=pair.refresh_token))
-        return _response(request, "Logout successful", None, "")
+            pass  # the session has ended already
+        return _response(request, done("Logout successful"), "")
+
+    async def _refreshed(request: PublicRequest) -> TokenPair:
+        token = request.cookies.get(COOKIE)
+        if not token:
+            raise Unauthenticated("There is no session; sign in first.")
+        return await use_cases.refresh(RefreshRequest(refresh_token=token))
 
     return [sign_in, refresh_session, sign_out]
 
 
-def _may_write_shared(use_cases: UseCases, actor: Actor) -> bool:
-    try:
-        require_shared_write(actor, SharedWrite.SUPERADMIN)
-    except Forbidden:
-        return False
-    return True
-
-
-def require_own_origin(request: AnyRequest) -> None:
-    """Raises ``Forbidden`` for a request that another site's page may have sent.
+async def own_origin(connection: Connection, _: BaseRouteHandler) -> None:
+    """A guard. Raises ``Forbidden`` for a request that another site's page may have sent.
 
     Browsers send ``Sec-Fetch-Site`` over https and to loopback, and ``Origin`` with every POST
     and DELETE (Fetch standard). A program that sends neither has no cookies of a browser.
     """
-    site = request.headers.get("sec-fetch-site")
-    origin = request.headers.get("origin")
+    site = connection.headers.get("sec-fetch-site")
+    origin = connection.headers.get("origin")
     if site is not None:
         is_own = site == "same-origin"
     else:
-        is_own = origin is None or urlsplit(origin).netloc == request.headers.get("host", "")
+        is_own = origin is None or urlsplit(origin).netloc == connection.headers.get("host")
     if not is_own:
         raise Forbidden("This request came from another site.")
 
 
-def _response(request: AnyRequest, message: str, data: object, token: str) -> ASGIResponse:
-    return ASGIResponse(
-        body=msgspec.json.encode(Envelope(True, message, data, {})),
-        media_type="application/json",
-        headers={"Set-Cookie": _cookie(request, token)},
-    )
+def _response(request: PublicRequest, envelope: object, token: str) -> EnvelopeResponse:
+    return EnvelopeResponse(envelope, headers={"Set-Cookie": _cookie(request, token)})
 
 
-def _refresh_token(request: AnyRequest) -> str:
-    token = request.cookies.get(COOKIE)
-    if not token:
-        raise Unauthenticated("There is no session; sign in first.")
-    return token
-
-
-def _cookie(request: AnyRequest, token: str) -> str:
+def _cookie(request: PublicRequest, token: str) -> str:
     """``Set-Cookie`` with this token; an empty one removes the cookie."""
     base = request.headers.get(BASE_HEADER, "")
     if len(base) > _LONGEST_BASE or not _BASE.fullmatch(base):

@@ -238,7 +238,43 @@ export const texts = {
   department: "Department",
   company: "Company",
   building: "Building",
+
+  // Import
   import_: "Import",
+  importTitle: "Import a table",
+  importHint:
+    "Choose a CSV file whose first line names the columns, or paste its text. A row that names an existing record changes it, any other row creates one. Nothing is deleted.",
+  kind: "Kind of records",
+  kinds: /** @type {Record<string, string>} */ ({
+    phones: "Phones",
+    users: "Users",
+    extensions: "Extensions",
+    kems: "Key expansion modules",
+    "company-directory": "Company directory",
+    "personal-directory": "Personal directories",
+  }),
+  file: "CSV file",
+  csv: "CSV text",
+  dryRun: "Dry run",
+  rows: "Rows",
+  result: "Result",
+  importDry: "Dry run: nothing was written",
+  importWritten: "Imported",
+  importRefused: "Nothing was written",
+  wouldBe: /** @type {Record<string, string>} */ ({
+    created: "Would be created",
+    updated: "Would be changed",
+    unchanged: "No change",
+    failed: "Wrong",
+  }),
+  rowOutcomes: /** @type {Record<string, string>} */ ({
+    created: "Created",
+    updated: "Changed",
+    unchanged: "No change",
+    failed: "Wrong",
+  }),
+  /** @param {number} count */
+  moreRows: (count) => `${number.format(count)} more rows are not shown.`,
 
   // Audit and account
   older: "Show older rows",

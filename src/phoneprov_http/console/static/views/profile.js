@@ -49,7 +49,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     const order = { cnf_xml: editor.value(), software_type: profile.software_type ?? null };
     try {
       const { data } = await api.post("phone-profiles/lint", order, signal);
-      editor.show(data);
+      editor.show(data.findings);
     } catch (error) {
       if (error instanceof ApiError && error.status === 422) {
         editor.show(error.details.map(located));
