@@ -65,9 +65,9 @@ from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.reading import ReadConfigurations
 from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_core.transfer.texts import ImportText
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches, ProvideFile
 from phoneprov_core.stores import Database
+from phoneprov_core.transfer.texts import ImportText
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users

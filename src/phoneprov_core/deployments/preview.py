@@ -57,6 +57,15 @@ class Preview(Struct, frozen=True):
         | None
     )
     diff_note: Annotated[str, schema(description="Why there is no diff")] | None
+    needs_reset: Annotated[
+        tuple[str, ...],
+        schema(
+            description=(
+                "The changed elements that take effect after a reset only "
+                "(PHONEPROV_RESTART_TYPE=reset); empty without a diff"
+            )
+        ),
+    ]
     server: Reach
     phone: Reach
     findings: tuple[Finding, ...]
@@ -119,6 +128,7 @@ class PreviewSwitch:
             changed=_changed(order, before),
             diff=compared.diff,
             diff_note=before.note,
+            needs_reset=compared.needs_reset,
             server=server,
             phone=phone,
             findings=compared.findings,

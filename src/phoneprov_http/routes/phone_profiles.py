@@ -17,7 +17,12 @@ from phoneprov_core.profiles.model import (
     Switched,
     SwitchRequest,
 )
-from phoneprov_core.profiles.reading import LintRequest, LintResult, ReadConfigurations, RevisionDiff
+from phoneprov_core.profiles.reading import (
+    LintRequest,
+    LintResult,
+    ReadConfigurations,
+    RevisionDiff,
+)
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import (
@@ -30,7 +35,6 @@ from phoneprov_http.envelope import (
 )
 from phoneprov_http.failures import OF_A_SWITCH, failures
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, UserUuid, Uuid, page
-
 
 FromRevision = Annotated[
     int | None,

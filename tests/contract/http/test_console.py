@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from importlib import resources
+from typing import Any
 
 import httpx
 import pytest
@@ -78,7 +79,8 @@ async def test_unknown_file_is_404(api: Api, name: str) -> None:
 
 
 async def test_console_that_is_off_has_no_path(tmp_path_factory: pytest.TempPathFactory) -> None:
-    async with opened_api(tmp_path_factory.mktemp("off"), PHONEPROV_CONSOLE="off") as api:
+    settings: dict[str, Any] = {"PHONEPROV_CONSOLE": "off"}
+    async with opened_api(tmp_path_factory.mktemp("off"), **settings) as api:
         error_of(await api.client.get("/console/"), 404)
         error_of(await api.client.post(SESSION, json={}), 404)
 
@@ -152,7 +154,7 @@ async def test_sign_in_with_a_wrong_password_sets_no_cookie(api: Api, ada: Calle
 async def test_sign_in_says_what_the_api_allows(
     tmp_path_factory: pytest.TempPathFactory,
     level: int | None,
-    settings: dict[str, str],
+    settings: dict[str, Any],
     expected: tuple[bool, bool],
 ) -> None:
     async with opened_api(tmp_path_factory.mktemp("level"), **settings) as api:
@@ -170,9 +172,7 @@ async def test_refresh_exchanges_the_cookie_once(api: Api, ada: Caller) -> None:
     second = refreshed.cookies[COOKIE]
     api.client.cookies.clear()
     for token in (first, second):  # a second use of the first ends the session
-        again = await api.client.post(
-            f"{SESSION}/refresh", headers={"Cookie": f"{COOKIE}={token}"}
-        )
+        again = await api.client.post(f"{SESSION}/refresh", headers={"Cookie": f"{COOKIE}={token}"})
         error_of(again, 401, "unauthenticated")
 
 
