@@ -37,6 +37,7 @@ from phoneprov_http.routes.permissions import permission_routes, user_permission
 from phoneprov_http.routes.personal_directory import personal_directory_routes
 from phoneprov_http.routes.phone_profiles import profile_routes
 from phoneprov_http.routes.phones import phone_routes
+from phoneprov_http.routes.provisioning import provisioning_routes
 from phoneprov_http.routes.router import Router
 from phoneprov_http.routes.user_extensions import user_extension_routes
 from phoneprov_http.routes.users import user_routes
@@ -84,6 +85,7 @@ def api_routes(use_cases: UseCases, settings: HttpSettings) -> Router:
             import_routes(use_cases.import_text),
             *deployment_routes(use_cases.deployments, use_cases.rollback),
             batch_routes(use_cases.batches),
+            *provisioning_routes(use_cases.fetches, use_cases.discovered_phones),
             company_directory_routes(use_cases.company_directory, shared_write),
             kem_routes(use_cases.kems, shared_write),
             vendor_service_routes(use_cases.vendor_services, shared_write),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from litestar import delete, post
 from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.params import JSONBody
 from msgspec import Struct
@@ -28,6 +27,7 @@ from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.me.model import MeProfile
 from phoneprov_http.envelope import EnvelopeResponse, done, record
 from phoneprov_http.guards import Connection
+from phoneprov_http.routes.handlers import delete, post
 from phoneprov_http.routes.parameters import PublicRequest
 
 COOKIE = "phoneprov_session"
@@ -75,7 +75,7 @@ def session_handlers(use_cases: UseCases) -> list[HTTPRouteHandler]:
         """Exchange the cookie, once, for a new one and an access token."""
         return await begun(request, await _refreshed(request), "Token refreshed")
 
-    @delete("/", status_code=200)
+    @delete("/")
     async def sign_out(request: PublicRequest) -> EnvelopeResponse:
         """End the session of the cookie, if there is one, and remove the cookie."""
         try:

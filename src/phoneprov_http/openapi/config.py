@@ -60,6 +60,9 @@ TAGS = {
     "Batches": (
         "Many phones switched or restarted at a pace, in the background, under one record; level 0"
     ),
+    "Provisioning": (
+        "Requests of phones for files, and phones that ask without being in the inventory"
+    ),
     "Company directory": "Contacts of the company. Every account reads them, level 0 writes them",
     "Vendor KEM": "Key expansion modules. Every account reads them, level 0 writes them",
     "Vendor services": "Service definitions. Every account reads them, level 0 writes them",

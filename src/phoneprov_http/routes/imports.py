@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from litestar import post
+from litestar import Router
 from litestar.params import JSONBody, PathParameter
 
 from phoneprov_core.transfer.texts import ImportRequest, ImportResult, ImportText, Kind
 from phoneprov_http.envelope import Envelope, record
 from phoneprov_http.failures import failures
 from phoneprov_http.guards import level_0
+from phoneprov_http.routes.handlers import post
 from phoneprov_http.routes.parameters import ApiRequest
-from phoneprov_http.routes.router import Router
 
 KindOfTable = Annotated[
     str,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from litestar import Router, delete, get, post, put
+from litestar import Router
 from litestar.params import JSONBody, QueryParameter
 
 from phoneprov_core.deployments.preview import Preview, PreviewSwitch
@@ -34,6 +34,7 @@ from phoneprov_http.envelope import (
     profile_record,
 )
 from phoneprov_http.failures import OF_A_SWITCH, failures
+from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, UserUuid, Uuid, page
 
 FromRevision = Annotated[
@@ -108,9 +109,7 @@ def profile_routes(
         """Change the fields that are sent; null clears a field."""
         return profile_record("Profile updated", await profiles.update(request.user, uuid, data))
 
-    @delete(
-        "/{uuid:str}", status_code=200, summary="Delete a phone profile", responses=failures(404)
-    )
+    @delete("/{uuid:str}", summary="Delete a phone profile", responses=failures(404))
     async def delete_profile(request: ApiRequest, uuid: Uuid) -> ProfileDone:
         """Delete a profile. Configurations on phones stay."""
         await profiles.delete(request.user, uuid)
