@@ -66,6 +66,7 @@ from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.reading import ReadConfigurations
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches, ProvideFile
+from phoneprov_core.retention.use_cases import Prune
 from phoneprov_core.stores import Database
 from phoneprov_core.transfer.texts import ImportText
 from phoneprov_core.transfer.use_cases import Transfer
@@ -234,6 +235,7 @@ class Container(containers.DeclarativeContainer):
             new_id,
         ),
     )
+    prune = providers.Singleton(Prune, database, settings.provided.keep, clock, pause)
     batches = providers.Singleton(
         Batches, database, batch_worker, tasks.provided.start, clock, new_id
     )

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings, SettingsError
+from phoneprov_adapters.runtime.journal import log_pruned
 from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.security.keys import SecretKeys, key_file, load_or_create_keys
 from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase
@@ -29,6 +30,9 @@ LOOK_SECONDS = float(LEASE_SECONDS)
 
 LOOK_FOR_BATCHES_SECONDS = 5.0
 """How often a process that works on batches looks for one that nobody holds."""
+
+LOOK_FOR_OLD_RECORDS_SECONDS = 600.0
+"""How often a process asks whether it is its turn to remove old records."""
 
 log = logging.getLogger("phoneprov.deployments")
 
@@ -177,6 +181,7 @@ async def running(
             looking = [asyncio.create_task(_go_on_marking(database))]
             if batches:
                 looking.append(asyncio.create_task(_go_on_with_batches(container)))
+                looking.append(asyncio.create_task(_prune_from_time_to_time(container)))
             try:
                 yield container.use_cases()
             finally:
@@ -210,6 +215,13 @@ async def _go_on_with_batches(container: Container) -> None:
     while True:
         container.tasks().start(container.batch_worker()())
         await asyncio.sleep(LOOK_FOR_BATCHES_SECONDS)
+
+
+async def _prune_from_time_to_time(container: Container) -> None:
+    while True:
+        await asyncio.sleep(LOOK_FOR_OLD_RECORDS_SECONDS)
+        with suppress(Unavailable):
+            log_pruned(await container.prune().in_turn() or ())
 
 
 @asynccontextmanager

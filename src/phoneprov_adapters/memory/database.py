@@ -56,6 +56,7 @@ from phoneprov_adapters.memory.provisioning import (
     MemoryServedFiles,
 )
 from phoneprov_adapters.memory.records import Kind, Records
+from phoneprov_adapters.memory.retention import MemoryRetention
 from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions, MemoryWholeProfiles
 from phoneprov_adapters.memory.tables import Schema, Tables
 from phoneprov_adapters.memory.users import LOOKS, PASSWORDS, USERS, MemoryUsers
@@ -191,6 +192,10 @@ class MemoryTransaction:
     @cached_property
     def discovered_phones(self) -> MemoryDiscoveredPhones:
         return MemoryDiscoveredPhones(self._tables)
+
+    @cached_property
+    def retention(self) -> MemoryRetention:
+        return MemoryRetention(self._tables)
 
     @cached_property
     def vendor_users(self) -> MemoryVendorUsers:

@@ -25,6 +25,7 @@ from phoneprov_adapters.sql.stores.provisioning import (
     SqlServedFiles,
 )
 from phoneprov_adapters.sql.stores.rates import SqlRates
+from phoneprov_adapters.sql.stores.retention import SqlRetention
 from phoneprov_adapters.sql.stores.revisions import SqlRevisions
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
 from phoneprov_adapters.sql.stores.users import SqlUsers
@@ -115,6 +116,10 @@ class SqlTransaction:
     @cached_property
     def service_sessions(self) -> SqlServiceSessions:
         return SqlServiceSessions(self._connection)
+
+    @cached_property
+    def retention(self) -> SqlRetention:
+        return SqlRetention(self._connection)
 
     @cached_property
     def served_files(self) -> SqlServedFiles:

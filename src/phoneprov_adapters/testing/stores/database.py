@@ -23,6 +23,7 @@ from phoneprov_adapters.testing.stores.links import LinksContract
 from phoneprov_adapters.testing.stores.login_addresses import LoginAddressesContract
 from phoneprov_adapters.testing.stores.provisioning import ProvisioningContract
 from phoneprov_adapters.testing.stores.rates import RatesContract
+from phoneprov_adapters.testing.stores.retention import RetentionContract
 from phoneprov_adapters.testing.stores.revisions import RevisionsContract
 from phoneprov_adapters.testing.stores.rows import RowsContract
 from phoneprov_adapters.testing.stores.rules import RulesContract
@@ -132,6 +133,9 @@ class DatabaseContract:
 
     class TestDeploymentLists(DeploymentListsContract):
         """See ``DeploymentListsContract``."""
+
+    class TestRetention(RetentionContract):
+        """See ``RetentionContract``."""
 
     class TestRevisions(RevisionsContract):
         """See ``RevisionsContract``."""
