@@ -7,9 +7,9 @@ travels: the HTTP adapter keeps the one table from kind to status.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 R = TypeVar("R")
 
@@ -17,8 +17,14 @@ R = TypeVar("R")
 class Problem(Struct, frozen=True):
     """One bad field: its name as the caller wrote it, and a sentence about it."""
 
-    field: str
-    message: str
+    field: Annotated[str, Meta(description="Name of the field, as it was sent", examples=["mac"])]
+    message: Annotated[
+        str,
+        Meta(
+            description="Rule that the field breaks; reads on from its name",
+            examples=["is required"],
+        ),
+    ]
 
 
 class PhoneprovError(Exception):
