@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: audit bench bench-batch bench-lists check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-pgbouncer test-nginx unit
+.PHONY: audit bench bench-batch bench-lists bench-search check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-pgbouncer test-nginx unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -75,12 +75,20 @@ bench: $(VENV)-bench/installed $(VENV)/installed-run  ## speed beside a comparab
 bench-batch: $(VENV)/installed-dev  ## a batch of 1,000 simulated phones beside a bare aioftp loop
 	$(BIN)/python -m bench.batch_rate
 
+bench-search: $(VENV)/installed-dev  ## what a search among 100,000 phones takes
+	$(BIN)/python -m bench.search
+
 bench-lists: $(VENV)/installed-dev  ## the memory that a list of 100,000 records takes
 	$(BIN)/python -m bench.list_memory
 
 test-browser: $(VENV)/installed-dev  ## the page at /docs in a real browser; installs Chromium if need be
 	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
 	$(BIN)/python -m pytest -q tests/browser/check_docs.py
+
+test-tftp-clients: $(VENV)/installed-dev  ## our TFTP server with real clients, through losses too; installs them if need be
+	@{ command -v tftp && command -v atftp && command -v busybox && command -v curl; } >/dev/null \
+	  || { apt-get update && apt-get install --yes tftp-hpa atftp busybox curl; }
+	PHONEPROV_TEST_TFTP_CLIENTS=1 $(BIN)/python -m pytest -q tests/contract/provisioning
 
 test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; installs it if need be
 	@{ command -v pgbouncer || command -v /usr/sbin/pgbouncer; } >/dev/null \
@@ -102,16 +110,29 @@ hostile: $(VENV)/installed-dev  ## all hostile requests, with their cost
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security
 
 # They conflict with each other, so they are unpacked and not installed.
-FTP_PACKAGES := vsftpd proftpd-core proftpd-mod-crypto libwrap0 libhiredis0.14 libmemcached11 libmemcachedutil2 libhashkit2 libpcre2-posix3
+FTP_PACKAGES := vsftpd proftpd-core proftpd-mod-crypto libwrap0 libhiredis0.14 libmemcached11 libmemcachedutil2 libhashkit2 libpcre2-posix3 pure-ftpd pure-ftpd-common
 FTP_SERVERS := $(CURDIR)/build/ftp-servers
 
-test-ftp-servers: $(VENV)/installed-dev $(FTP_SERVERS)/usr/sbin/proftpd  ## uploads to real vsftpd and ProFTPD (Debian, as root)
-	PHONEPROV_TEST_FTP_SERVERS=$(FTP_SERVERS) $(BIN)/python -m pytest -q tests/contract/ftp -k "vsftpd or proftpd"
+test-ftp-servers: $(VENV)/installed-dev $(FTP_SERVERS)/usr/sbin/proftpd  ## uploads to real vsftpd, ProFTPD, Pure-FTPd and ftp-srv (Debian, as root, with npm)
+	PHONEPROV_TEST_FTP_SERVERS=$(FTP_SERVERS) $(BIN)/python -m pytest -q tests/contract/ftp -k "vsftpd or proftpd or pureftpd or ftpsrv"
 
 $(FTP_SERVERS)/usr/sbin/proftpd:
 	mkdir -p $(FTP_SERVERS)
 	cd $(FTP_SERVERS) && apt-get update && apt-get download $(FTP_PACKAGES) \
 	  && for package in *.deb; do dpkg-deb --extract $$package . && rm $$package; done
+	npm install --silent --no-fund --no-audit --ignore-scripts --prefix $(FTP_SERVERS) ftp-srv@4.6.3
+	touch $@
+
+# Debian has no Asterisk after bullseye; debootstrap fills a folder with it and with SIPp.
+ASTERISK := $(CURDIR)/build/asterisk-root
+
+test-asterisk: $(VENV)/installed-dev $(ASTERISK)/usr/sbin/asterisk  ## restarts through a real Asterisk with SIPp (Debian, as root)
+	PHONEPROV_TEST_ASTERISK=$(ASTERISK) $(BIN)/python -m pytest -q tests/asterisk/check_asterisk.py
+
+$(ASTERISK)/usr/sbin/asterisk:
+	@command -v debootstrap >/dev/null || { apt-get update && apt-get install --yes debootstrap; }
+	mkdir -p build
+	debootstrap --variant=minbase --include=asterisk,sip-tester bullseye $(ASTERISK) http://deb.debian.org/debian
 	touch $@
 
 fuzz-parsers: $(VENV)/installed-dev  ## a million random inputs for every parser of untrusted data

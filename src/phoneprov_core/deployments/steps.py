@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable
+from errno import errorcode
 from typing import TypeVar
 
 from phoneprov_core.deployments.model import Step, StepName
@@ -31,7 +32,7 @@ def unexpected(step: StepName, error: OSError) -> PhoneprovError:
         end = " It is not known whether the phone's file is the new one or the old one."
     if isinstance(error, TimeoutError):
         return TimedOut(f"The {adapter} did not answer in time.{end}", code=code)
-    reason = error.strerror or type(error).__name__
+    reason = errorcode.get(error.errno or 0, type(error).__name__)
     return Refused(f"The {adapter} failed: {reason}.{end}", code=code)
 
 

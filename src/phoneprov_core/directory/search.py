@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
-from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import OptionalLine
 from phoneprov_core.kernel.search import Query, SearchFields
 
 CONTACT_FIELDS = SearchFields(texts=("name", "email"), numbers=("work", "mobile", "home"))
 
 
-class ContactSearch(Struct, frozen=True, kw_only=True):
+class ContactSearch(Command, frozen=True, kw_only=True):
     """Which company contacts a list shows; None of a field means all."""
 
     q: Query | None = None
@@ -20,6 +18,3 @@ class ContactSearch(Struct, frozen=True, kw_only=True):
     location: OptionalLine | None = None
     building: OptionalLine | None = None
     is_active: bool | None = None
-
-    def __post_init__(self) -> None:
-        settle(self)

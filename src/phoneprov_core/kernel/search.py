@@ -14,18 +14,25 @@ from phoneprov_core.kernel.commands import Check
 MOST_WORDS = 16
 
 _SEPARATORS = str.maketrans("", "", " :-.()/")
-# Text in which separators are taken for the notation of a MAC address or a telephone number.
+_MAC = re.compile(
+    r"(?<![0-9a-f])(?:[0-9a-f]{2}(?:(?::[0-9a-f]{2}){5}|(?:-[0-9a-f]{2}){5})"
+    r"|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})(?![0-9a-f])"
+)
+# A word in which separators are taken for the notation of a MAC address or a telephone number.
 _NUMBER = re.compile(r"[0-9a-f:.()/+-]+")
 _LEAST_NUMBER = 4
 _DEVICE_NAME = re.compile(r"sep([0-9a-f]{12})")
 
 
 def normalised(text: str) -> str:
-    """Text without case and accents (Unicode NFKD and case folding)."""
+    """Text without case and accents (Unicode NFKD and case folding), and with MAC addresses as
+    bare digits."""
     if text.isascii():
-        return text.lower()
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    return "".join(character for character in decomposed if not unicodedata.combining(character))
+        text = text.lower()
+    else:
+        text = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+        text = "".join(character for character in text if not unicodedata.combining(character))
+    return _MAC.sub(lambda mac: mac[0].translate(_SEPARATORS), text)
 
 
 class SearchFields(Struct, frozen=True):
@@ -98,6 +105,8 @@ def _notations(word: str) -> Word:
     if device:
         return word, device[1]
     bare = word.translate(_SEPARATORS)
-    if bare != word and len(bare) >= _LEAST_NUMBER and _NUMBER.fullmatch(word):
+    if bare in {"", word} or not _NUMBER.fullmatch(word):
+        return (word,)
+    if ":" in word or len(bare) >= _LEAST_NUMBER:
         return word, bare
     return (word,)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
-from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import OptionalLine
 from phoneprov_core.kernel.search import Query, SearchFields
 
 PHONE_FIELDS = SearchFields(texts=("name", "hostname", "phone_ip"), numbers=("mac",))
 
 
-class PhoneSearch(Struct, frozen=True, kw_only=True):
+class PhoneSearch(Command, frozen=True, kw_only=True):
     """Which phones a list shows; None of a field means all."""
 
     q: Query | None = None
@@ -22,6 +20,3 @@ class PhoneSearch(Struct, frozen=True, kw_only=True):
     software_version: OptionalLine | None = None
     software_type: OptionalLine | None = None
     is_active: bool | None = None
-
-    def __post_init__(self) -> None:
-        settle(self)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
-from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import OptionalLine
 from phoneprov_core.kernel.search import Query, SearchFields
 
@@ -13,7 +11,7 @@ USER_FIELDS = SearchFields(
 )
 
 
-class UserSearch(Struct, frozen=True, kw_only=True):
+class UserSearch(Command, frozen=True, kw_only=True):
     """Which accounts a list shows; None of a field means all."""
 
     q: Query | None = None
@@ -22,6 +20,3 @@ class UserSearch(Struct, frozen=True, kw_only=True):
     nationality: OptionalLine | None = None
     timezone: OptionalLine | None = None
     is_active: bool | None = None
-
-    def __post_init__(self) -> None:
-        settle(self)

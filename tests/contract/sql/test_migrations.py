@@ -87,7 +87,8 @@ async def test_the_steps_make_the_tables_that_the_code_expects(url: str) -> None
 
     def differences(connection: Connection) -> Any:
         def of_this_database(item: Any, *_: Any) -> bool:
-            return item.info.get("dialect", connection.dialect.name) == connection.dialect.name
+            here = connection.dialect.name
+            return bool(item.info.get("dialect", here) == here)
 
         context = MigrationContext.configure(
             connection, opts={"compare_type": True, "include_object": of_this_database}

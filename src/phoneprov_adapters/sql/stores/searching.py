@@ -14,14 +14,14 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, Select, Table, bindparam, func, or_, select
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement, page
+from phoneprov_adapters.sql.engines.statements import Statement, like, page
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
 
 E = TypeVar("E", bound=Struct)
 
 _MOST_STATEMENTS = 100
-_ESCAPED = str.maketrans({"/": "//", "%": "/%", "_": "/_"})
+_ESCAPED = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
 
 
 class _Shape(NamedTuple):
@@ -63,7 +63,7 @@ class SearchedTable:
         conditions: list[ColumnElement[bool]] = [
             or_(
                 *(
-                    columns.search.like(bindparam(f"word_{word}_{notation}"), escape="/")
+                    like(columns.search, bindparam(f"word_{word}_{notation}"))
                     for notation in range(notations)
                 )
             )
