@@ -13,8 +13,8 @@ from alembic import op
 
 from phoneprov_core.kernel.search import SearchFields
 
-revision = "0008"
-down_revision = "0007"
+revision = "0011"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 
