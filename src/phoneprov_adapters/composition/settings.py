@@ -86,6 +86,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     files_dir: Path | None
     fetch_binding: FetchBinding
     phone_driver: str
+    console: bool
     variables: Variables
 
     @property
@@ -169,6 +170,7 @@ def settings_from(read: Variables) -> Settings:
         files_dir=read.one("PHONEPROV_FILES_DIR", "", _folder),
         fetch_binding=read.choice("PHONEPROV_FETCH_BINDING", FetchBinding.ADDRESS),
         phone_driver=read.one("PHONEPROV_PHONE_DRIVER", "cisco", PHONE_DRIVERS.known),
+        console=read.literal("PHONEPROV_CONSOLE", {"on": True, "off": False}),
         variables=read,
     )
     _check_together(settings, read)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import Journal
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -134,7 +134,7 @@ class ProvideFile:
             created_at=now,
         )
         confirmed = None
-        async with self._open.write() as tx:
+        async with self._open.write(by=SYSTEM_ACTOR) as tx:
             await tx.fetches.add(fetch)
             if provided.mac is not None:
                 if provided.attempt is not None and result is FetchResult.SERVED:

@@ -11,6 +11,7 @@ import pytest_asyncio
 from phoneprov_adapters.testing.kinds import KINDS, Kind
 from phoneprov_adapters.testing.stores.assignments import AssignmentsContract
 from phoneprov_adapters.testing.stores.attempts import LoginAttemptsContract
+from phoneprov_adapters.testing.stores.audit import AuditContract
 from phoneprov_adapters.testing.stores.batch_turns import BatchTurnsContract
 from phoneprov_adapters.testing.stores.batches import BatchesContract
 from phoneprov_adapters.testing.stores.deployment_lists import DeploymentListsContract
@@ -77,6 +78,9 @@ class DatabaseContract:
 
     class TestSequences(SequencesContract):
         """See ``SequencesContract``."""
+
+    class TestAudit(AuditContract):
+        """See ``AuditContract``."""
 
     class TestUsers(UsersContract):
         """See ``UsersContract``."""

@@ -39,7 +39,11 @@ def app_over(container: Container) -> ASGIApp:
     settings = container.settings()
     app = create_app(
         container.use_cases(),
-        HttpSettings(largest_body=settings.largest_body, trusted_proxies=settings.trusted_proxies),
+        HttpSettings(
+            largest_body=settings.largest_body,
+            trusted_proxies=settings.trusted_proxies,
+            console=settings.console,
+        ),
         ready=readiness(container),
         lifespan=[lifespan],
     )
