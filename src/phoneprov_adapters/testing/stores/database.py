@@ -32,6 +32,7 @@ from phoneprov_adapters.testing.stores.search import SearchContract
 from phoneprov_adapters.testing.stores.sequences import Opening, SequencesContract
 from phoneprov_adapters.testing.stores.service_sessions import ServiceSessionsContract
 from phoneprov_adapters.testing.stores.sessions import SessionsContract
+from phoneprov_adapters.testing.stores.statistics import StatisticsContract
 from phoneprov_adapters.testing.stores.store import StoreContract
 from phoneprov_adapters.testing.stores.transactions import TransactionsContract
 from phoneprov_adapters.testing.stores.users import UsersContract
@@ -144,6 +145,9 @@ class DatabaseContract:
 
     class TestRetention(RetentionContract):
         """See ``RetentionContract``."""
+
+    class TestStatistics(StatisticsContract):
+        """See ``StatisticsContract``."""
 
     class TestRevisions(RevisionsContract):
         """See ``RevisionsContract``."""
