@@ -48,7 +48,7 @@ class Caller:
         return await self.ask("DELETE", path)
 
     async def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
-        """``path`` begins behind ``/api/v1``; ``more`` is what httpx takes."""
+        """``path`` starts after ``/api/v1``; ``more`` is what httpx takes."""
         headers = {**({"Authorization": f"Bearer {self.token}"} if self.token else {})}
         headers |= more.pop("headers", {})
         return await self._client.request(method, f"/api/v1{path}", headers=headers, **more)
