@@ -82,6 +82,11 @@ test-browser: $(VENV)/installed-dev  ## the page at /docs in a real browser; ins
 	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
 	$(BIN)/python -m pytest -q tests/browser/check_docs.py
 
+test-tftp-clients: $(VENV)/installed-dev  ## our TFTP server with real clients, through losses too; installs them if need be
+	@{ command -v tftp && command -v atftp && command -v busybox && command -v curl; } >/dev/null \
+	  || { apt-get update && apt-get install --yes tftp-hpa atftp busybox curl; }
+	PHONEPROV_TEST_TFTP_CLIENTS=1 $(BIN)/python -m pytest -q tests/contract/provisioning
+
 test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; installs it if need be
 	@{ command -v pgbouncer || command -v /usr/sbin/pgbouncer; } >/dev/null \
 	  || { apt-get update && apt-get install --yes pgbouncer; }

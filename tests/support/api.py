@@ -61,7 +61,7 @@ class Api:
         self.client = client
         self.database = database
         self.container = container
-        self.nobody = Caller(client)
+        self.anonymous = Caller(client)
         self._accounts = 0
 
     async def account(self, name: str, *, level: int | None = None) -> Caller:
@@ -79,7 +79,7 @@ class Api:
                 await tx.assignments.assign(
                     Assignment(identifier(number), user.uuid, permission.uuid, level, "", moment(1))
                 )
-        reply = await self.nobody.post("/auth/login", {"username": name, "password": PASSWORD})
+        reply = await self.anonymous.post("/auth/login", {"username": name, "password": PASSWORD})
         return Caller(self.client, user.uuid, data_of(reply)["accessToken"])
 
 

