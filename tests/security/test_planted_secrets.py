@@ -222,17 +222,17 @@ async def pins(admin: Caller) -> None:
         assert (await admin.put(path, wrong)).status_code == 422
 
 
-def test_whatever_is_logged_while_tests_run_is_searched() -> None:
-    overheard = next(
-        handler for handler in logging.getLogger().handlers if type(handler).__name__ == "Overheard"
+def test_log_records_of_all_tests_are_searched() -> None:
+    log_search = next(
+        handler for handler in logging.getLogger().handlers if type(handler).__name__ == "LogSearch"
     )
-    said: list[str] = overheard.told  # type: ignore[attr-defined]
+    found: list[str] = log_search.found  # type: ignore[attr-defined]
     logging.getLogger("phoneprov.tests").error("planted: %s", PLANTED["PIN"])
     logging.getLogger("elsewhere").error("nothing")
 
-    (line,) = said
+    (line,) = found
     assert PLANTED["PIN"] in line
-    said.clear()
+    found.clear()
 
 
 def test_the_search_finds_what_is_there() -> None:
