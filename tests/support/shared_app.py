@@ -47,7 +47,9 @@ async def _ready() -> str | None:
 @contextmanager
 def shared_app(use_cases: UseCases, settings: HttpSettings) -> Iterator[ASGIApp]:
     """The application over these use cases. No other block has the same one at the same time."""
-    idle = _idle.setdefault((settings.largest_body, *settings.trusted_proxies), [])
+    idle = _idle.setdefault(
+        (settings.largest_body, settings.console, *settings.trusted_proxies), []
+    )
     if idle:
         app, current = idle.pop()
     else:

@@ -32,6 +32,7 @@ from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS
 from phoneprov_core.provisioning.model import FetchBinding
+from phoneprov_core.retention.model import KeepDays
 
 _SCHEMES: Mapping[str, Literal["http", "https"]] = {"http": "http", "https": "https"}
 _TLS: Mapping[str, Tls] = {"off": "off", "explicit": "explicit", "implicit": "implicit"}
@@ -67,6 +68,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     largest_xml: int
     most_profiles: int
     most_revisions: int
+    keep: KeepDays
+    metrics_token: str | None
+    metrics_host: str
+    metrics_port: int | None
     largest_body: int
     ftp: FtpSettings
     filename_template: str
@@ -81,12 +86,18 @@ class Settings(Struct, frozen=True, kw_only=True):
     files_dir: Path | None
     fetch_binding: FetchBinding
     phone_driver: str
+    console: bool
     variables: Variables
 
     @property
     def database_scheme(self) -> str:
         """What stands before ``://`` in the database's address."""
         return self.database_url.partition("://")[0]
+
+    @property
+    def has_metrics(self) -> bool:
+        """Whether metrics are served."""
+        return self.metrics_token is not None or self.metrics_port is not None
 
     def __repr__(self) -> str:
         return f"Settings(data_dir={str(self.data_dir)!r}, ...)"
@@ -128,6 +139,15 @@ def settings_from(read: Variables) -> Settings:
         phones_per_caller=read.number("PHONEPROV_PHONES_PER_CALLER", PHONES_PER_CALLER),
         most_profiles=read.number("PHONEPROV_MOST_PROFILES", MOST_PROFILES),
         most_revisions=read.number("PHONEPROV_MOST_REVISIONS", MOST_REVISIONS),
+        keep=KeepDays(
+            deployments=read.number("PHONEPROV_KEEP_DEPLOYMENTS", 365),
+            fetches=read.number("PHONEPROV_KEEP_FETCHES", 30),
+            audit=read.number("PHONEPROV_KEEP_AUDIT", 365),
+            revisions=read.number("PHONEPROV_KEEP_REVISIONS", 365),
+        ),
+        metrics_token=read.secret("PHONEPROV_METRICS_TOKEN"),
+        metrics_host=read.one("PHONEPROV_METRICS_HOST", "127.0.0.1", _host),
+        metrics_port=read.one("PHONEPROV_METRICS_PORT", "", _port_or_none),
         largest_xml=read.number("PHONEPROV_CNF_XML_MAX", LARGEST, least=1024),
         largest_body=read.number("PHONEPROV_BODY_MAX", 1024 * 1024, least=1024),
         ftp=_ftp(read),
@@ -150,6 +170,7 @@ def settings_from(read: Variables) -> Settings:
         files_dir=read.one("PHONEPROV_FILES_DIR", "", _folder),
         fetch_binding=read.choice("PHONEPROV_FETCH_BINDING", FetchBinding.ADDRESS),
         phone_driver=read.one("PHONEPROV_PHONE_DRIVER", "cisco", PHONE_DRIVERS.known),
+        console=read.literal("PHONEPROV_CONSOLE", {"on": True, "off": False}),
         variables=read,
     )
     _check_together(settings, read)
@@ -253,6 +274,12 @@ def _folder(text: str) -> Path | None:
     if text and not Path(text).is_dir():
         raise ValueError("it must be a folder that exists")
     return Path(text) if text else None
+
+
+def _port_or_none(text: str) -> int | None:
+    if text and not (text.isascii() and text.isdigit() and 0 < int(text[:6]) < 65536):
+        raise ValueError("it must be a port from 1 to 65535")
+    return int(text) if text else None
 
 
 def _host(text: str) -> str:

@@ -52,6 +52,7 @@ TAGS = {
         "Configurations, each kept by its owner or level 0, and the switch that puts one onto "
         "a phone"
     ),
+    "Import": "Many records from one table; level 0",
     "Deployments": (
         "What was put onto which phone, by whom, and how it went: for level 0 all of it, for "
         "others what they asked for, and what brought a profile of theirs"

@@ -26,7 +26,7 @@ Before = Annotated[
     str | None,
     QueryParameter(
         description=(
-            "Newest first, after this deployment, without a total; "
+            "Newest first, after this deployment, without a total. Not allowed with `offset`; "
             "ffffffff-ffff-ffff-ffff-ffffffffffff begins with the newest"
         ),
         pattern=UUID,

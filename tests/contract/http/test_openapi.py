@@ -73,6 +73,9 @@ DELETE /phone-profiles/{uuid}
 POST   /phone-profiles/switch
 GET    /phone-profiles/{uuid}/revisions
 POST   /phone-profiles/switch/preview
+POST   /phone-profiles/lint
+GET    /phone-profiles/{uuid}/revisions/diff
+POST   /imports/{kind}
 GET    /deployments
 GET    /deployments/{uuid}
 GET    /phones/{mac}/deployments
@@ -241,6 +244,7 @@ def test_every_body_can_be_refused_in_every_way() -> None:
 
 
 FILTERS = {
+    "GET /api/v1/phone-profiles/{uuid}/revisions/diff": {"from", "to"},
     "GET /api/v1/batches/{uuid}/phones": {"state"},
     "GET /api/v1/deployments": {"mac", "profile_uuid", "outcome", "current", "before"},
     "GET /api/v1/phones/{mac}/fetches": {"before"},
@@ -276,7 +280,8 @@ def test_the_profile_group_and_it_alone_has_no_metadata() -> None:
 
 
 def test_what_creates_answers_201_what_begins_202_and_the_rest_200() -> None:
-    others = ("login", "refresh", "logout", "switch", "preview", "rollback", "user-perms")
+    others = ("login", "refresh", "logout", "switch", "preview", "rollback", "user-perms",
+              "lint", "imports/{kind}")  # fmt: skip
     for name, described in OPERATIONS.items():
         creates = name.startswith("POST") and not name.endswith(others)
         status = "202" if name == "POST /api/v1/batches" else "201" if creates else "200"

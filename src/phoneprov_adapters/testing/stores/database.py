@@ -11,6 +11,7 @@ import pytest_asyncio
 from phoneprov_adapters.testing.kinds import KINDS, Kind
 from phoneprov_adapters.testing.stores.assignments import AssignmentsContract
 from phoneprov_adapters.testing.stores.attempts import LoginAttemptsContract
+from phoneprov_adapters.testing.stores.audit import AuditContract
 from phoneprov_adapters.testing.stores.batch_turns import BatchTurnsContract
 from phoneprov_adapters.testing.stores.batches import BatchesContract
 from phoneprov_adapters.testing.stores.deployment_lists import DeploymentListsContract
@@ -23,12 +24,14 @@ from phoneprov_adapters.testing.stores.links import LinksContract
 from phoneprov_adapters.testing.stores.login_addresses import LoginAddressesContract
 from phoneprov_adapters.testing.stores.provisioning import ProvisioningContract
 from phoneprov_adapters.testing.stores.rates import RatesContract
+from phoneprov_adapters.testing.stores.retention import RetentionContract
 from phoneprov_adapters.testing.stores.revisions import RevisionsContract
 from phoneprov_adapters.testing.stores.rows import RowsContract
 from phoneprov_adapters.testing.stores.rules import RulesContract
 from phoneprov_adapters.testing.stores.sequences import Opening, SequencesContract
 from phoneprov_adapters.testing.stores.service_sessions import ServiceSessionsContract
 from phoneprov_adapters.testing.stores.sessions import SessionsContract
+from phoneprov_adapters.testing.stores.statistics import StatisticsContract
 from phoneprov_adapters.testing.stores.store import StoreContract
 from phoneprov_adapters.testing.stores.transactions import TransactionsContract
 from phoneprov_adapters.testing.stores.users import UsersContract
@@ -75,6 +78,9 @@ class DatabaseContract:
 
     class TestSequences(SequencesContract):
         """See ``SequencesContract``."""
+
+    class TestAudit(AuditContract):
+        """See ``AuditContract``."""
 
     class TestUsers(UsersContract):
         """See ``UsersContract``."""
@@ -132,6 +138,12 @@ class DatabaseContract:
 
     class TestDeploymentLists(DeploymentListsContract):
         """See ``DeploymentListsContract``."""
+
+    class TestRetention(RetentionContract):
+        """See ``RetentionContract``."""
+
+    class TestStatistics(StatisticsContract):
+        """See ``StatisticsContract``."""
 
     class TestRevisions(RevisionsContract):
         """See ``RevisionsContract``."""
