@@ -31,7 +31,8 @@ that may be null. A record can be sent back as it was read: read-only fields are
 identifiers must agree with the path.
 
 **Lists** are complete, oldest first. With `limit` or `offset` the response is one page, and
-`metadata` has `total`, `limit` and `offset`.
+`metadata` has `total`, `limit` and `offset`. Where a list takes `q`, each of its words is part of
+an identifying field of a row; case and accents are ignored. Filters are compared exactly.
 
 **Values.** Times are in UTC with milliseconds. MAC addresses are accepted with `:`, `-`, dots or
 no separators and returned as `00:1B:D4:12:34:56`. Text is normalised to Unicode NFC and has no
