@@ -22,6 +22,6 @@ class MemoryCompanyContacts(MemoryStore[CompanyContact]):
 
 
 class MemoryPersonalContacts(MemoryStore[PersonalContact]):
-    """Users' own contacts, by uuid."""
+    """Personal contacts, by uuid."""
 
     kind = PERSONAL_CONTACTS

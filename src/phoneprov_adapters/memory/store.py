@@ -1,4 +1,4 @@
-"""The five methods that every store has, once."""
+"""The common methods of all stores."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ E = TypeVar("E", bound=Struct)
 
 
 class MemoryStore(Store[E]):
-    """A store of one kind of record. Subclasses name the kind, and add what their feature
-    asks beyond the five methods."""
+    """A store of one kind of record. Subclasses name the kind, and add the methods of their
+    feature."""
 
     kind: ClassVar[Kind[E]]
 
@@ -33,7 +33,7 @@ class MemoryStore(Store[E]):
 
     async def put(self, entity: E) -> None:
         if self._tables.of(self.kind).get(self.kind.key_of(entity)) is None:
-            raise NotFound(f"There is no such {self.kind.name} any more.")
+            raise NotFound(f"There is no such {self.kind.name}.")
         self._tables.put(self.kind, entity)
 
     async def remove(self, key: str) -> bool:
@@ -52,5 +52,5 @@ class MemoryStore(Store[E]):
     def _group(self, owner: str | None) -> tuple[str, Hashable]:
         if owner is None:
             return EVERY
-        assert self.kind.owner is not None, "these records belong to nobody"
+        assert self.kind.owner is not None, "these records have no owner"
         return self.kind.owner, owner

@@ -39,7 +39,7 @@ PASSWORDS: Kind[Password] = Kind(
 
 
 class Look(Struct, frozen=True):
-    """What the username of an account looks like."""
+    """The look of an account's username."""
 
     look: str
     user_uuid: str
@@ -54,7 +54,7 @@ LOOKS: Kind[Look] = Kind(
 
 
 class MemoryUsers(MemoryStore[User], UserStore):
-    """Accounts; their passwords lie beside them."""
+    """Accounts; their passwords are stored separately."""
 
     kind = USERS
 

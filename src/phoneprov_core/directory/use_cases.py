@@ -1,5 +1,5 @@
-"""The company's directory, which every account reads and superadmins write; and each user's
-own, which is theirs and the superadmins'."""
+"""The company directory, which every account reads and superadmins write; and the personal
+directories, which their users and superadmins read and write."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class CompanyDirectory:
         self._new_id = new_id
 
     async def all(self, actor: Actor, page: Page = None) -> Listing[CompanyContact]:  # noqa: ARG002
-        """Every contact of the company, oldest first."""
+        """All company contacts, oldest first."""
         return await listing(self._open.read, lambda tx: tx.company_contacts, page)
 
     async def get(self, actor: Actor, uuid: str) -> CompanyContact:  # noqa: ARG002
@@ -54,7 +54,7 @@ class CompanyDirectory:
             return found(await tx.company_contacts.find(known_id(uuid)), "company contact")
 
     async def create(self, actor: Actor, new: NewCompanyContact) -> CompanyContact:
-        """Record a contact; it is active."""
+        """Create a contact; it is active."""
         require_shared_write(actor, self._shared_write)
         contact = CompanyContact(
             uuid=self._new_id(),
@@ -104,8 +104,8 @@ class PersonalDirectory:
     async def of_user(
         self, actor: Actor, user_uuid: str, page: Page = None
     ) -> Listing[PersonalContact]:
-        """The contacts of one user, oldest first. Raises ``Forbidden``; ``NotFound`` for no
-        such user."""
+        """The contacts of one user, oldest first. Raises ``Forbidden``; ``NotFound`` if the user
+        does not exist."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         async with self._open.read() as tx:
@@ -118,7 +118,8 @@ class PersonalDirectory:
         user_uuid: str,
         new: NewPersonalContact,
     ) -> PersonalContact:
-        """Raises ``Forbidden`` for another user's directory; ``NotFound`` for no such user."""
+        """Raises ``Forbidden`` for another user's directory; ``NotFound`` if the user does not
+        exist."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         async with self._open.read() as tx:
@@ -144,7 +145,7 @@ class PersonalDirectory:
         uuid: str,
         patch: PersonalContactPatch,
     ) -> PersonalContact:
-        """Raises ``NotFound``, for another's contact too."""
+        """Raises ``NotFound``, also for another user's contact."""
         async with self._open.write() as tx:
             contact = await _contact_of(tx, actor, uuid)
             require_same("user_uuid", patch.user_uuid, contact.user_uuid)
@@ -153,7 +154,7 @@ class PersonalDirectory:
         return contact
 
     async def delete(self, actor: Actor, uuid: str) -> None:
-        """Raises ``NotFound``, for another's contact too."""
+        """Raises ``NotFound``, also for another user's contact."""
         async with self._open.write() as tx:
             contact = await _contact_of(tx, actor, uuid)
             await tx.personal_contacts.remove(contact.uuid)
