@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from phoneprov_core.access.model import Permission
 from phoneprov_core.access.ports import AssignmentStore
+from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.auth.ports import LoginAddressStore, LoginAttemptStore, SessionStore
 from phoneprov_core.batches.ports import BatchStore
 from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore, ServiceSessionStore
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kems.ports import KemStore
+from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.store import ReadAndWrite, Store
+from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, Store
+from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.links.ports import LinkStore
 from phoneprov_core.me.ports import EnrichedPhoneStore
 from phoneprov_core.phones.model import Phone
@@ -21,6 +25,7 @@ from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 from phoneprov_core.retention.ports import RetentionStore
+from phoneprov_core.statistics.ports import StatisticsStore
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_phones.ports import VendorPhoneStore
 from phoneprov_core.vendor_services.model import VendorService
@@ -45,7 +50,7 @@ class Stores(Protocol):
     @property
     def rates(self) -> RateStore: ...
     @property
-    def phones(self) -> Store[Phone]: ...
+    def phones(self) -> SearchedStore[Phone]: ...
     @property
     def kems(self) -> KemStore: ...
     @property
@@ -77,20 +82,31 @@ class Stores(Protocol):
     @property
     def retention(self) -> RetentionStore: ...
     @property
+    def statistics(self) -> StatisticsStore: ...
+    @property
     def vendor_users(self) -> VendorUserStore: ...
     @property
-    def company_contacts(self) -> Store[CompanyContact]: ...
+    def company_contacts(self) -> SearchedStore[CompanyContact]: ...
     @property
     def personal_contacts(self) -> Store[PersonalContact]: ...
     @property
-    def extensions(self) -> Store[Extension]: ...
+    def extensions(self) -> SearchedStore[Extension]: ...
     @property
     def links(self) -> LinkStore: ...
+    @property
+    def audit(self) -> AuditStore: ...
+    @property
+    def trail(self) -> Notes: ...
 
 
 class Database(ReadAndWrite[Stores], Protocol):
     """A database with all stores. It is opened once, before it is used, and may be opened again
     after it was closed."""
+
+    def write(self, *, by: Actor | None = None) -> AbstractAsyncContextManager[Stores]:
+        """As in ``ReadAndWrite``. Without an actor nothing is recorded in the audit trail: for
+        maintenance that changes no record of a user's."""
+        ...
 
     async def open(self) -> None:
         """Open the database for reading and writing. Raises ``Unavailable``."""

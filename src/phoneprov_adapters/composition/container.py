@@ -15,6 +15,8 @@ from phoneprov_adapters.composition.factories import (
     calls_of,
     connection_of,
     database_of,
+    fetch_observer_of,
+    journal_of,
     manager_of,
     phone_driver_of,
     rotation_of,
@@ -23,11 +25,12 @@ from phoneprov_adapters.composition.factories import (
 )
 from phoneprov_adapters.composition.phone_watch import watch_of
 from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.files.csv import CsvText
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.runtime.batch_worker import BatchWorker
 from phoneprov_adapters.runtime.comparison import Comparing
-from phoneprov_adapters.runtime.journal import log_batch, log_deployment
+from phoneprov_adapters.runtime.journal import log_batch
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.runtime.tasks import OwnedTasks
 from phoneprov_adapters.security.argon2 import Argon2Hasher
@@ -62,10 +65,12 @@ from phoneprov_core.kems.use_cases import Kems
 from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
+from phoneprov_core.profiles.reading import ReadConfigurations
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches, ProvideFile
 from phoneprov_core.retention.use_cases import Prune
 from phoneprov_core.stores import Database
+from phoneprov_core.transfer.texts import ImportText
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users
@@ -154,7 +159,7 @@ class Container(containers.DeclarativeContainer):
         most_profiles=settings.provided.most_profiles,
         most_revisions=settings.provided.most_revisions,
     )
-    journal = providers.Object(log_deployment)
+    journal = providers.Singleton(journal_of, settings)
     watch = providers.Singleton(watch_of, settings, phone_commands, ami)
     reachability: providers.Provider[Reachability] = providers.Singleton(
         RealReachability, uploader, phone_commands
@@ -168,6 +173,7 @@ class Container(containers.DeclarativeContainer):
         journal,
         clock,
         new_id,
+        providers.Singleton(fetch_observer_of, settings),
     )
     fetches = providers.Singleton(Fetches, database)
     discovered_phones = providers.Singleton(DiscoveredPhones, database)
@@ -198,12 +204,16 @@ class Container(containers.DeclarativeContainer):
     )
     switch_profile = providers.Singleton(SwitchProfile, database, deploy)
     rollback = providers.Singleton(Rollback, database, deploy)
+    compare = providers.Singleton(Comparing)
+    read_configurations = providers.Singleton(
+        ReadConfigurations, database, compare, largest_xml=settings.provided.largest_xml
+    )
     preview_switch = providers.Singleton(
         PreviewSwitch,
         database,
         deploy,
         reachability,
-        providers.Singleton(Comparing),
+        compare,
         clock,
     )
     deployments = providers.Singleton(Deployments, database, clock)
@@ -259,6 +269,8 @@ class Container(containers.DeclarativeContainer):
         ).provider,
     )
 
+    import_text = providers.Singleton(ImportText, transfer, providers.Object(CsvText))
+
     use_cases = providers.Singleton(
         UseCases,
         level_rule=settings.provided.level_rule,
@@ -291,4 +303,6 @@ class Container(containers.DeclarativeContainer):
         fetches=fetches,
         discovered_phones=discovered_phones,
         transfer=transfer,
+        import_text=import_text,
+        read_configurations=read_configurations,
     )

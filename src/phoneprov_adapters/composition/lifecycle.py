@@ -19,8 +19,10 @@ from phoneprov_adapters.sql.maintenance.key_rotation import MissingKeys
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date, newest
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.deploy import LEASE_SECONDS
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.stores import Database
 
 DRAIN_SECONDS = 32.0
@@ -191,12 +193,15 @@ async def running(
 
 
 async def _mark_interrupted(database: Database, *, first: bool = False) -> None:
-    async with database.write() as tx:
+    async with database.write(by=SYSTEM_ACTOR) as tx:
         if first:
             # No process runs that could hold a phone.
             await tx.leases.release_all()
             await tx.batches.release_all()
         count = await tx.deployments.interrupt_abandoned(shown(system_clock()))
+        if count:
+            event = Event("deployment.interrupted", "deployment", None, {"deployments": count})
+            tx.trail.note(event)
     if count:
         log.warning("%d deployments of ended processes were marked as interrupted.", count)
 

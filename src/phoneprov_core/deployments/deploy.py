@@ -33,6 +33,7 @@ from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis, shown
+from phoneprov_core.kernel.trail import Event, Value
 from phoneprov_core.phones.model import Phone, software_type_of
 from phoneprov_core.profiles.model import ProfileRecord, Revision
 
@@ -131,7 +132,7 @@ class Deploy:
             family = software_type_of(phone, order.profile.software_type)
             # Concurrently: the duration is that of the slower one.
             await asyncio.gather(
-                course.settled(StepName.CLEAR_SESSION, self._clear_session(record, phone)),
+                course.settled(StepName.CLEAR_SESSION, self._clear_session(actor, record, phone)),
                 watch(),
             )
             restarted = await course.settled(StepName.RESTART, self._driver.restart(phone, family))
@@ -152,7 +153,7 @@ class Deploy:
                 watching = None
             record = self._completed(record, course, is_watched=watching is not None)
             try:
-                await self._keep(order, record)
+                await self._keep(actor, order, record)
             except BaseException:
                 if watching is not None:
                     await watching.close()
@@ -191,7 +192,7 @@ class Deploy:
             created_at=shown(self._clock()),
             ended_at=None,
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             fence = await tx.leases.take(record.mac, record.uuid, self._lease_seconds)
             if fence is not None:
                 now = millis(self._clock())
@@ -201,6 +202,13 @@ class Deploy:
                     record, number=fence, created_at=shown(self._clock())
                 )
                 await tx.deployments.add(record)
+                fields = {
+                    "mac": record.mac,
+                    "action": record.action.value,
+                    "profile_uuid": record.profile_uuid,
+                    "revision": record.revision,
+                }
+                tx.trail.note(Event("deployment.created", "deployment", record.uuid, fields))
         if fence is None:
             raise Conflict(
                 "Another switch of this phone is running; try again when it has ended.",
@@ -214,10 +222,10 @@ class Deploy:
             Upload(order.phone.phone_ip, record.filename, content, record.uuid)
         )
 
-    async def _clear_session(self, record: Deployment, phone: Phone) -> None:
+    async def _clear_session(self, actor: Actor, record: Deployment, phone: Phone) -> None:
         """Delete the stored service session, and have the phone close its services. The file's
         place is recorded in the same transaction."""
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
             await tx.service_sessions.drop(phone.mac)
         await self._driver.leave_services(phone)
@@ -230,10 +238,11 @@ class Deploy:
             record = self._confirm.awaited(record)
         return msgspec.structs.replace(record, steps=tuple(course.steps), ended_at=shown(now))
 
-    async def _keep(self, order: Order, record: Deployment) -> None:
+    async def _keep(self, actor: Actor, order: Order, record: Deployment) -> None:
         """Complete the record and release the phone."""
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.deployments.put(record)
+            tx.trail.note(_ended(record))
             await tx.leases.release(record.mac, record.uuid, record.number)
             # If the user was deleted meanwhile, no session exists; the record is completed all the
             # same.
@@ -242,6 +251,25 @@ class Deploy:
                 await tx.service_sessions.open(
                     record.mac, order.profile.user_uuid, shown(self._clock())
                 )
+
+
+def _ended(record: Deployment) -> Event:
+    """The event of a deployment that ended: ``phone.switched`` and the like once the phone has
+    the configuration, else ``phone.switch_failed``."""
+    verb = {Action.SWITCH: "switched", Action.ROLLBACK: "rolled_back"}.get(
+        record.action, record.action.value
+    )
+    if record.outcome is not Outcome.DEPLOYED:
+        verb = "switch_failed"
+    fields: dict[str, Value] = {
+        "deployment_uuid": record.uuid,
+        "profile_uuid": record.profile_uuid,
+        "profile_name": record.profile_name,
+        "revision": record.revision,
+        "outcome": record.outcome.value,
+        "restart": record.restart,
+    }
+    return Event(f"phone.{verb}", "phone", record.mac, fields)
 
 
 def require_fitting(profile: ProfileRecord, phone: Phone) -> None:

@@ -11,6 +11,7 @@ from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.ports import ProfilesTransaction
 
@@ -142,6 +143,8 @@ class DeploymentsTransaction(ProfilesTransaction, Protocol):
     def service_sessions(self) -> ServiceSessionStore: ...
     @property
     def rates(self) -> RateStore: ...
+    @property
+    def trail(self) -> Notes: ...
 
 
 class DeviceInformation(Struct, frozen=True):

@@ -21,11 +21,12 @@ from phoneprov_core.directory.ports import (
     CompanyDirectoryTransaction,
     PersonalDirectoryTransaction,
 )
+from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, require_same
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
 from phoneprov_core.kernel.times import Clock, shown
 
 
@@ -44,9 +45,16 @@ class CompanyDirectory:
         self._clock = clock
         self._new_id = new_id
 
-    async def all(self, actor: Actor, page: Page = None) -> Listing[CompanyContact]:  # noqa: ARG002
+    async def all(
+        self,
+        actor: Actor,  # noqa: ARG002
+        page: Page = None,
+        wanted: ContactSearch | None = None,
+    ) -> Listing[CompanyContact]:
         """All company contacts, oldest first."""
-        return await listing(self._open.read, lambda tx: tx.company_contacts, page)
+        return await listing(
+            self._open.read, lambda tx: selected(tx.company_contacts, wanted), page
+        )
 
     async def get(self, actor: Actor, uuid: str) -> CompanyContact:  # noqa: ARG002
         """Raises ``NotFound``."""
@@ -71,14 +79,14 @@ class CompanyDirectory:
             is_active=True,
             created_at=shown(self._clock()),
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.company_contacts.add(contact)
         return contact
 
     async def update(self, actor: Actor, uuid: str, patch: CompanyContactPatch) -> CompanyContact:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             contact = found(await tx.company_contacts.find(known_id(uuid)), "company contact")
             contact = applied(contact, patch)
             await tx.company_contacts.put(contact)
@@ -87,7 +95,7 @@ class CompanyDirectory:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.company_contacts.remove(known_id(uuid)), "company contact")
 
 
@@ -135,7 +143,7 @@ class PersonalDirectory:
             ringtone=new.ringtone,
             created_at=shown(self._clock()),
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.personal_contacts.add(contact)
         return contact
 
@@ -146,7 +154,7 @@ class PersonalDirectory:
         patch: PersonalContactPatch,
     ) -> PersonalContact:
         """Raises ``NotFound``, also for another user's contact."""
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             contact = await _contact_of(tx, actor, uuid)
             require_same("user_uuid", patch.user_uuid, contact.user_uuid)
             contact = applied(contact, patch)
@@ -155,7 +163,7 @@ class PersonalDirectory:
 
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``, also for another user's contact."""
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             contact = await _contact_of(tx, actor, uuid)
             await tx.personal_contacts.remove(contact.uuid)
 

@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
+from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Check, Command
+from phoneprov_core.kernel.search import Search, search_for
 
 E = TypeVar("E")
 T_co = TypeVar("T_co", covariant=True)
@@ -16,7 +18,22 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 
-class Store(Protocol[E]):
+class Rows(Protocol[E]):
+    """Records to count and to list."""
+
+    async def count(self, owner: str | None = None) -> int:
+        """Number of records, or of those that belong to ``owner``."""
+        ...
+
+    async def rows(
+        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
+    ) -> list[E]:
+        """At most ``limit`` records after ``after``, oldest first (by creation, then key), without
+        the first ``offset``; only those that belong to ``owner`` if given."""
+        ...
+
+
+class Store(Rows[E], Protocol[E]):
     """Records of one kind, by key.
 
     A key is the record's identifier in canonical form. All methods run in the transaction of the
@@ -44,33 +61,41 @@ class Store(Protocol[E]):
         ``Conflict`` (code ``in_use``) if another record refers to it and does not belong to it."""
         ...
 
-    async def count(self, owner: str | None = None) -> int:
-        """Number of records, or of those that belong to ``owner``."""
+
+class SearchedRows(Rows[E], Protocol[E]):
+    """Records that can be searched."""
+
+    def matching(self, search: Search) -> Rows[E]:
+        """The records that ``search`` matches."""
         ...
 
-    async def rows(
-        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
-    ) -> list[E]:
-        """At most ``limit`` records, oldest first (by creation, then key), starting after
-        ``after``, without the first ``offset``; only those that belong to ``owner`` if given."""
-        ...
+
+class SearchedStore(Store[E], SearchedRows[E], Protocol[E]):
+    """A store whose records can be searched."""
+
+
+def selected(rows: SearchedRows[E], wanted: Struct | None) -> Rows[E]:
+    """The records that a search command selects; all records without one."""
+    search = search_for(wanted)
+    return rows if search is None else rows.matching(search)
 
 
 class ReadAndWrite(Protocol[T_co]):
     """How a use case reaches the stores it needs.
 
-    ``read`` opens them for reading: each query sees the data committed at its start. ``write``
-    opens one transaction: it is committed completely when the block ends and rolled back completely
-    when the block raises; after the block it is durable. Writers of the same record wait for each
-    other. Raises ``Unavailable`` if the database cannot be reached or is full. Never keep either
-    open during a network call.
+    ``read`` opens them for looking: each query sees what is committed when it is run.
+    ``write`` opens one transaction: it is committed when the block ends well and rolled back
+    when it raises, whole in both cases; when the block was left, it is durable. Writers that
+    touch the same record wait for each other. Each change is recorded in the audit trail, in
+    the same transaction, as done ``by`` this actor. Raises ``Unavailable`` when the database
+    is away or full. Never hold either across the network.
     """
 
     def read(self) -> AbstractAsyncContextManager[T_co]:
         """Stores for reading only."""
         ...
 
-    def write(self) -> AbstractAsyncContextManager[T_co]:
+    def write(self, *, by: Actor) -> AbstractAsyncContextManager[T_co]:
         """Stores of one transaction, for reading and writing."""
         ...
 
@@ -156,21 +181,13 @@ class Listing(Generic[T]):
         )
 
 
-class _Rows(Protocol[E]):
-    async def count(self, owner: str | None = None) -> int: ...
-
-    async def rows(
-        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
-    ) -> list[E]: ...
-
-
 PIECE = 1024
 """Number of records read at a time. A list of exactly 1,000 is read at once."""
 
 
 async def listing(
     open_: Callable[[], AbstractAsyncContextManager[T]],
-    store_in: Callable[[T], _Rows[E]],
+    store_in: Callable[[T], Rows[E]],
     window: Page = None,
     *,
     owner: str | None = None,
@@ -180,10 +197,6 @@ async def listing(
 
     Every piece is read in a transaction of its own, so that a slow reader holds nothing.
     """
-    total = None
-    if window is not None:
-        async with open_() as tx:
-            total = await store_in(tx).count(owner)
 
     def size_after(already: int) -> int:
         return piece if window is None else min(piece, window.limit - already)
@@ -203,6 +216,13 @@ async def listing(
         first = await store_in(tx).rows(
             size_after(0), offset=window.offset if window else 0, owner=owner
         )
+    total = None
+    if window is not None:
+        # Rows that end within the page are counted by it.
+        total = window.offset + len(first)
+        if len(first) == size_after(0) or (window.offset and not first):
+            async with open_() as tx:
+                total = await store_in(tx).count(owner)
     complete = len(first) < size_after(0) or not size_after(len(first))
     return Listing(
         first,

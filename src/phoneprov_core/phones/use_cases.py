@@ -7,11 +7,12 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import Forbidden, found
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
 from phoneprov_core.phones.ports import PhonesTransaction
+from phoneprov_core.phones.search import PhoneSearch
 
 
 class Phones:
@@ -24,9 +25,14 @@ class Phones:
         self._shared_write = shared_write
         self._clock = clock
 
-    async def all(self, actor: Actor, page: Page = None) -> Listing[Phone]:  # noqa: ARG002
+    async def all(
+        self,
+        actor: Actor,  # noqa: ARG002
+        page: Page = None,
+        wanted: PhoneSearch | None = None,
+    ) -> Listing[Phone]:
         """Every phone, oldest first."""
-        return await listing(self._open.read, lambda tx: tx.phones, page)
+        return await listing(self._open.read, lambda tx: selected(tx.phones, wanted), page)
 
     async def get(self, actor: Actor, mac: str) -> Phone:  # noqa: ARG002
         """Raises ``NotFound``."""
@@ -55,7 +61,7 @@ class Phones:
             created_at=now,
             updated_at=now,
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.phones.add(phone)
         return phone
 
@@ -63,7 +69,7 @@ class Phones:
         """Raises ``NotFound``; ``Forbidden`` if ``phone_ip`` changes and the caller does not
         hold level 0."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             before = found(await tx.phones.find(known_mac(mac)), "phone")
             phone = applied(before, patch, updated_at=shown(self._clock()))
             _require_address_unchanged(actor, before.phone_ip, phone.phone_ip)
@@ -74,7 +80,7 @@ class Phones:
         """Delete a phone and its vendor flag, and disconnect its KEMs. Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
         mac = known_mac(mac)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.phones.remove(mac), "phone")
             await tx.vendor_phones.remove(mac)
             await tx.kems.disconnect(mac)

@@ -14,7 +14,7 @@ from phoneprov_core.kernel.commands import Rules, applied, obey
 from phoneprov_core.kernel.errors import Conflict, NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.profiles.model import (
     NewProfile,
@@ -25,6 +25,7 @@ from phoneprov_core.profiles.model import (
     whole,
 )
 from phoneprov_core.profiles.ports import ProfilesTransaction
+from phoneprov_core.profiles.search import ProfileSearch
 
 # A profile may have 512 KiB: long lists are read in pieces of few profiles.
 PIECE = 16
@@ -58,10 +59,12 @@ class Profiles:
         self._clock = clock
         self._new_id = new_id
 
-    async def all(self, actor: Actor, page: Page = None) -> Listing[Profile]:
+    async def all(
+        self, actor: Actor, page: Page = None, wanted: ProfileSearch | None = None
+    ) -> Listing[Profile]:
         """Every profile, oldest first; without level 0 only those of the caller."""
         owner = None if actor.holds(SUPERADMIN) else actor.user_uuid
-        return await self._listing(page, owner)
+        return await self._listing(page, owner, wanted)
 
     async def of_user(self, actor: Actor, user_uuid: str, page: Page = None) -> Listing[Profile]:
         """The profiles of one user. Raises ``Forbidden``; ``NotFound`` if the user does not
@@ -94,7 +97,7 @@ class Profiles:
             created_at=now,
             updated_at=now,
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await self._require_room(tx, profile.user_uuid)
             await tx.profiles.add(profile)
             await tx.revisions.add(self._revision(actor, profile, 1, new.cnf_xml), new.cnf_xml)
@@ -108,7 +111,7 @@ class Profiles:
         if patch.user_uuid is not UNSET:
             await self._require_owner(actor, patch.user_uuid)
         obey(self.rules, patch)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             before = await profile_of(tx, actor, uuid)
             if patch.user_uuid is not UNSET and patch.user_uuid != before.user_uuid:
                 await self._require_room(tx, patch.user_uuid)
@@ -127,7 +130,7 @@ class Profiles:
 
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Delete the profile and its revisions. Raises ``NotFound``."""
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             profile = await profile_of(tx, actor, uuid)
             await tx.profiles.remove(profile.uuid)
 
@@ -169,9 +172,15 @@ class Profiles:
             created_by=actor.user_uuid,
         )
 
-    async def _listing(self, page: Page, owner: str | None) -> Listing[Profile]:
+    async def _listing(
+        self, page: Page, owner: str | None, wanted: ProfileSearch | None = None
+    ) -> Listing[Profile]:
         return await listing(
-            self._open.read, lambda tx: tx.whole_profiles, page, owner=owner, piece=PIECE
+            self._open.read,
+            lambda tx: selected(tx.whole_profiles, wanted),
+            page,
+            owner=owner,
+            piece=PIECE,
         )
 
 

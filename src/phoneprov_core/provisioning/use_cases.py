@@ -10,7 +10,7 @@ from msgspec import Struct
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import Journal
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -26,6 +26,7 @@ from phoneprov_core.provisioning.model import (
 )
 from phoneprov_core.provisioning.names import MAX_NAME, mac_in, plain_name
 from phoneprov_core.provisioning.ports import (
+    FetchObserver,
     PhoneAddresses,
     ProvisioningTransaction,
     SharedFile,
@@ -71,6 +72,7 @@ class ProvideFile:
         journal: Journal,
         clock: Clock,
         new_id: NewId,
+        observe: FetchObserver | None = None,
     ) -> None:
         self._open = open_
         self._shared_files = shared_files
@@ -79,6 +81,7 @@ class ProvideFile:
         self._journal = journal
         self._clock = clock
         self._new_id = new_id
+        self._observe = observe
 
     async def open(self, request: FileRequest) -> Provided:
         """Decide what the client gets. Reads only; nothing is recorded yet.
@@ -131,7 +134,7 @@ class ProvideFile:
             created_at=now,
         )
         confirmed = None
-        async with self._open.write() as tx:
+        async with self._open.write(by=SYSTEM_ACTOR) as tx:
             await tx.fetches.add(fetch)
             if provided.mac is not None:
                 if provided.attempt is not None and result is FetchResult.SERVED:
@@ -145,6 +148,8 @@ class ProvideFile:
                     )
         if confirmed is not None:
             self._journal(confirmed)
+        if self._observe is not None:
+            self._observe(fetch)
         return fetch
 
     def _may_read(self, phone: Phone | None, client_ip: str) -> bool:

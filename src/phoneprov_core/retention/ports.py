@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.kernel.rates import RateStore
+from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.retention.model import Kept, Moment, Piece, Place
 
 
@@ -46,3 +47,5 @@ class RetentionTransaction(Protocol):
     def retention(self) -> RetentionStore: ...
     @property
     def rates(self) -> RateStore: ...
+    @property
+    def trail(self) -> Notes: ...

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.rates import Rate
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.retention.model import KeepDays, Kept, Moment, Place, Pruned, limits
 from phoneprov_core.retention.ports import RetentionTransaction
 
@@ -43,7 +45,7 @@ class Prune:
     async def in_turn(self) -> list[Pruned] | None:
         """Prune, unless a process that uses this database did so within six hours; then None.
         Raises ``Unavailable``."""
-        async with self._database.write() as tx:
+        async with self._database.write(by=SYSTEM_ACTOR) as tx:
             wait = await tx.rates.add("retention", EVERY, millis(self._clock()))
         return None if wait else await self()
 
@@ -77,8 +79,11 @@ class Prune:
                 yield piece.removable
             else:
                 began = self._clock()
-                async with self._database.write() as tx:
+                async with self._database.write(by=SYSTEM_ACTOR) as tx:
                     removed = await tx.retention.remove(kind, before, piece.last, after=after)
+                    if removed:
+                        fields = {"records": removed}
+                        tx.trail.note(Event("retention.pruned", "retention", kind.value, fields))
                 yield removed
                 took = (self._clock() - began).total_seconds()
                 await self._pause(min(_LONGEST_PAUSE, max(0.0, took)))

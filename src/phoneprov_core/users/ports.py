@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.access.ports import AssignmentStore
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.store import SearchedStore
 from phoneprov_core.users.model import User
 
 
-class UserStore(Store[User], Protocol):
+class UserStore(SearchedStore[User], Protocol):
     """Accounts. Usernames and e-mail addresses are unique, ignoring case.
 
     ``remove`` also deletes the user's password, assignment, sessions and all other records that
@@ -42,8 +42,11 @@ class UserStore(Store[User], Protocol):
         """The hash of the account's password, or None if the account does not exist."""
         ...
 
-    async def set_password_hash(self, user_uuid: str, hash_: str) -> None:
-        """Raises ``NotFound`` if the account does not exist."""
+    async def set_password_hash(
+        self, user_uuid: str, hash_: str, *, same_password: bool = False
+    ) -> None:
+        """Raises ``NotFound`` when the account is gone. ``same_password``: this is another hash
+        of the same password, which counts as no change of the account."""
         ...
 
 

@@ -11,7 +11,7 @@ from phoneprov_core.kernel.commands import Rules, applied, obey
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.users.model import (
     NewUser,
@@ -23,6 +23,7 @@ from phoneprov_core.users.model import (
 from phoneprov_core.users.names import check_new_username
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.ports import UsersTransaction
+from phoneprov_core.users.search import UserSearch
 
 
 class Users:
@@ -44,10 +45,15 @@ class Users:
         self._clock = clock
         self._new_id = new_id
 
-    async def all(self, actor: Actor, page: Page = None) -> Listing[User]:
+    async def all(
+        self,
+        actor: Actor,
+        page: Page = None,
+        wanted: UserSearch | None = None,
+    ) -> Listing[User]:
         """Every account, oldest first."""
         require_superadmin(actor)
-        return await listing(self._open.read, lambda tx: tx.users, page)
+        return await listing(self._open.read, lambda tx: selected(tx.users, wanted), page)
 
     async def get(self, actor: Actor, uuid: str) -> User:
         """Raises ``NotFound``."""
@@ -63,7 +69,7 @@ class Users:
         self._policy.require_own(new.password, new.username, new.email)
         hash_ = await self._hasher.hash(new.password)
         user = created_user(new, self._new_id(), shown(self._clock()), actor.ip, actor.user_uuid)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.users.add(user)
             await tx.users.claim_looks(user.uuid, self._policy.looks(user.username))
             await tx.users.set_password_hash(user.uuid, hash_)
@@ -89,7 +95,7 @@ class Users:
             named = applied(user, msgspec.structs.replace(patch, password=UNSET))
             self._policy.require_own(patch.password, named.username, named.email)
             hash_ = await self._hasher.hash(patch.password)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             before = found(await tx.users.find(user.uuid), "user")
             user = applied(
                 before,
@@ -116,7 +122,7 @@ class Users:
         Raises ``NotFound``; ``Conflict`` for the last active account with level 0.
         """
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             user = found(await tx.users.find(known_id(uuid)), "user")
             if user.is_active:
                 await self._keep_a_superadmin(tx, actor, user)

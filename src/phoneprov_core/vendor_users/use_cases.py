@@ -50,14 +50,14 @@ class VendorUsers:
         # The hash takes long: it is computed before the transaction begins.
         hash_ = await self._hasher.hash_pin(new.pin_code)
         vendor_user = VendorUser(self._new_id(), owner, hash_, shown(self._clock()))
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             return await tx.vendor_users.save(vendor_user)
 
     async def delete(self, actor: Actor, user_uuid: str) -> None:
         """Raises ``NotFound`` if the user does not exist or has no PIN."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.users.find(owner), "user")
             if not await tx.vendor_users.remove(owner):
                 raise _no_pin()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from litestar import Router
-from litestar.params import JSONBody
+from litestar.di import NamedDependency
+from litestar.params import JSONBody, QueryParameter
 
 from phoneprov_core.deployments.preview import Preview, PreviewSwitch
 from phoneprov_core.deployments.switch import SwitchProfile
@@ -15,6 +18,13 @@ from phoneprov_core.profiles.model import (
     Switched,
     SwitchRequest,
 )
+from phoneprov_core.profiles.reading import (
+    LintRequest,
+    LintResult,
+    ReadConfigurations,
+    RevisionDiff,
+)
+from phoneprov_core.profiles.search import ProfileSearch
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import (
@@ -28,17 +38,42 @@ from phoneprov_http.envelope import (
 from phoneprov_http.failures import OF_A_SWITCH, failures
 from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, UserUuid, Uuid, page
+from phoneprov_http.routes.searches import profile_search, searched
+
+FromRevision = Annotated[
+    int | None,
+    QueryParameter(
+        name="from",
+        description="Number of a revision; the one before `to` if absent",
+        ge=1,
+        le=2**31 - 1,
+    ),
+]
+ToRevision = Annotated[
+    int | None,
+    QueryParameter(description="Number of a revision; the newest if absent", ge=1, le=2**31 - 1),
+]
 
 
-def profile_routes(profiles: Profiles, switch: SwitchProfile, preview: PreviewSwitch) -> Router:
+def profile_routes(
+    profiles: Profiles,
+    switch: SwitchProfile,
+    preview: PreviewSwitch,
+    read_configurations: ReadConfigurations,
+) -> Router:
     """``/phone-profiles``."""
 
-    @get("/", summary="List phone profiles")
+    @get("/", summary="List phone profiles", dependencies=searched(profile_search))
     async def all_profiles(
-        request: ApiRequest, limit: Limit = None, offset: Offset = None
+        request: ApiRequest,
+        wanted: NamedDependency[ProfileSearch],
+        limit: Limit = None,
+        offset: Offset = None,
     ) -> ProfileList[Profile]:
         """All profiles, oldest first; without level 0 only the caller's own."""
-        return profile_list(await profiles.all(request.user, page(limit, offset)), "profile")
+        return profile_list(
+            await profiles.all(request.user, page(limit, offset), wanted), "profile"
+        )
 
     @get(
         "/user/{user_uuid:str}",
@@ -122,6 +157,27 @@ def profile_routes(profiles: Profiles, switch: SwitchProfile, preview: PreviewSw
             await profiles.revisions(request.user, uuid, page(limit, offset)), "revision"
         )
 
+    @post("/lint", status_code=200, summary="Lint a configuration")
+    async def lint_configuration(
+        request: ApiRequest,  # noqa: ARG001
+        data: JSONBody[LintRequest],
+    ) -> ProfileEnvelope[LintResult]:
+        """Changes nothing. A text that is not well-formed is one finding."""
+        result = await read_configurations.lint(data)
+        return profile_record(f"{len(result.findings)} finding(s) found", result)
+
+    @get(
+        "/{uuid:str}/revisions/diff",
+        summary="Compare two revisions of a profile",
+        responses=failures(404),
+    )
+    async def revision_diff(
+        request: ApiRequest, uuid: Uuid, from_: FromRevision = None, to: ToRevision = None
+    ) -> ProfileEnvelope[RevisionDiff]:
+        """A unified diff in which secrets are masked."""
+        diff = await read_configurations.difference(request.user, uuid, from_, to)
+        return profile_record("Revisions compared", diff)
+
     return Router(
         "/phone-profiles",
         route_handlers=[
@@ -134,6 +190,8 @@ def profile_routes(profiles: Profiles, switch: SwitchProfile, preview: PreviewSw
             switch_profile,
             preview_switch,
             revisions_of_profile,
+            lint_configuration,
+            revision_diff,
         ],
         tags=["Phone profiles"],
     )

@@ -63,6 +63,7 @@ def rule(stranger: int, owner: int, level_0: int, level_7: int, unknown: int = 4
 # that is not named answers like the default.
 RULES: dict[str, dict[str, list[int]]] = {
     "anybody": {"default": rule(OK, OK, OK, OK, unknown=OK)},
+    "cookie": {"default": rule(401, 401, 401, 401)},
     "account": {"default": rule(OK, OK, OK, OK)},
     "level 0": {"default": rule(403, 403, OK, OK), "strict": rule(403, 403, OK, 403)},
     "shared": {
@@ -193,6 +194,21 @@ def table() -> Iterator[Route]:
             sending(profile_uuid="{uuid}", mac="{mac}"),
         ),
         ("GET", "/{uuid}/revisions", "own record", the_owners_profile),
+        ("GET", "/{uuid}/revisions/diff", "own record", the_owners_profile),
+        ("POST", "/lint", "account", nothing, sending(cnf_xml="<device/>")),
+    )
+    yield from of(
+        f"{V1}/imports",
+        ("POST", "/{kind}", "level 0", lambda _: fixed(kind="phones"), sending(csv="mac\n")),
+    )
+    yield from of(
+        "/console",
+        ("GET", "", "anybody", nothing, None, 308),
+        ("GET", "/{name}", "anybody", lambda _: fixed(name="main.js")),
+        ("GET", "/{folder}/{name}", "anybody", lambda _: fixed(folder="views", name="phone.js")),
+        ("POST", "/session", "anybody", nothing, login_of_the_owner),
+        ("POST", "/session/refresh", "cookie", nothing),
+        ("DELETE", "/session", "anybody", nothing),
     )
     yield from of(
         f"{V1}/deployments",

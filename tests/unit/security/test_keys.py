@@ -186,7 +186,9 @@ def test_a_file_open_to_others_is_refused(tmp_path: Path, mode: int) -> None:
     path = write_key_file(tmp_path, NEW_KEY)
     path.chmod(mode)
 
-    with pytest.raises(ValueError, match="Other users can read the key file .*; set its mode to 0600"):
+    with pytest.raises(
+        ValueError, match=r"Other users can read the key file .*; set its mode to 0600"
+    ):
         load_or_create_keys(tmp_path)
 
     assert path.read_text() == NEW_KEY

@@ -26,8 +26,11 @@ from phoneprov_adapters.sql.engines.connection import (
     UniqueViolation,
 )
 from phoneprov_adapters.sql.engines.statements import Statement, page
+from phoneprov_adapters.sql.stores.searching import SearchedTable, SqlSearchedRows
+from phoneprov_core.audit.entries import RESOURCES
 from phoneprov_core.kernel.errors import Conflict, NotFound, already_taken
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.search import Search, SearchFields
+from phoneprov_core.kernel.store import Rows, SearchedStore, Store
 
 E = TypeVar("E", bound=Struct)
 
@@ -37,7 +40,8 @@ class Records(Generic[E]):
 
     A column stands for the field of the same name, in the order of the entity's fields;
     ``columns`` names them where they are not the entity's fields. ``owner`` is the column
-    that says whose record it is.
+    that says whose record it is. ``search`` names the fields that are searched: their text is in
+    the column ``search``.
     """
 
     def __init__(
@@ -49,10 +53,12 @@ class Records(Generic[E]):
         owner: str | None = None,
         columns: Sequence[str] = (),
         one_name: str = "record",
+        search: SearchFields | None = None,
     ) -> None:
         self.entity = entity
         self.key = key
         self.one_name = one_name
+        self.search = search
         self._table = table
         self._key: Column[Any] = table.c[key]
         self._owner = owner
@@ -69,10 +75,12 @@ class Records(Generic[E]):
             .returning(self._key)
         )
         self.remove: Statement = (
-            delete(table).where(self._key == bindparam("key")).returning(self._key)
+            delete(table).where(self._key == bindparam("key")).returning(*self._columns)
         )
         self.rows = cache(self._rows)
         self.count = cache(self._count)
+        if search is not None:
+            self.searched = SearchedTable(table, select(*self._columns), key=key, owner=owner)
 
     def _rows(self, *, owned: bool, after: bool) -> Statement:
         position = (self._table.c.created_at, self._key)
@@ -98,13 +106,17 @@ class SqlStore(Store[E]):
         self._connection = connection
 
     def _row_of(self, entity: E) -> dict[str, Any]:
-        return {name: getattr(entity, name) for name in entity.__struct_fields__}
+        row = {name: getattr(entity, name) for name in entity.__struct_fields__}
+        if self.records.search is not None:
+            row["search"] = self.records.search.text(entity)
+        return row
 
     def _entity_of(self, row: Row) -> E:
         return self.records.entity(*row)
 
     async def add(self, entity: E) -> None:
         await self._write(self.records.add, self._row_of(entity))
+        self._changed(None, entity)
 
     async def find(self, key: str) -> E | None:
         if not key:
@@ -112,21 +124,30 @@ class SqlStore(Store[E]):
         records = self.records
         statement = records.find_and_hold if self._connection.writing else records.find
         row = await self._connection.row(statement, key=key)
-        return None if row is None else self._entity_of(row)
+        if row is None:
+            return None
+        entity = self._entity_of(row)
+        self._connection.trail.found(key, entity)
+        return entity
 
     async def put(self, entity: E) -> None:
+        before = await self._before(entity)
         row = self._row_of(entity)
         row["the_key"] = row.pop(self.records.key)
         if not await self._write(self.records.put, row):
             raise NotFound(f"There is no such {self.records.one_name} any more.")
+        self._changed(before, entity)
 
     async def remove(self, key: str) -> bool:
         try:
-            return bool(await self._connection.rows(self.records.remove, key=key))
+            removed = await self._connection.rows(self.records.remove, key=key)
         except ForeignKeyViolation:
             raise Conflict(
                 f"This {self.records.one_name} is in use and cannot be deleted.", code="in_use"
             ) from None
+        if removed and self._audited:
+            self._changed(self._entity_of(removed[0]), None)
+        return bool(removed)
 
     async def count(self, owner: str | None = None) -> int:
         values = {} if owner is None else {"owner": owner}
@@ -147,8 +168,31 @@ class SqlStore(Store[E]):
         found = await self._connection.rows(statement, **values)
         return [self._entity_of(row) for row in found]
 
+    @property
+    def _audited(self) -> bool:
+        return self._connection.trail.active and self.records.entity in RESOURCES
+
+    async def _before(self, entity: E) -> E | None:
+        """The record that is about to be replaced, read at most once in a transaction."""
+        if not self._audited:
+            return None
+        key = str(getattr(entity, self.records.key))
+        return self._connection.trail.known(type(entity), key) or await self.find(key)
+
+    def _changed(self, before: E | None, after: E | None) -> None:
+        if self._audited:
+            key = getattr(after if after is not None else before, self.records.key)
+            self._connection.trail.changed(key, before, after)
+
     async def _write(self, statement: Statement, row: dict[str, Any]) -> Sequence[Row]:
         return await write(self._connection, statement, row)
+
+
+class SqlSearchedStore(SqlStore[E], SearchedStore[E]):
+    """A store whose records have ``search`` fields."""
+
+    def matching(self, search: Search) -> Rows[E]:
+        return SqlSearchedRows(self._connection, self.records.searched, search, self._entity_of)
 
 
 async def write(connection: Connection, statement: Statement, row: dict[str, Any]) -> Sequence[Row]:

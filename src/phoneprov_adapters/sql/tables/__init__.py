@@ -18,6 +18,7 @@ from phoneprov_adapters.sql.tables.accounts import (
     username_looks,
     users,
 )
+from phoneprov_adapters.sql.tables.audit import audit
 from phoneprov_adapters.sql.tables.columns import metadata
 from phoneprov_adapters.sql.tables.directory import company_contacts, personal_contacts
 from phoneprov_adapters.sql.tables.inventory import (
@@ -42,6 +43,7 @@ from phoneprov_adapters.sql.tables.switching import (
 
 __all__ = [
     "assignments",
+    "audit",
     "batch_phones",
     "batches",
     "company_contacts",
