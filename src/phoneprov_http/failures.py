@@ -124,7 +124,7 @@ CODES = {
     "unavailable": Code("try again later.", "The database is not open."),
     "disk_full": Code(
         "the disk of the database is full.",
-        "The database has no room left; nothing was changed.",
+        "The database is full; nothing was changed.",
     ),
     "wrong_key": Code(
         "the key of a stored secret is not set.",
