@@ -16,13 +16,13 @@ import { isOver } from "./deployment.js";
 export async function view({ element, query, signal }) {
   const profile = picker({
     label: texts.profile,
-    value: query.get("profile") ?? "",
+    chosen: query.has("profile") ? `phone-profiles/${query.get("profile")}` : "",
     path: (q) => withQuery("phone-profiles", { q, limit: 20 }),
     option: (one) => ({ value: one.uuid, text: one.name }),
   });
   const phone = picker({
     label: texts.phone,
-    value: query.get("mac") ?? "",
+    chosen: query.has("mac") ? `phones/${query.get("mac")}` : "",
     path: (q) => withQuery("phones", { q, limit: 20 }),
     option: (one) => ({
       value: one.mac,
@@ -85,7 +85,7 @@ async function preview(element, order, signal) {
       [texts.phoneReach, reach(data.phone)],
     ]),
     h("h3", {}, texts.changes),
-    data.diff ? sideBySide(data.diff) : h("p", {}, data.diff_note ?? texts.unchanged),
+    data.diff ? sideBySide(data.diff, texts.before, texts.after) : h("p", {}, data.diff_note ?? texts.unchanged),
     h("h3", {}, texts.findings),
     simpleTable(
       texts.findings,
