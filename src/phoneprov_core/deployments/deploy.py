@@ -137,7 +137,9 @@ class Deploy:
                 course.settled(StepName.CLEAR_SESSION, self._clear_session(actor, record, phone)),
                 watch(),
             )
-            record = await self._noted(msgspec.structs.replace(record, steps=tuple(course.steps)))
+            record = await self._noted(
+                actor, msgspec.structs.replace(record, steps=tuple(course.steps))
+            )
             restarted = await course.settled(StepName.RESTART, self._driver.restart(phone, family))
             record = msgspec.structs.replace(record, restart=restarted.message or RESTARTED)
         except PhoneprovError as error:
@@ -233,11 +235,11 @@ class Deploy:
             await tx.service_sessions.drop(phone.mac)
         await self._driver.leave_services(phone)
 
-    async def _noted(self, record: Deployment) -> Deployment:
+    async def _noted(self, actor: Actor, record: Deployment) -> Deployment:
         """Store the steps so far, so that a caller can watch them. The deployment does not depend
         on it: a database that is away does not stop the restart."""
         with suppress(Unavailable):
-            async with self._open.write() as tx:
+            async with self._open.write(by=actor) as tx:
                 await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
         return record
 

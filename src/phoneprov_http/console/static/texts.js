@@ -125,6 +125,7 @@ export const texts = {
   }),
   stepRunning: "Running",
   stepWaiting: "Pending",
+  stepSkipped: "Not done",
   stepDone: "Done",
   stepFailed: "Failed",
 
@@ -147,6 +148,7 @@ export const texts = {
   findings: "Findings",
   noFindings: "No findings.",
   changes: "Changes",
+  needsReset: "Takes effect after a reset only",
   line: "Line",
   before: "On the phone",
   after: "New",

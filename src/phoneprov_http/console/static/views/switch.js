@@ -83,6 +83,7 @@ async function preview(element, order, signal) {
       [texts.profile, `${data.profile}, ${texts.revision.toLowerCase()} ${data.revision}`],
       [texts.serverReach, reach(data.server)],
       [texts.phoneReach, reach(data.phone)],
+      ...needsReset(data.needs_reset),
     ]),
     h("h3", {}, texts.changes),
     data.diff ? sideBySide(data.diff, texts.before, texts.after) : h("p", {}, data.diff_note ?? texts.unchanged),
@@ -98,6 +99,11 @@ async function preview(element, order, signal) {
       texts.noFindings,
     ),
   );
+}
+
+/** @param {string[]} elements @returns {[string, string][]} */
+function needsReset(elements) {
+  return elements.length > 0 ? [[texts.needsReset, elements.join(", ")]] : [];
 }
 
 /** @param {{reachable: boolean | null, message: string}} found */
