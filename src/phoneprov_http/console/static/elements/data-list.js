@@ -7,7 +7,7 @@ import { errorBox } from "./error-box.js";
 
 const ROW_PX = 40;
 const PAGE = 200;
-const EXTRA_ROWS = 8;
+const EXTRA_ROWS = 6;
 
 /**
  * @template T
