@@ -36,8 +36,8 @@ SoftwareVersion = Annotated[
 
 
 class Kem(Struct, frozen=True):
-    """A key expansion module. ``connected_phone`` is the MAC of its phone, which may not be
-    in the inventory yet."""
+    """A key expansion module. ``connected_phone`` is the MAC of its phone, which need not be in the
+    inventory."""
 
     uuid: RecordUuid
     model: Model | None
@@ -50,7 +50,7 @@ class Kem(Struct, frozen=True):
 
 
 class NewKem(Command, frozen=True, kw_only=True):
-    """A KEM to be recorded; nothing of it needs to be known."""
+    """A KEM to be created; every field is optional."""
 
     model: Model | None = None
     mac: KemMac | None = None
