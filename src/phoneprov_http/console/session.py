@@ -41,8 +41,8 @@ _LONGEST_BASE = 256
 
 class BrowserSession(Struct, frozen=True, rename="camel"):
     """The caller, an access token, and what the API allows: ``level0`` is level 0 by the level
-    rule of the service, ``shared_write`` the writing of what all accounts share. ``version`` is that
-    of the service."""
+    rule of the service, ``shared_write`` the writing of what all accounts share. ``version`` is
+    that of the service."""
 
     access_token: Token
     me: MeProfile
