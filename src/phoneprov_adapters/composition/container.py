@@ -28,7 +28,7 @@ from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.runtime.batch_worker import BatchWorker
 from phoneprov_adapters.runtime.comparison import Comparing
-from phoneprov_adapters.runtime.journal import log_batch, log_deployment
+from phoneprov_adapters.runtime.journal import log_batch, log_deployment, log_login_failure
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.runtime.tasks import OwnedTasks
 from phoneprov_adapters.security.argon2 import Argon2Hasher
@@ -39,6 +39,7 @@ from phoneprov_adapters.security.lookalikes import looks
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
+from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.create_admin import CreateAdmin
 from phoneprov_core.auth.login import Login
@@ -125,6 +126,7 @@ class Container(containers.DeclarativeContainer):
         clock,
         new_id,
         guesses=settings.provided.guesses_per_address,
+        journal=providers.Object(log_login_failure),
     )
     logout = providers.Singleton(Logout, database, tokens, clock)
     refresh = providers.Singleton(
@@ -171,6 +173,7 @@ class Container(containers.DeclarativeContainer):
         clock,
         new_id,
     )
+    audit = providers.Singleton(Audit, database, clock)
     fetches = providers.Singleton(Fetches, database)
     discovered_phones = providers.Singleton(DiscoveredPhones, database)
     confirm = providers.Singleton(
@@ -290,6 +293,7 @@ class Container(containers.DeclarativeContainer):
         rollback=rollback,
         deployments=deployments,
         batches=batches,
+        audit=audit,
         company_directory=company_directory,
         kems=kems,
         vendor_services=vendor_services,
