@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: audit bench bench-batch bench-lists check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-pgbouncer test-nginx unit
+.PHONY: audit bench bench-batch bench-lists check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-metrics test-pgbouncer test-nginx unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -91,6 +91,10 @@ test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; inst
 	@{ command -v pgbouncer || command -v /usr/sbin/pgbouncer; } >/dev/null \
 	  || { apt-get update && apt-get install --yes pgbouncer; }
 	PHONEPROV_TEST_PGBOUNCER=1 $(BIN)/python -m pytest -q tests/contract/sql tests/contract/stores -k pgbouncer
+
+test-metrics: $(VENV)/installed-dev  ## the metrics and the files in deploy/ through promtool; installs prometheus if need be
+	@command -v promtool >/dev/null || { apt-get update && apt-get install --yes --no-install-recommends prometheus; }
+	PHONEPROV_TESTS=long PHONEPROV_TEST_PROMTOOL=1 $(BIN)/python -m pytest -q -p no:xdist tests/contract/metrics
 
 test-nginx: $(VENV)/installed-dev  ## the documented nginx block over two hosts that restart; installs nginx if need be
 	@{ command -v nginx || command -v /usr/sbin/nginx; } >/dev/null \

@@ -25,6 +25,7 @@ from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 from phoneprov_core.retention.ports import RetentionStore
+from phoneprov_core.statistics.ports import StatisticsStore
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_phones.ports import VendorPhoneStore
 from phoneprov_core.vendor_services.model import VendorService
@@ -80,6 +81,8 @@ class Stores(Protocol):
     def discovered_phones(self) -> DiscoveredPhoneStore: ...
     @property
     def retention(self) -> RetentionStore: ...
+    @property
+    def statistics(self) -> StatisticsStore: ...
     @property
     def vendor_users(self) -> VendorUserStore: ...
     @property

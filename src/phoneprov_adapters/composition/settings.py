@@ -69,6 +69,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     most_profiles: int
     most_revisions: int
     keep: KeepDays
+    metrics_token: str | None
+    metrics_host: str
+    metrics_port: int | None
     largest_body: int
     ftp: FtpSettings
     filename_template: str
@@ -90,6 +93,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     def database_scheme(self) -> str:
         """What stands before ``://`` in the database's address."""
         return self.database_url.partition("://")[0]
+
+    @property
+    def has_metrics(self) -> bool:
+        """Whether metrics are served."""
+        return self.metrics_token is not None or self.metrics_port is not None
 
     def __repr__(self) -> str:
         return f"Settings(data_dir={str(self.data_dir)!r}, ...)"
@@ -137,6 +145,9 @@ def settings_from(read: Variables) -> Settings:
             audit=read.number("PHONEPROV_KEEP_AUDIT", 365),
             revisions=read.number("PHONEPROV_KEEP_REVISIONS", 365),
         ),
+        metrics_token=read.secret("PHONEPROV_METRICS_TOKEN"),
+        metrics_host=read.one("PHONEPROV_METRICS_HOST", "127.0.0.1", _host),
+        metrics_port=read.one("PHONEPROV_METRICS_PORT", "", _port_or_none),
         largest_xml=read.number("PHONEPROV_CNF_XML_MAX", LARGEST, least=1024),
         largest_body=read.number("PHONEPROV_BODY_MAX", 1024 * 1024, least=1024),
         ftp=_ftp(read),
@@ -263,6 +274,12 @@ def _folder(text: str) -> Path | None:
     if text and not Path(text).is_dir():
         raise ValueError("it must be a folder that exists")
     return Path(text) if text else None
+
+
+def _port_or_none(text: str) -> int | None:
+    if text and not (text.isascii() and text.isdigit() and 0 < int(text[:6]) < 65536):
+        raise ValueError("it must be a port from 1 to 65535")
+    return int(text) if text else None
 
 
 def _host(text: str) -> str:

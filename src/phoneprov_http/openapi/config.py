@@ -69,6 +69,7 @@ TAGS = {
     "Personal directory": "Contacts of single users, each kept by their owner or level 0",
     "Vendor phones": "Vendor flags of phones. Every account reads them, level 0 writes them",
     "Vendor users": "PINs for vendor phones, each kept by its user or level 0",
+    "Audit": "Who changed what, failed logins and refusals; level 0",
     "Health": "Whether the service lives, for machines",
 }
 

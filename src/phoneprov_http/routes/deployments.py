@@ -26,7 +26,7 @@ Before = Annotated[
     str | None,
     QueryParameter(
         description=(
-            "Newest first, after this deployment, without a total; "
+            "Newest first, after this deployment, without a total. Not allowed with `offset`; "
             "ffffffff-ffff-ffff-ffff-ffffffffffff begins with the newest"
         ),
         pattern=UUID,
@@ -60,7 +60,7 @@ Current = Annotated[
 def deployment_routes(deployments: Deployments, rollback: Rollback) -> list[Router]:
     """``/deployments``, and the deployments of ``/phones/{mac}``."""
 
-    @get("/", summary="List deployments")
+    @get("/", summary="List deployments", responses=failures(404))
     async def all_deployments(
         request: ApiRequest,
         limit: Limit = None,

@@ -200,7 +200,13 @@ def table() -> Iterator[Route]:
     )
     yield from of(
         f"{V1}/imports",
-        ("POST", "/{kind}", "level 0", lambda _: fixed(kind="phones"), sending(csv="mac\n{new_mac}\n")),
+        (
+            "POST",
+            "/{kind}",
+            "level 0",
+            lambda _: fixed(kind="phones"),
+            sending(csv="mac\n{new_mac}\n"),
+        ),
     )
     yield from of(
         "/console",

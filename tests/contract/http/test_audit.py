@@ -218,7 +218,9 @@ async def test_batch_in_the_background_belongs_to_its_request(
         reply = await root.ask("POST", "/batches", json=body, headers=headers)
         batch = data_of(reply, 202)
         async with asyncio.timeout(30):
-            while not any(line["event"] == "batch" for line in lines):
+            while True:
+                if any(line["event"] == "batch" for line in lines):
+                    break
                 await asyncio.sleep(0.02)
     of_batch = [one for one in await entries(root) if one["request_id"] == "floor-2"]
     assert {one["action"] for one in of_batch} == {

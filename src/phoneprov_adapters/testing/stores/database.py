@@ -31,6 +31,7 @@ from phoneprov_adapters.testing.stores.rules import RulesContract
 from phoneprov_adapters.testing.stores.sequences import Opening, SequencesContract
 from phoneprov_adapters.testing.stores.service_sessions import ServiceSessionsContract
 from phoneprov_adapters.testing.stores.sessions import SessionsContract
+from phoneprov_adapters.testing.stores.statistics import StatisticsContract
 from phoneprov_adapters.testing.stores.store import StoreContract
 from phoneprov_adapters.testing.stores.transactions import TransactionsContract
 from phoneprov_adapters.testing.stores.users import UsersContract
@@ -140,6 +141,9 @@ class DatabaseContract:
 
     class TestRetention(RetentionContract):
         """See ``RetentionContract``."""
+
+    class TestStatistics(StatisticsContract):
+        """See ``StatisticsContract``."""
 
     class TestRevisions(RevisionsContract):
         """See ``RevisionsContract``."""

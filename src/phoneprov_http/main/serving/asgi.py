@@ -15,6 +15,7 @@ from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_http.app import HttpSettings, create_app
 from phoneprov_http.main.serving.logs import set_up_logs
+from phoneprov_http.main.serving.metrics import with_metrics
 
 
 def make_app() -> ASGIApp:
@@ -36,7 +37,7 @@ def app_over(container: Container) -> ASGIApp:
             yield
 
     settings = container.settings()
-    return create_app(
+    app = create_app(
         container.use_cases(),
         HttpSettings(
             largest_body=settings.largest_body,
@@ -46,3 +47,5 @@ def app_over(container: Container) -> ASGIApp:
         ready=readiness(container),
         lifespan=[lifespan],
     )
+    wrapped: ASGIApp = with_metrics(app, container)
+    return wrapped
