@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: audit bench bench-batch bench-lists check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-metrics test-pgbouncer test-nginx unit
+.PHONY: audit bench bench-batch bench-lists bench-search check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-fail2ban test-ftp-servers test-metrics test-pgbouncer test-nginx unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -75,6 +75,9 @@ bench: $(VENV)-bench/installed $(VENV)/installed-run  ## speed beside a comparab
 bench-batch: $(VENV)/installed-dev  ## a batch of 1,000 simulated phones beside a bare aioftp loop
 	$(BIN)/python -m bench.batch_rate
 
+bench-search: $(VENV)/installed-dev  ## what a search among 100,000 phones takes
+	$(BIN)/python -m bench.search
+
 bench-lists: $(VENV)/installed-dev  ## the memory that a list of 100,000 records takes
 	$(BIN)/python -m bench.list_memory
 
@@ -95,6 +98,10 @@ test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; inst
 test-metrics: $(VENV)/installed-dev  ## the metrics and the files in deploy/ through promtool; installs prometheus if need be
 	@command -v promtool >/dev/null || { apt-get update && apt-get install --yes --no-install-recommends prometheus; }
 	PHONEPROV_TESTS=long PHONEPROV_TEST_PROMTOOL=1 $(BIN)/python -m pytest -q -p no:xdist tests/contract/metrics
+
+test-fail2ban: $(VENV)/installed-dev  ## the filter in deploy/ through fail2ban-regex; installs fail2ban if need be
+	@command -v fail2ban-regex >/dev/null || { apt-get update && apt-get install --yes --no-install-recommends fail2ban; }
+	PHONEPROV_TEST_FAIL2BAN=1 $(BIN)/python -m pytest -q -p no:xdist tests/unit/test_fail2ban.py
 
 test-nginx: $(VENV)/installed-dev  ## the documented nginx block over two hosts that restart; installs nginx if need be
 	@{ command -v nginx || command -v /usr/sbin/nginx; } >/dev/null \

@@ -174,7 +174,6 @@ def settings_from(read: Variables) -> Settings:
         variables=read,
     )
     _check_together(settings, read)
-    _check_names(settings, read)
     return settings
 
 
@@ -205,15 +204,16 @@ def _check_together(settings: Settings, read: Variables) -> None:
             )
 
 
-def _check_names(settings: Settings, read: Variables) -> None:
-    """Refuse misspelled names. An adapter of another package may read names of its own later:
-    beside one, only names that are similar to ours are refused."""
+def check_names(settings: Settings) -> None:
+    """Refuse misspelled names, which commands and the server do before they start. An adapter
+    of another package may read names of its own later: beside one, only names that are similar
+    to ours are refused. Raises ``SettingsError``."""
     ours = (
         settings.uploader in UPLOADERS.built_in
         and settings.phone_driver in PHONE_DRIVERS.built_in
         and settings.database_scheme in DATABASES.built_in
     )
-    for name, near in read.unknown().items():
+    for name, near in settings.variables.unknown().items():
         if near is not None:
             raise SettingsError(f"{name} is not a setting. Did you mean {near}?")
         if ours:

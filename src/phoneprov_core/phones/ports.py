@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.kems.ports import KemStore
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.store import SearchedStore
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.vendor_phones.ports import VendorPhoneStore
 
@@ -15,7 +15,7 @@ class PhonesTransaction(Protocol):
     after another: what becomes of a phone's KEMs and flag is up to the use case."""
 
     @property
-    def phones(self) -> Store[Phone]: ...
+    def phones(self) -> SearchedStore[Phone]: ...
     @property
     def kems(self) -> KemStore: ...
     @property

@@ -120,9 +120,9 @@ async def test_failed_and_locked_logins_are_events_and_log_lines(
     guess = {"username": "root", "password": "not it"}
     headers = {"X-Forwarded-For": "198.51.100.7"}
     for _ in range(6):
-        await api.nobody.ask("POST", "/auth/login", json=guess, headers=headers)
+        await api.anonymous.ask("POST", "/auth/login", json=guess, headers=headers)
     unknown = {"username": "typed-password", "password": "x"}
-    await api.nobody.post("/auth/login", unknown)
+    await api.anonymous.post("/auth/login", unknown)
 
     failed = await entries(root, action="login.failed")
     assert [one["resource_id"] for one in failed] == [None, *[root.uuid] * 5]
@@ -152,9 +152,9 @@ async def test_login_and_logout_are_events(api: Api, root: Caller) -> None:
 
 async def test_reused_refresh_token_is_an_event(api: Api, root: Caller) -> None:
     login = {"username": "root", "password": PASSWORD}
-    token = data_of(await api.nobody.post("/auth/login", login))["refreshToken"]
+    token = data_of(await api.anonymous.post("/auth/login", login))["refreshToken"]
     for status in (200, 401):
-        reply = await api.nobody.post("/auth/refresh", {"refresh_token": token})
+        reply = await api.anonymous.post("/auth/refresh", {"refresh_token": token})
         assert reply.status_code == status
     (reused,) = await entries(root, action="session.reused")
     assert reused["resource_id"] == root.uuid

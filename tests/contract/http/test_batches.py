@@ -128,7 +128,7 @@ async def test_start_refuses_401_before_403_before_the_body(api: Api, admin: Cal
     ada = await api.account("ada")
     bad = {"action": "nonsense", "profile_uuid": STRANGER}
 
-    error_of(await api.nobody.post("/batches", bad), 401)
+    error_of(await api.anonymous.post("/batches", bad), 401)
     error_of(await ada.post("/batches", bad), 403)
     error_of(await admin.post("/batches", {**bad, "action": "switch", "model": "7945"}), 404)
     wrong = error_of(await admin.post("/batches", {"action": "nonsense", "x": 1}), 422)

@@ -86,6 +86,29 @@ class now_ms(FunctionElement[int]):  # noqa: N801 - reads like the SQL function 
     inherit_cache = True
 
 
+class like(FunctionElement[bool]):  # noqa: N801 - see above
+    """``LIKE`` with the backslash as escape character. PostgreSQL, where it is the default, would
+    compute a named one anew for each row."""
+
+    type = Boolean()
+    inherit_cache = True
+
+
+@compiles(like, "sqlite")
+def _like_sqlite(element: like, compiler: SQLCompiler, **keywords: Any) -> str:
+    return rf"({_like(element, compiler, keywords)} ESCAPE '\')"
+
+
+@compiles(like, "postgresql")
+def _like_postgresql(element: like, compiler: SQLCompiler, **keywords: Any) -> str:
+    return _like(element, compiler, keywords)
+
+
+def _like(element: like, compiler: SQLCompiler, keywords: dict[str, Any]) -> str:
+    text, pattern = element.clauses
+    return f"{compiler.process(text, **keywords)} LIKE {compiler.process(pattern, **keywords)}"
+
+
 LONGEST_MS = 180_000
 """Three times the longest lease. One that ends later was taken before the clock was set back,
 and is over."""

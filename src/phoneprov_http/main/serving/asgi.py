@@ -12,7 +12,7 @@ from litestar.types import ASGIApp
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.settings import check_names, read_settings
 from phoneprov_http.app import HttpSettings, create_app
 from phoneprov_http.main.serving.logs import set_up_logs
 from phoneprov_http.main.serving.metrics import with_metrics
@@ -21,7 +21,9 @@ from phoneprov_http.main.serving.metrics import with_metrics
 def make_app() -> ASGIApp:
     """The application with the settings of the environment."""
     set_up_logs()
-    return app_over(prepare(read_settings(os.environ)))
+    settings = read_settings(os.environ)
+    check_names(settings)
+    return app_over(prepare(settings))
 
 
 def app_over(container: Container) -> ASGIApp:
