@@ -9,7 +9,8 @@ from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar
 from msgspec import Meta, Struct
 
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Check, Command
+from phoneprov_core.kernel.commands import Check, Command, invalid
+from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.search import Search, search_for
 
 E = TypeVar("E")
@@ -125,6 +126,18 @@ class Window(Command, frozen=True):
 
 Page: TypeAlias = Window | None
 """The part of a list that is asked for; None is all of it."""
+
+NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+"""The largest UUID (RFC 9562, section 5.10): a page before it begins with the newest."""
+
+
+def limit_by_key(page: Page, key: str) -> int:
+    """The limit of a page that begins at the parameter ``key``. Raises ``Invalid`` if the page has
+    an offset."""
+    window = page or Window()
+    if window.offset:
+        raise invalid([Problem("offset", f"is not allowed together with {key}")])
+    return window.limit
 
 
 class Listing(Generic[T]):

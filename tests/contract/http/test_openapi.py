@@ -267,7 +267,8 @@ FILTERS = {
     },
     "GET /api/v1/phone-profiles": {"q", "user_uuid", "software_type"},
     "GET /api/v1/phone-profiles/{uuid}/revisions/diff": {"from", "to"},
-    "GET /api/v1/batches/{uuid}/phones": {"state"},
+    "GET /api/v1/batches": {"before"},
+    "GET /api/v1/batches/{uuid}/phones": {"state", "after"},
     "GET /api/v1/deployments": {"mac", "profile_uuid", "outcome", "current", "before"},
     "GET /api/v1/phones/{mac}/fetches": {"before"},
     "GET /api/v1/audit": {
