@@ -18,7 +18,7 @@ CHANGED = "changed"
 class AuditEntry(Struct, frozen=True):
     """One change or event. An entry is never changed."""
 
-    uuid: Uuid
+    uuid: Annotated[Uuid, schema(description="The entry")]
     at: Timestamp
     actor_uuid: (
         Annotated[

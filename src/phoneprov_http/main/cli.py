@@ -47,6 +47,9 @@ _COMMANDS = {
     "simulate-phone": ("simulate", "simulate_phone"),
     "audit": ("audit", "audit"),
     "prune": ("prune", "prune"),
+    "backup": ("backup", "backup"),
+    "restore": ("backup", "restore"),
+    "doctor": ("doctor", "doctor"),
     "openapi": ("openapi", "openapi"),
 }
 
