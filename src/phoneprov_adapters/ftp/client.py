@@ -5,7 +5,7 @@ aioftp 0.28 finishes that handshake before it sends STOR or RETR; vsftpd, ProFTP
 begin it only after they have answered 150 (RFC 4217, section 12), so that both sides wait without
 end. ftp-srv answers 150 only after the handshake. Starting both at once works with all of them.
 Needed until aioftp's issues 37 and 186 are closed. 2. Data connections go to the control
-connection's peer, whatever address a 227 reply names and however many addresses a host name has.
+connection's peer, regardless of the address of a 227 reply and however many addresses a host name has.
 Needed until ``get_passive_connection`` uses the peer instead of the name it was given. 3. EPSV that
 is refused with any 5xx reply is followed by PASV: vsftpd answers 550 to a command of
 ``cmds_denied``, others 522 or 530; aioftp accepts 50x only. TYPE is sent once a session. 4. Replies

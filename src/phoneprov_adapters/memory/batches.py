@@ -89,8 +89,8 @@ class MemoryBatchPhones(BatchPhones):
         owner: str | None = None,
     ) -> list[BatchPhone]:
         assert owner is None, "the phones of a batch have no owner"
-        behind = self._matching(0 if after is None else after.position)
-        return list(islice(behind, offset, offset + limit))
+        start = self._matching(0 if after is None else after.position)
+        return list(islice(start, offset, offset + limit))
 
     def _matching(self, after: int) -> Iterator[BatchPhone]:
         position = (after, _key(self._batch_uuid, after))
@@ -137,9 +137,9 @@ class MemoryBatches(BatchStore):
     async def rows(
         self, limit: int, *, after: Batch | None = None, offset: int = 0, owner: str | None = None
     ) -> list[Batch]:
-        behind = None if after is None else (after.created_at, after.uuid)
+        start = None if after is None else (after.created_at, after.uuid)
         group = EVERY if owner is None else ("user_uuid", owner)
-        found = self._tables.of(BATCHES).group(group, behind)
+        found = self._tables.of(BATCHES).group(group, start)
         return [
             await self._counted(kept.batch) for kept in list(islice(found, offset, offset + limit))
         ]

@@ -19,7 +19,10 @@ _BUSY = "The database is busy; try again."
 _FULL = "The database is full; nothing was changed."
 _LOST = "The connection to the database was lost; try again."
 _SCHEMA = "The database's schema is not the one this version needs."
-_PGBOUNCER = "The database seems to be reached through pgbouncer: add ?pgbouncer=true to PHONEPROV_DATABASE_URL."
+_PGBOUNCER = (
+    "The database seems to be reached through pgbouncer: "
+    "add ?pgbouncer=true to PHONEPROV_DATABASE_URL."
+)
 
 # By SQLSTATE, or by its class, the first two characters.
 # https://www.postgresql.org/docs/current/errcodes-appendix.html

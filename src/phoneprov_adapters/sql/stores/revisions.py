@@ -107,8 +107,8 @@ _REMOVE_OLDEST = (
 def _rows(*, owned: bool, after: bool) -> Statement:
     rows = _narrowed(select(*_COLUMNS), owned).order_by(*_POSITION)
     if after:
-        behind = tuple_(bindparam("after_number"), bindparam("after_uuid"))
-        rows = rows.where(tuple_(*_POSITION) > behind)
+        start = tuple_(bindparam("after_number"), bindparam("after_uuid"))
+        rows = rows.where(tuple_(*_POSITION) > start)
     return rows.limit(bindparam("limit")).offset(bindparam("offset"))
 
 
