@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: audit bench bench-batch bench-lists bench-search check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-metrics test-pgbouncer test-nginx unit
+.PHONY: audit bench bench-batch bench-lists bench-pages bench-search check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-metrics test-pgbouncer test-nginx unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -74,6 +74,9 @@ bench: $(VENV)-bench/installed $(VENV)/installed-run  ## speed beside a comparab
 
 bench-batch: $(VENV)/installed-dev  ## a batch of 1,000 simulated phones beside a bare aioftp loop
 	$(BIN)/python -m bench.batch_rate
+
+bench-pages: $(VENV)/installed-dev  ## pages by key from a thousand to four million rows
+	$(BIN)/python -m bench.pages --rows 1000 --rows 100000 --rows 4000000
 
 bench-search: $(VENV)/installed-dev  ## what a search among 100,000 phones takes
 	$(BIN)/python -m bench.search

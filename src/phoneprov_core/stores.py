@@ -20,7 +20,7 @@ from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, Store
 from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.links.ports import LinkStore
 from phoneprov_core.me.ports import EnrichedPhoneStore
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.ports import PhoneStore
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
@@ -50,7 +50,7 @@ class Stores(Protocol):
     @property
     def rates(self) -> RateStore: ...
     @property
-    def phones(self) -> SearchedStore[Phone]: ...
+    def phones(self) -> PhoneStore: ...
     @property
     def kems(self) -> KemStore: ...
     @property

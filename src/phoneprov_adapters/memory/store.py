@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
 from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 
-from phoneprov_adapters.memory.records import EVERY, Kind
+from phoneprov_adapters.memory.records import EVERY, Kind, Position
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.audit.entries import RESOURCES
 from phoneprov_core.kernel.errors import NotFound
@@ -107,3 +107,9 @@ def group_of(kind: Kind[Any], owner: str | None) -> tuple[str, Hashable]:
         return EVERY
     assert kind.owner is not None, "these records have no owner"
     return kind.owner, owner
+
+
+def newest(kind: Kind[E], rows: Iterable[E], limit: int, before: Position | None = None) -> list[E]:
+    """A page by key: at most ``limit`` of ``rows``, newest first, after ``before``."""
+    found = [one for one in rows if before is None or kind.position(one) < before]
+    return found[::-1][:limit]

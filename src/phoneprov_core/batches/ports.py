@@ -19,6 +19,7 @@ from phoneprov_core.batches.model import (
 )
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.ports import PhoneStore
 
 
 class BatchPhones(Protocol):
@@ -38,6 +39,10 @@ class BatchPhones(Protocol):
     ) -> list[BatchPhone]:
         """At most ``limit`` phones by position, starting after ``after``, without the first
         ``offset``. ``owner`` is not used."""
+        ...
+
+    async def page(self, limit: int, after: int) -> list[BatchPhone]:
+        """At most ``limit`` phones after the position ``after``, by position."""
         ...
 
 
@@ -71,6 +76,10 @@ class BatchStore(Protocol):
     ) -> list[Batch]:
         """At most ``limit`` batches, oldest first (by creation, then uuid), starting after
         ``after``, without the first ``offset``; only those that ``owner`` started if given."""
+        ...
+
+    async def newest(self, limit: int, *, before: Batch | None = None) -> list[Batch]:
+        """At most ``limit`` batches, newest first (by creation, then uuid), after ``before``."""
         ...
 
     def phones(self, batch_uuid: str, wanted: WantedPhones) -> BatchPhones:
@@ -148,6 +157,8 @@ class BatchesTransaction(DeploymentsTransaction, Protocol):
 
     @property
     def batches(self) -> BatchStore: ...
+    @property
+    def phones(self) -> PhoneStore: ...
     @property
     def audit(self) -> AuditStore: ...
 

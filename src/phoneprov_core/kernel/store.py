@@ -9,7 +9,8 @@ from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar
 from msgspec import Meta, Struct
 
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Check, Command
+from phoneprov_core.kernel.commands import Check, Command, invalid
+from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.search import Search, search_for
 
 E = TypeVar("E")
@@ -83,12 +84,12 @@ def selected(rows: SearchedRows[E], wanted: Struct | None) -> Rows[E]:
 class ReadAndWrite(Protocol[T_co]):
     """How a use case reaches the stores it needs.
 
-    ``read`` opens them for looking: each query sees what is committed when it is run.
-    ``write`` opens one transaction: it is committed when the block ends well and rolled back
-    when it raises, whole in both cases; when the block was left, it is durable. Writers that
-    touch the same record wait for each other. Each change is recorded in the audit trail, in
-    the same transaction, as done ``by`` this actor. Raises ``Unavailable`` when the database
-    is away or full. Never hold either across the network.
+    ``read`` opens them for reading: each query sees the data committed at its start.
+    ``write`` opens one transaction: it is committed completely when the block ends and rolled
+    back completely when the block raises; after the block it is durable. Writers of the same
+    record wait for each other. Each change is recorded in the audit trail, in the same
+    transaction, as done ``by`` this actor. Raises ``Unavailable`` if the database cannot be
+    reached or is full. Never keep either open during a network call.
     """
 
     def read(self) -> AbstractAsyncContextManager[T_co]:
@@ -125,6 +126,18 @@ class Window(Command, frozen=True):
 
 Page: TypeAlias = Window | None
 """The requested page of a list; None is the whole list."""
+
+NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+"""The largest UUID (RFC 9562, section 5.10): a page before it begins with the newest."""
+
+
+def limit_by_key(page: Page, key: str) -> int:
+    """The limit of a page that begins at the parameter ``key``. Raises ``Invalid`` if the page has
+    an offset."""
+    window = page or Window()
+    if window.offset:
+        raise invalid([Problem("offset", f"is not allowed together with {key}")])
+    return window.limit
 
 
 class Listing(Generic[T]):

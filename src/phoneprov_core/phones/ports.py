@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from phoneprov_core.kems.ports import KemStore
@@ -10,13 +11,22 @@ from phoneprov_core.phones.model import Phone
 from phoneprov_core.vendor_phones.ports import VendorPhoneStore
 
 
+class PhoneStore(SearchedStore[Phone], Protocol):
+    """Phones, by MAC."""
+
+    async def unknown(self, macs: Sequence[str]) -> list[str]:
+        """Those of ``macs`` that are not in the inventory, in their order. The number of queries is
+        that of thousands of MACs."""
+        ...
+
+
 class PhonesTransaction(Protocol):
     """Stores that the use cases of phones use. The key of a phone is its MAC in canonical form.
     Stores do not change each other: the use case deletes a phone's flag and disconnects its
     KEMs."""
 
     @property
-    def phones(self) -> SearchedStore[Phone]: ...
+    def phones(self) -> PhoneStore: ...
     @property
     def kems(self) -> KemStore: ...
     @property

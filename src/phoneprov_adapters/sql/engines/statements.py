@@ -69,11 +69,12 @@ def page(
     after: bool = False,
     newest_first: bool = False,
 ) -> Select[Any]:
-    """A page of rows in the order of ``position``: a time and a key. With ``after`` it begins after
-    ``after_time`` and ``after_key``, at the same cost for every position. The other parameters are
-    ``limit`` and ``offset``."""
+    """A page of rows in the order of ``position``: a time and a key, or a key alone. With
+    ``after`` it begins after ``after_time`` and ``after_key``, which costs the same wherever that
+    is. The other parameters are ``limit`` and ``offset``."""
     if after:
-        place, last = tuple_(*position), tuple_(bindparam("after_time"), bindparam("after_key"))
+        names = ("after_time", "after_key")[-len(position) :]
+        place, last = tuple_(*position), tuple_(*(bindparam(name) for name in names))
         rows = rows.where(place < last if newest_first else place > last)
     order = [column.desc() if newest_first else column for column in position]
     return rows.order_by(*order).limit(bindparam("limit")).offset(bindparam("offset"))

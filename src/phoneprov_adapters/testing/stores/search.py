@@ -14,6 +14,7 @@ from phoneprov_adapters.testing.kinds import OTHER_OWNER, OWNER, PROFILES
 from phoneprov_adapters.testing.records import (
     CNF_XML,
     a_company_contact,
+    a_mac,
     a_phone,
     a_profile,
     a_revision,
@@ -180,6 +181,18 @@ class SearchContract:
             for part in ("001b", "00:1b:", "d4-12", "d412.34", "1B:D4 12:34"):
                 assert await _found(tx, _PHONES, q=part) == [moment(1), moment(2)]
             assert await _found(tx, _PHONES, q="00:1c") == []
+
+    async def test_unknown_macs_are_those_outside_the_inventory(self, database: Database) -> None:
+        async with database.write() as tx:
+            for number in (1, 2, 600):
+                await tx.phones.add(a_phone(number))
+        macs = [a_mac(number) for number in range(700)]
+        async with database.read() as tx:
+            unknown = await tx.phones.unknown(macs)
+            assert unknown == [mac for mac in macs if mac not in {a_mac(1), a_mac(2), a_mac(600)}]
+            assert await tx.phones.unknown([a_mac(2), a_mac(1)]) == []
+            assert await tx.phones.unknown([a_mac(2)]) == []
+            assert await tx.phones.unknown([]) == []
 
     async def test_a_telephone_number_is_found_in_any_notation(self, database: Database) -> None:
         async with database.write() as tx:
