@@ -20,7 +20,6 @@ from phoneprov_core.kernel import fields, values
 from phoneprov_http.failures import CODES
 from phoneprov_http.main.commands.openapi import describe
 from phoneprov_http.openapi.config import TAGS
-from phoneprov_http.openapi.fields import FIELDS
 
 Json = dict[str, Any]
 
@@ -187,15 +186,6 @@ def test_every_field_is_told_in_words_and_no_other_is_let_through(name: str) -> 
     assert schema["additionalProperties"] is False
     for field, described in schema["properties"].items():
         assert resolved(described).get("description") or described.get("description"), field
-
-
-def test_no_words_are_about_fields_that_are_gone() -> None:
-    there = {field for schema in SCHEMAS.values() for field in schema["properties"]}
-    records = {re.sub("^(New|Shown|Enriched)|(Patch|Flag)$", "", name) for name in SCHEMAS}
-    for key in FIELDS:
-        record, _, field = key.rpartition(".")
-        assert field in there, key
-        assert not record or record in records, key
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
