@@ -94,7 +94,8 @@ def session_handlers(use_cases: UseCases) -> list[HTTPRouteHandler]:
         token = request.cookies.get(COOKIE)
         if not token:
             raise Unauthenticated("There is no session; sign in first.")
-        return await use_cases.refresh(RefreshRequest(refresh_token=token))
+        refresh_request = RefreshRequest(refresh_token=token)
+        return await use_cases.refresh(refresh_request, request.state.client_ip)
 
     return [sign_in, refresh_session, sign_out]
 
