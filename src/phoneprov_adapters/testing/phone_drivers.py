@@ -25,11 +25,11 @@ WORDS = "raw words of the phone 4711"
 class PhoneDriverRig:
     """A driver, and the phone that it calls.
 
-    ``phone`` is in the inventory with an address that may be called. ``restarts`` tells how
-    many orders to restart reached the phone, or the server that passes them on. ``refuse`` has
-    it refuse from now on, with ``WORDS``, ``fall_silent`` has it answer nothing, ``vanish`` has
-    nobody be there; ``recover`` undoes the first two. ``secrets`` are texts that no message may
-    repeat. ``by_address`` is whether the driver calls the phone itself.
+    ``phone`` is in the inventory with an address that may be called. ``restarts`` is the
+    number of orders to restart that reached the phone, or the server that passes them on. After
+    ``refuse`` it refuses with ``WORDS``, after ``fall_silent`` it sends no response, after
+    ``vanish`` its port is closed; ``recover`` undoes the first two. ``secrets`` are texts that
+    no message may repeat. ``by_address`` is whether the driver calls the phone itself.
     """
 
     driver: PhoneDriver
@@ -46,7 +46,8 @@ class PhoneDriverRig:
 @pytest.mark.asyncio
 class PhoneDriverContract:
     """Subclass it, name it ``Test...``, and give it the fixture ``rig``, a ``PhoneDriverRig``.
-    Silence is waited for: have the driver give up soon."""
+    One test waits for the driver's own deadline: use 4 seconds, which a
+    busy machine keeps."""
 
     @pytest.fixture
     def rig(self) -> PhoneDriverRig:
@@ -71,7 +72,7 @@ class PhoneDriverContract:
 
         assert rig.restarts() == 5
 
-    async def test_a_phone_that_refuses_is_told_in_our_own_words(self, rig: PhoneDriverRig) -> None:
+    async def test_refusal_of_the_phone_is_reworded(self, rig: PhoneDriverRig) -> None:
         rig.refuse()
 
         with pytest.raises(Refused) as caught:
@@ -89,9 +90,9 @@ class PhoneDriverContract:
         assert perf_counter() - began < MOST_SECONDS
         _require_our_own_words(caught.value, rig)
 
-    async def test_nobody_there_is_refused(self, rig: PhoneDriverRig) -> None:
+    async def test_phone_that_vanished_is_refused(self, rig: PhoneDriverRig) -> None:
         if rig.vanish is None:
-            pytest.skip("the rig has nobody who could vanish")
+            pytest.skip("the phone of the rig cannot vanish")
         await rig.vanish()
 
         with pytest.raises(Refused) as caught:
@@ -110,15 +111,14 @@ class PhoneDriverContract:
 
         assert rig.restarts() == before + 1
 
-    async def test_a_caller_that_goes_away_is_let_go_at_once(self, rig: PhoneDriverRig) -> None:
+    async def test_restart_that_is_cancelled_stops(self, rig: PhoneDriverRig) -> None:
         rig.fall_silent()
         task = asyncio.ensure_future(rig.driver.restart(rig.phone, None))
         await asyncio.sleep(0.05)
-        began = perf_counter()
         task.cancel()
-        await asyncio.wait({task})
+        await asyncio.wait({task}, timeout=MOST_SECONDS)
 
-        assert perf_counter() - began < 1
+        assert task.cancelled()
 
     async def test_a_phone_without_an_address_is_a_conflict(self, rig: PhoneDriverRig) -> None:
         if not rig.by_address:

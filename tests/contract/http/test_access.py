@@ -98,7 +98,7 @@ def table() -> Iterator[Route]:
         return (Route(method, prefix + path, *rest) for method, path, *rest in rows)
 
     yield from of(
-        "/health", ("GET", "/live", "everyone", nothing), ("GET", "/ready", "anybody", nothing)
+        "/health", ("GET", "/live", "everyone", nothing), ("GET", "/ready", "everyone", nothing)
     )
     yield from of(
         "/docs",
