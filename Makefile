@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 # What only the benchmark needs stays apart.
 BENCH := $(VENV)-bench/bin
 DOCS := $(VENV)-docs/bin
+BROWSER := $(VENV)-browser/bin
 # So do the tools that look for what is known to be insecure.
 AUDIT := $(VENV)-audit/bin
 
@@ -12,14 +13,22 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: audit bench bench-batch bench-lists check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-metrics test-pgbouncer test-nginx unit
+<<<<<<< HEAD
+.PHONY: --keep audit bench bench-batch bench-lists bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-console test-ftp-servers test-metrics test-pgbouncer test-nginx unit
+=======
+.PHONY: audit bench bench-batch bench-lists bench-pages bench-search check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-metrics test-pgbouncer test-nginx unit
+>>>>>>> main
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
 	  /^[a-z-]+:.*## / { printf "  %-18s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/installed-run  ## the whole job against a simulated phone
-	$(BIN)/phoneprov demo
+demo: $(VENV)/installed-run  ## the whole job against a simulated phone; make demo -- --keep stays, with an office
+	$(BIN)/phoneprov demo $(filter --keep,$(MAKECMDGOALS))
+
+# Not a target of its own: see demo.
+--keep:
+	@:
 
 # Real processes and networks share two processors here: a test that fails beside three others is
 # run again alone. It fails the run if it fails twice.
@@ -55,13 +64,13 @@ dist: $(VENV)/installed-dev  ## wheel and sdist in dist/, built, installed and t
 
 lock:  ## resolve the dependencies again, for every platform, with hashes
 	$(PYTHON) -m pip install --quiet uv
-	for set in "run --group build" "dev --group dev" "bench --group bench" "docs --group docs" "audit --group audit"; do set -- $$set; \
+	for set in "run --group build" "dev --group dev" "bench --group bench" "docs --group docs" "browser --group browser" "audit --group audit"; do set -- $$set; \
 	  $(PYTHON) -m uv pip compile --quiet --universal --upgrade --python-version 3.11 \
 	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	    pyproject.toml $$2 $$3 --output-file requirements/$$1.txt; done
 
 clean:  ## remove virtual environments and build output
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-audit $(VENV)-docs docs/reference/python build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-browser $(VENV)-audit $(VENV)-docs docs/reference/python build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # Long forms.
 
@@ -75,6 +84,12 @@ bench: $(VENV)-bench/installed $(VENV)/installed-run  ## speed beside a comparab
 bench-batch: $(VENV)/installed-dev  ## a batch of 1,000 simulated phones beside a bare aioftp loop
 	$(BIN)/python -m bench.batch_rate
 
+bench-pages: $(VENV)/installed-dev  ## pages by key from a thousand to four million rows
+	$(BIN)/python -m bench.pages --rows 1000 --rows 100000 --rows 4000000
+
+bench-search: $(VENV)/installed-dev  ## what a search among 100,000 phones takes
+	$(BIN)/python -m bench.search
+
 bench-lists: $(VENV)/installed-dev  ## the memory that a list of 100,000 records takes
 	$(BIN)/python -m bench.list_memory
 
@@ -86,6 +101,14 @@ test-tftp-clients: $(VENV)/installed-dev  ## our TFTP server with real clients, 
 	@{ command -v tftp && command -v atftp && command -v busybox && command -v curl; } >/dev/null \
 	  || { apt-get update && apt-get install --yes tftp-hpa atftp busybox curl; }
 	PHONEPROV_TEST_TFTP_CLIENTS=1 $(BIN)/python -m pytest -q tests/contract/provisioning
+
+test-console: $(VENV)-browser/installed  ## the console in a real browser, with axe; installs Chromium if need be
+	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
+	$(BROWSER)/python -m pytest -q -p no:xdist tests/browser/check_console.py
+
+check-console:  ## the types of the console's modules (JSDoc), where Node.js is there
+	@command -v npx >/dev/null || { echo "npx is not installed; nothing was checked" >&2; exit 1; }
+	npx --yes --package typescript@5 tsc -p src/phoneprov_http/console/jsconfig.json
 
 test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; installs it if need be
 	@{ command -v pgbouncer || command -v /usr/sbin/pgbouncer; } >/dev/null \
@@ -172,6 +195,12 @@ $(VENV)-bench/installed: requirements/bench.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)-bench
 	$(BENCH)/python -m pip install --quiet --require-hashes -r requirements/bench.txt
 	$(BENCH)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)-browser/installed: requirements/browser.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)-browser
+	$(BROWSER)/python -m pip install --quiet --require-hashes -r requirements/browser.txt
+	$(BROWSER)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)-docs/installed: requirements/docs.txt pyproject.toml

@@ -16,11 +16,11 @@ from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kems.ports import KemStore
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.store import ReadAndWrite, Store
+from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, Store
 from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.links.ports import LinkStore
 from phoneprov_core.me.ports import EnrichedPhoneStore
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.ports import PhoneStore
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
@@ -50,7 +50,7 @@ class Stores(Protocol):
     @property
     def rates(self) -> RateStore: ...
     @property
-    def phones(self) -> Store[Phone]: ...
+    def phones(self) -> PhoneStore: ...
     @property
     def kems(self) -> KemStore: ...
     @property
@@ -86,11 +86,11 @@ class Stores(Protocol):
     @property
     def vendor_users(self) -> VendorUserStore: ...
     @property
-    def company_contacts(self) -> Store[CompanyContact]: ...
+    def company_contacts(self) -> SearchedStore[CompanyContact]: ...
     @property
     def personal_contacts(self) -> Store[PersonalContact]: ...
     @property
-    def extensions(self) -> Store[Extension]: ...
+    def extensions(self) -> SearchedStore[Extension]: ...
     @property
     def links(self) -> LinkStore: ...
     @property

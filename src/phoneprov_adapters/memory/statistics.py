@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 from phoneprov_adapters.memory.batches import BATCHES
@@ -26,3 +27,6 @@ class MemoryStatistics(StatisticsStore):
             Counter(batch.state.value for batch in batches if batch.ended_at is None),
             self._tables.of(SERVICE_SESSIONS).count(EVERY),
         )
+
+    async def clock(self) -> int:
+        return time.time_ns() // 1_000_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
@@ -28,7 +29,7 @@ from phoneprov_core.devices.ports import (
     Uploaded,
 )
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Conflict, PhoneprovError
+from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Unavailable
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -136,6 +137,9 @@ class Deploy:
                 course.settled(StepName.CLEAR_SESSION, self._clear_session(actor, record, phone)),
                 watch(),
             )
+            record = await self._noted(
+                actor, msgspec.structs.replace(record, steps=tuple(course.steps))
+            )
             restarted = await course.settled(StepName.RESTART, self._driver.restart(phone, family))
             record = msgspec.structs.replace(record, restart=restarted.message or RESTARTED)
         except PhoneprovError as error:
@@ -230,6 +234,14 @@ class Deploy:
             await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
             await tx.service_sessions.drop(phone.mac)
         await self._driver.leave_services(phone)
+
+    async def _noted(self, actor: Actor, record: Deployment) -> Deployment:
+        """Store the steps so far, so that a caller can watch them. The deployment does not depend
+        on it: a database that is away does not stop the restart."""
+        with suppress(Unavailable):
+            async with self._open.write(by=actor) as tx:
+                await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
+        return record
 
     def _completed(self, record: Deployment, course: Course, *, is_watched: bool) -> Deployment:
         now = self._clock()

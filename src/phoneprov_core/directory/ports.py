@@ -6,14 +6,14 @@ from typing import Protocol
 
 from phoneprov_core.access.ports import KnownUsers
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.store import SearchedStore, Store
 
 
 class CompanyDirectoryTransaction(Protocol):
     """What the company's contacts are kept in."""
 
     @property
-    def company_contacts(self) -> Store[CompanyContact]: ...
+    def company_contacts(self) -> SearchedStore[CompanyContact]: ...
 
 
 class PersonalDirectoryTransaction(Protocol):

@@ -21,6 +21,7 @@ class Kept(Enum):
     DEPLOYMENTS = "deployments"
     BATCHES = "batches"
     FETCHES = "fetches"
+    AUDIT = "audit"
     REVISIONS = "revisions"
     SESSIONS = "sessions"
     ATTEMPTS = "attempts"
@@ -65,6 +66,7 @@ def limits(keep: KeepDays, now: datetime) -> Mapping[Kept, Moment]:
         Kept.DEPLOYMENTS: keep.deployments,
         Kept.BATCHES: keep.deployments,
         Kept.FETCHES: keep.fetches,
+        Kept.AUDIT: keep.audit,
         Kept.REVISIONS: keep.revisions,
     }
     found: dict[Kept, Moment] = {

@@ -46,6 +46,9 @@ _COMMANDS = {
     "provision": ("provision", "provision"),
     "simulate-phone": ("simulate", "simulate_phone"),
     "prune": ("prune", "prune"),
+    "backup": ("backup", "backup"),
+    "restore": ("backup", "restore"),
+    "doctor": ("doctor", "doctor"),
     "openapi": ("openapi", "openapi"),
 }
 

@@ -244,8 +244,30 @@ def test_every_body_can_be_refused_in_every_way() -> None:
 
 
 FILTERS = {
+    "GET /api/v1/users": {"q", "lang", "location", "nationality", "timezone", "is_active"},
+    "GET /api/v1/extensions": {"q", "type", "voicemail", "is_active"},
+    "GET /api/v1/phones": {
+        "q",
+        "brand",
+        "model",
+        "location",
+        "phone_vlan",
+        "software_version",
+        "software_type",
+        "is_active",
+    },
+    "GET /api/v1/company-directory": {
+        "q",
+        "department",
+        "company",
+        "location",
+        "building",
+        "is_active",
+    },
+    "GET /api/v1/phone-profiles": {"q", "user_uuid", "software_type"},
     "GET /api/v1/phone-profiles/{uuid}/revisions/diff": {"from", "to"},
-    "GET /api/v1/batches/{uuid}/phones": {"state"},
+    "GET /api/v1/batches": {"before"},
+    "GET /api/v1/batches/{uuid}/phones": {"state", "after"},
     "GET /api/v1/deployments": {"mac", "profile_uuid", "outcome", "current", "before"},
     "GET /api/v1/phones/{mac}/fetches": {"before"},
     "GET /api/v1/phones/{mac}/deployments": {"profile_uuid", "outcome", "current", "before"},
@@ -265,7 +287,7 @@ def test_lists_and_only_lists_take_a_page() -> None:
         pages = {"limit", "before"} if name in BY_KEY else {"limit", "offset"}
         assert (pages <= set(in_query)) == (is_list == "array"), name
         assert in_query.keys() - {"limit", "offset"} == FILTERS.get(name, set()), name
-    limit, offset = operation("GET /users")["parameters"]
+    limit, offset = operation("GET /permissions")["parameters"]
     assert (limit["schema"]["minimum"], limit["schema"]["maximum"]) == (1, 1000)
     assert offset["schema"]["minimum"] == 0
 

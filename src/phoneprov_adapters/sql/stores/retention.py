@@ -28,6 +28,7 @@ from sqlalchemy import (
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.tables import (
+    audit,
     batches,
     deployments,
     fetches,
@@ -98,6 +99,7 @@ _ORDER: dict[Kept, tuple[Column[Any], ...]] = {
     Kept.DEPLOYMENTS: (deployments.c.created_at, deployments.c.uuid),
     Kept.BATCHES: (batches.c.ended_at, batches.c.uuid),
     Kept.FETCHES: (fetches.c.created_at, fetches.c.uuid),
+    Kept.AUDIT: (audit.c.at, audit.c.uuid),
     Kept.REVISIONS: (profile_revisions.c.uuid,),
     Kept.SESSIONS: (sessions.c.uuid,),
     Kept.ATTEMPTS: (login_attempts.c.last_at, login_attempts.c.account_key),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Index, Table, Text
 
-from phoneprov_adapters.sql.tables.columns import metadata, moment, user, uuid
+from phoneprov_adapters.sql.tables.columns import listed, metadata, moment, search, user, uuid
 
 company_contacts = Table(
     "company_contacts",
@@ -22,7 +22,10 @@ company_contacts = Table(
     Column("building", Text),
     Column("is_active", Boolean, nullable=False),
     moment("created_at"),
-    Index(None, "created_at", "uuid"),
+    search(),
+    *listed(
+        "company_contacts", "uuid", "department", "company", "location", "building", "is_active"
+    ),
 )
 
 personal_contacts = Table(

@@ -28,6 +28,7 @@ from phoneprov_adapters.testing.stores.retention import RetentionContract
 from phoneprov_adapters.testing.stores.revisions import RevisionsContract
 from phoneprov_adapters.testing.stores.rows import RowsContract
 from phoneprov_adapters.testing.stores.rules import RulesContract
+from phoneprov_adapters.testing.stores.search import SearchContract
 from phoneprov_adapters.testing.stores.sequences import Opening, SequencesContract
 from phoneprov_adapters.testing.stores.service_sessions import ServiceSessionsContract
 from phoneprov_adapters.testing.stores.sessions import SessionsContract
@@ -69,6 +70,9 @@ class DatabaseContract:
 
     class TestRows(RowsContract):
         """See ``RowsContract``."""
+
+    class TestSearch(SearchContract):
+        """See ``SearchContract``."""
 
     class TestRules(RulesContract):
         """See ``RulesContract``."""
