@@ -1,4 +1,4 @@
-"""Everything the core can do, in one place to hold on to."""
+"""The use cases of all features in one object."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from phoneprov_core.vendor_users.use_cases import VendorUsers
 class UseCases:
     """The use cases, built once; each takes the actor as an argument.
 
-    ``level_rule`` is the rule by which the levels of actors are read, ``shared_write`` the one that
-    decides who may write what all accounts share.
+    ``level_rule`` decides which levels an actor holds, ``shared_write`` who may write shared
+    records.
     """
 
     level_rule: LevelRule
@@ -79,7 +79,7 @@ class UseCases:
     read_configurations: ReadConfigurations
 
     def require_shared_write(self, actor: Actor) -> None:
-        """Raises ``Forbidden`` for an actor who may not write what all accounts share."""
+        """Raises ``Forbidden`` unless the actor may write shared records."""
         require_shared_write(actor, self.shared_write)
 
     def may_write_shared(self, actor: Actor) -> bool:
@@ -91,5 +91,5 @@ class UseCases:
         return True
 
     def system_actor(self) -> Actor:
-        """The person at the machine; see ``phoneprov_core.kernel.actor.system_actor``."""
+        """The local administrator; see ``phoneprov_core.kernel.actor.system_actor``."""
         return system_actor(self.level_rule)

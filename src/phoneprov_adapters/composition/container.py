@@ -1,7 +1,7 @@
-"""The wiring: which adapter stands behind which port, readable from top to bottom.
+"""The container: which adapter implements which port.
 
-Everything is a singleton and made synchronously. What is opened and closed (the database,
-the hashing threads) is opened by ``phoneprov_adapters.composition.lifecycle``, not here.
+Every object is a singleton and created synchronously. Resources (the database, the hashing threads)
+are opened and closed by ``phoneprov_adapters.composition.lifecycle``.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ from phoneprov_core.vendor_users.use_cases import VendorUsers
 
 
 class Container(containers.DeclarativeContainer):
-    """Give it ``settings`` and ``keys``; override an adapter before anything was resolved."""
+    """Pass it ``settings`` and ``keys``; override an adapter before the first object is
+    resolved."""
 
     settings = providers.Dependency(instance_of=Settings)
     keys = providers.Dependency(instance_of=SecretKeys)

@@ -94,7 +94,7 @@ class _MemoryLinkRows(LinkRows[E]):
     def _viewed(self, link: Link) -> E:
         user = self._tables.of(USERS).get(link.user_uuid)
         extension = self._tables.of(EXTENSIONS).get(link.extension_uuid)
-        # A link goes with its user and with its extension.
+        # A link is deleted with its user and with its extension.
         assert user is not None
         assert extension is not None
         return self._view(link, user, extension)

@@ -1,4 +1,4 @@
-"""Phones and a manager interface that record what they are sent."""
+"""Phones and a manager interface that record what they receive."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ async def _at_once(_seconds: float) -> None:
 
 
 class MemoryPhone(PhoneCommands, PhoneInformation):
-    """All phones: ``sent`` holds, by canonical address, the commands each was sent, ``tells``
-    the information each gives about itself, empty unless it was set.
+    """All phones: ``sent`` are the commands that each phone received, ``tells`` the information
+    that each returns (empty by default), both by canonical address.
 
     Pauses take no time unless a ``sleep`` is given.
     """
@@ -37,8 +37,8 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
         self._failure: tuple[int, PhoneprovError] | None = None
 
     def fail(self, error: PhoneprovError, *, after: int = 0) -> None:
-        """Plan one failure: ``after`` more commands succeed; the next one, which is recorded as
-        well, raises ``error``."""
+        """Plan one failure: the next ``after`` commands succeed; the one after them is recorded and
+        raises ``error``."""
         self._failure = (after, error)
 
     async def execute(
@@ -73,8 +73,8 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
 
 
 class MemoryManager(ManagerInterface):
-    """An Asterisk that accepts every action and keeps it in ``performed``, except a NOTIFY to
-    an endpoint that is in ``unregistered``."""
+    """An Asterisk that accepts every action and records it in ``performed``, except a NOTIFY to an
+    endpoint that is in ``unregistered``."""
 
     def __init__(self) -> None:
         self.performed: list[ManagerAction] = []

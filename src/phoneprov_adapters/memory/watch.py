@@ -52,7 +52,7 @@ class MemoryWatch(PhoneWatch):
         self.watched.remove(mac)
         waiting.cancel()
         if not waiting.cancelled():
-            waiting.exception()  # retrieved: no caller waited for it
+            waiting.exception()  # Retrieved, so that asyncio does not report it: no caller waits.
 
 
 class _Watched(Watching):

@@ -1,4 +1,4 @@
-"""Whether server and phone can be reached, without changing anything."""
+"""Reachability of server and phone, without changing anything."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECONDS = 3.0
 
 class RealReachability(Reachability):
     """Logs in by FTP and reads the MAC of phones over their web servers. The result for another
-    uploader is unknown."""
+    uploader is None (unknown)."""
 
     def __init__(self, uploader: ConfigUploader, information: PhoneInformation) -> None:
         self._uploader = uploader
@@ -50,7 +50,7 @@ class RealReachability(Reachability):
 
 
 async def timed(work: Awaitable[str]) -> Reach:
-    """The result of the work, and its duration."""
+    """The result of the check, and its duration."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     reachable = False

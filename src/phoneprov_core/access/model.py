@@ -30,7 +30,8 @@ class NewPermission(Command, frozen=True, kw_only=True):
 
 
 class PermissionPatch(Command, frozen=True, kw_only=True):
-    """Changes to a permission. Its level never changes: a level here must be the stored one."""
+    """Changes to a permission. Its level never changes: a level in the patch must equal the stored
+    one."""
 
     name: Line | UnsetType = UNSET
     level: Annotated[Level, schema(description="Must agree with the stored level")] | UnsetType = (

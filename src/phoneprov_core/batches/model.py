@@ -1,4 +1,4 @@
-"""Batches: many phones that are switched or restarted, paced, one record for all of it."""
+"""Batches: one record for switching or restarting many phones at a limited rate."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ MOST_WAIT_MINUTES = 24 * 60
 
 
 class BatchAction(Enum):
-    """What is done to each phone."""
+    """The action on each phone."""
 
     SWITCH = "switch"
     RESTART = "restart"
 
 
 class BatchState(Enum):
-    """Where a batch stands. In all but the first no further phone is begun."""
+    """State of a batch. Only a running batch starts further phones."""
 
     RUNNING = "running"
     DONE = "done"
-    """Every phone was worked on."""
+    """Every phone was processed."""
     STOPPED = "stopped"
-    """Too large a share of its phones had failed."""
+    """Too large a share of its phones failed."""
     CANCELLED = "cancelled"
 
 
 class PhoneState(Enum):
-    """Where one phone of a batch stands."""
+    """State of one phone of a batch."""
 
     WAITING = "waiting"
     RUNNING = "running"
     DONE = "done"
-    """Switched, and told to restart; or told to restart."""
+    """Switched and restarted, or restarted."""
     FAILED = "failed"
     LEFT_OUT = "left_out"
-    """The batch was stopped or cancelled before its turn."""
+    """The batch was stopped or cancelled before this phone was started."""
 
 
 class Counts(Struct, frozen=True):
-    """How many phones of a batch stand where, and how many there are."""
+    """Number of phones of a batch per state, and in total."""
 
     waiting: int = 0
     running: int = 0
@@ -63,12 +63,12 @@ class Counts(Struct, frozen=True):
 
     @property
     def ended(self) -> int:
-        """Those that were worked on to an end."""
+        """Number of phones that were processed: succeeded or failed."""
         return self.done + self.failed
 
 
 class Batch(Struct, frozen=True):
-    """One batch, with its phones as they were counted when it was read."""
+    """One batch, with the counts of its phones at the time of reading."""
 
     uuid: Uuid
     action: BatchAction
@@ -112,7 +112,7 @@ class BatchPhone(Struct, frozen=True):
 
 
 class BatchEntry(Struct, frozen=True):
-    """A phone on its way into a batch. ``attempt_uuid`` will be that of its deployment."""
+    """A phone that is added to a batch. ``attempt_uuid`` becomes the uuid of its deployment."""
 
     position: int
     mac: str
@@ -120,11 +120,11 @@ class BatchEntry(Struct, frozen=True):
 
 
 class Turn(Struct, frozen=True):
-    """A phone whose turn it is.
+    """A phone that was claimed for processing.
 
-    ``attempt_uuid`` names the attempt: the deployment's uuid, and the holder of the phone's
-    lease. ``cut_off`` counts the attempts that a crash cut off, ``waiting_since`` is when the
-    phone was first found busy.
+    ``attempt_uuid`` names the attempt: the deployment's uuid, and the holder of the phone's lease.
+    ``cut_off`` is the number of attempts that a crash interrupted, ``waiting_since`` the time when
+    the phone was first found busy.
     """
 
     batch_uuid: str
@@ -137,7 +137,7 @@ class Turn(Struct, frozen=True):
 
 
 class Hold(Struct, frozen=True):
-    """The right to work on a batch: who has it, and a number that grows with every taking."""
+    """A lease of a batch: its holder, and a number that grows with every acquisition."""
 
     batch_uuid: str
     holder: str
@@ -158,12 +158,12 @@ def _macs(given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class NewBatch(Command, frozen=True, kw_only=True):
-    """Which phones, what is done to them, and how fast.
+    """A batch to be started: its phones, the action and the rate.
 
-    The phones are listed in ``macs``, or are all active ones that agree with ``model``,
-    ``location`` and ``software_type``, as far as these are given. A switch brings the newest
-    revision of one profile, or ``revision`` of it, or without ``profile_uuid`` the newest
-    revision of the profile that is on each phone.
+    The phones are listed in ``macs``, or are all active ones that match the given filters
+    ``model``, ``location`` and ``software_type``. A switch deploys the newest revision of one
+    profile, or its ``revision``; without ``profile_uuid`` the newest revision of the profile that
+    is on each phone.
     """
 
     action: Literal["switch", "restart"]
@@ -226,14 +226,14 @@ class NewBatch(Command, frozen=True, kw_only=True):
         if self.revision is not None and not 1 <= self.revision < 2**31:
             problems.append(Problem("revision", "must be a whole number of at least 1"))
         if self.action == "restart" and self.profile_uuid is not None:
-            problems.append(Problem("profile_uuid", "must not stand beside the action restart"))
+            problems.append(Problem("profile_uuid", "is not allowed with `action=restart`"))
         if self.revision is not None and self.profile_uuid is None:
-            problems.append(Problem("profile_uuid", "is required beside revision"))
+            problems.append(Problem("profile_uuid", "is required with `revision`"))
         filters = [name for name in _FILTERS if getattr(self, name)]
         if self.macs is not None and not self.macs:
             problems.append(Problem("macs", "must name at least one phone"))
         if self.macs is not None and filters:
-            problems.append(Problem(filters[0], "must not stand beside macs"))
+            problems.append(Problem(filters[0], "is not allowed with `macs`"))
         if self.macs is None and not filters:
             problems.append(
                 Problem("macs", "is required, or one of model, location and software_type")
@@ -242,8 +242,8 @@ class NewBatch(Command, frozen=True, kw_only=True):
             raise invalid(problems)
 
     def selects(self, phone: Phone) -> bool:
-        """Whether an active phone agrees with every filter that is set. Upper and lower case
-        are the same, and models are compared without their trimmings."""
+        """Whether an active phone matches every filter that is set. Case is ignored, and models are
+        compared in their bare form."""
         return (
             phone.is_active
             and (not self.model or bare_model(self.model) == bare_model(phone.model or ""))
@@ -260,7 +260,7 @@ def _agrees(wanted: str | None, recorded: str | None) -> bool:
 
 
 class WantedPhones(Command, frozen=True, kw_only=True):
-    """Which phones of a batch a list shows; None means all."""
+    """Filter for a list of a batch's phones; None means all."""
 
     state: Literal["waiting", "running", "done", "failed", "left_out"] | None = None
     after: (

@@ -1,7 +1,7 @@
 """Deployments: the record of each time a configuration was put onto a phone.
 
-The record is made before anything is sent, completed at the end, and told later whether the
-phone was seen to come back.
+The record is created before the upload, completed at the end, and later extended by the
+confirmation that the phone registered again.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from phoneprov_core.profiles.model import RevisionNumber, Sha256
 
 
 class Outcome(Enum):
-    """How a deployment ended, or that it has not."""
+    """The outcome of a deployment, or that it is running."""
 
     RUNNING = "running"
     DEPLOYED = "deployed"
     """The file is in place, read back and compared."""
     FAILED = "failed"
-    """The file could not be put in place; the old one is there, whole."""
+    """The upload failed; the complete old file is in place."""
     UNKNOWN = "unknown"
-    """The upload failed after the rename was sent, or in an adapter that did not say how: the
+    """The upload failed after the rename was sent, or an adapter failed without a known error: the
     file is the old one or the new one. ``place`` is the file's name."""
     INTERRUPTED = "interrupted"
-    """The process ended half-way. With a ``place`` the file is there; without one nobody
-    knows whether it is the old one or the new one, but it is whole."""
+    """The process ended before the deployment did. With a ``place`` the new file is in place;
+    without one it is the old or the new file, complete in both cases."""
 
 
 class StepName(Enum):
@@ -43,25 +43,24 @@ class StepName(Enum):
 
 
 class Action(Enum):
-    """What somebody asked for."""
+    """The kind of request."""
 
     SWITCH = "switch"
     ROLLBACK = "rollback"
 
 
 class Confirmation(Enum):
-    """Whether the phone was seen to come back behind the order to restart."""
+    """Whether the phone was seen to register again after the restart."""
 
     NONE = "none"
-    """Nobody looks: it was not restarted, or there is no means to see it."""
+    """Not watched: the phone was not restarted, or no watch is configured."""
     PENDING = "pending"
     CONFIRMED = "confirmed"
     NOT_CONFIRMED = "not_confirmed"
 
 
 class Step(Struct, frozen=True):
-    """One step: whether it succeeded, a sentence when there is something to say, and how
-    many milliseconds it took."""
+    """One step: whether it succeeded, a message if any, and its duration in milliseconds."""
 
     name: StepName
     ok: bool
@@ -70,7 +69,7 @@ class Step(Struct, frozen=True):
 
 
 class Deployment(Struct, frozen=True):
-    """One revision of a profile on its way to one phone."""
+    """One deployment of a revision of a profile to a phone."""
 
     uuid: Uuid
     mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
@@ -116,15 +115,15 @@ class Deployment(Struct, frozen=True):
     ended_at: Timestamp | None
 
     def brought_other_than(self, other: Deployment) -> bool:
-        """Whether the two brought different configurations. Where a hash was not kept, different
+        """Whether the two deployed different configurations. If a hash is missing, different
         revisions count as different."""
         if self.sha256 is not None and other.sha256 is not None:
             return self.sha256 != other.sha256
         return (self.profile_uuid, self.revision) != (other.profile_uuid, other.revision)
 
     def as_of(self, now: str) -> Deployment:
-        """What is true of it at a shown moment: a confirmation that is waited for longer than
-        it should be is not coming, for whoever watched is gone."""
+        """The deployment as of a shown moment: a confirmation that is pending for longer than its
+        timeout is not confirmed, since its watch no longer runs."""
         by = self.confirmation_by
         if self.confirmation is not Confirmation.PENDING or by is None or now <= by:
             return self
@@ -137,7 +136,7 @@ class Deployment(Struct, frozen=True):
 
 
 class Wanted(Command, frozen=True, kw_only=True):
-    """Which deployments a list shows; None of a field means all."""
+    """Filter for a list of deployments; None in a field means all."""
 
     mac: MacAddress | None = None
     profile_uuid: Uuid | None = None

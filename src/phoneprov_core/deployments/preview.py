@@ -1,4 +1,4 @@
-"""The dry run: everything that can be known of a switch before anything is touched."""
+"""The dry run: the result of a switch, computed without changing anything."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from phoneprov_core.profiles.use_cases import profile_of
 
 
 class Preview(Struct, frozen=True):
-    """What a switch would do, and what stands against it."""
+    """The expected result of a switch, and what prevents it."""
 
     profile: Annotated[str, schema(description="The profile's name")]
     mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
@@ -78,8 +78,8 @@ _UNKNOWN = (
 
 
 class _Before(NamedTuple):
-    """What is on the phone: the record if the caller may see it, the configuration if it is
-    theirs to see and still kept, and why there is none."""
+    """The current deployment of the phone: the record if the caller may see it, the configuration
+    if the caller may see it and it is still stored, and the reason if there is none."""
 
     deployment: Deployment | None = None
     cnf_xml: str | None = None
@@ -87,7 +87,7 @@ class _Before(NamedTuple):
 
 
 class PreviewSwitch:
-    """Whoever may switch may ask beforehand."""
+    """The dry run of a switch. It requires the same permission as the switch."""
 
     def __init__(
         self,
@@ -104,8 +104,8 @@ class PreviewSwitch:
         self._clock = clock
 
     async def __call__(self, actor: Actor, request: SwitchRequest) -> Preview:
-        """Touches nothing. Raises ``NotFound`` like the switch; what would make the switch
-        fail is part of the answer."""
+        """Changes nothing. Raises ``NotFound`` like the switch; reasons for which the switch would
+        fail are part of the result."""
         order = await order_of(self._open, actor, request)
         before = await self._before(actor, order)
         objection = _objection(order)
@@ -138,19 +138,19 @@ class PreviewSwitch:
         async with self._open.read() as tx:
             current = await tx.deployments.current(order.phone.mac)
             if current is None:
-                return _Before(note="Nothing was put onto this phone from here before.")
+                return _Before(note="No deployment to this phone is recorded.")
             if not may_see(actor, current):
-                return _Before(note="What is on the phone belongs to somebody else.")
+                return _Before(note="The profile that is on the phone belongs to another user.")
             current = current.as_of(shown(self._clock()))
             if current.outcome is Outcome.UNKNOWN:
                 return _Before(current, note=_UNKNOWN.format(number=current.number))
             try:
                 profile = await profile_of(tx, actor, current.profile_uuid)
             except NotFound:
-                return _Before(current, note="The profile that is on the phone is gone.")
+                return _Before(current, note="The profile that is on the phone was deleted.")
             revision = await tx.revisions.find(profile.uuid, current.revision)
             cnf_xml = await tx.revisions.cnf_xml(revision.uuid) if revision else None
-        note = None if cnf_xml else "The profile that is on the phone is gone."
+        note = None if cnf_xml else "The profile that is on the phone was deleted."
         return _Before(current, cnf_xml, note)
 
 

@@ -21,7 +21,7 @@ Ringtone = Annotated[
 
 
 class CompanyContact(Struct, frozen=True):
-    """Somebody whom everybody in the company may call."""
+    """A contact of the company, visible to all accounts."""
 
     uuid: Uuid
     name: Annotated[str, schema(examples=["Ada Lovelace"])]
@@ -39,7 +39,7 @@ class CompanyContact(Struct, frozen=True):
 
 
 class NewCompanyContact(Command, frozen=True, kw_only=True):
-    """A contact for everybody; only its name is needed."""
+    """A company contact to be created; only its name is required."""
 
     name: Name
     work: Number | None = None
@@ -54,7 +54,7 @@ class NewCompanyContact(Command, frozen=True, kw_only=True):
 
 
 class CompanyContactPatch(Command, frozen=True, kw_only=True):
-    """Changes to a contact of the company."""
+    """Changes to a company contact."""
 
     name: Name | UnsetType = UNSET
     work: Number | UnsetType | None = UNSET
@@ -69,7 +69,7 @@ class CompanyContactPatch(Command, frozen=True, kw_only=True):
 
 
 class PersonalContact(Struct, frozen=True):
-    """Somebody in a user's own directory."""
+    """A contact in a user's personal directory."""
 
     uuid: Uuid
     user_uuid: Uuid
@@ -83,7 +83,7 @@ class PersonalContact(Struct, frozen=True):
 
 
 class NewPersonalContact(Command, frozen=True, kw_only=True):
-    """A contact of one user's own; only its name is needed."""
+    """A personal contact to be created; only its name is required."""
 
     name: Name
     work: Number | None = None
@@ -94,8 +94,8 @@ class NewPersonalContact(Command, frozen=True, kw_only=True):
 
 
 class PersonalContactPatch(Command, frozen=True, kw_only=True):
-    """Changes to a contact of one user's own. It stays with its user: a ``user_uuid`` here must
-    be the stored one."""
+    """Changes to a personal contact. Its owner never changes: a ``user_uuid`` here must equal the
+    stored one."""
 
     user_uuid: (
         Annotated[Uuid, schema(description="Must agree with the owner of the contact")] | UnsetType

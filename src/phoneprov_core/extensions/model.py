@@ -30,7 +30,7 @@ def _type(value: str) -> str:
 
 
 def _password(value: str) -> str:
-    # Blanks alone are a poor password, and still one that an exchange may be set up with.
+    # A password of blanks is weak, but valid in Asterisk.
     if not value:
         raise ValueError("must not be empty")
     return values.text(value)
@@ -86,7 +86,7 @@ class Extension(Struct, frozen=True):
 
 
 class NewExtension(Command, frozen=True, kw_only=True):
-    """An extension to be recorded; no two have the same number."""
+    """An extension to be created; its number is unique."""
 
     type: ExtensionType
     extension: ExtensionNumber
@@ -104,9 +104,8 @@ class NewExtension(Command, frozen=True, kw_only=True):
 class ExtensionPatch(Command, frozen=True, kw_only=True):
     """Changes to an extension.
 
-    A password is never answered, it is null there. A null password here therefore leaves the
-    stored one alone, so that what was read can be sent back; no extension is without one. A
-    null passcode clears it.
+    Responses contain null in place of a password. A null password therefore keeps the stored one,
+    so that a record can be sent back as it was read. A null passcode clears it.
     """
 
     type: ExtensionType | UnsetType = UNSET

@@ -21,8 +21,8 @@ ConnectedPhone = Annotated[
 
 
 class Kem(Struct, frozen=True):
-    """A key expansion module. ``connected_phone`` is the MAC of its phone, which may not be
-    in the inventory yet."""
+    """A key expansion module. ``connected_phone`` is the MAC of its phone, which need not be in the
+    inventory."""
 
     uuid: Uuid
     model: Annotated[str, schema(examples=["CP-7916"])] | None
@@ -35,7 +35,7 @@ class Kem(Struct, frozen=True):
 
 
 class NewKem(Command, frozen=True, kw_only=True):
-    """A KEM to be recorded; nothing of it needs to be known."""
+    """A KEM to be created; every field is optional."""
 
     model: Model | None = None
     mac: MacAddress | None = None

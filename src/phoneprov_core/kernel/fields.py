@@ -1,7 +1,7 @@
 """The field types that commands and entities are written with.
 
-Each is a plain ``str`` or ``int`` to Python; the rule is checked when a command is made, and
-the rest describes the field to people and to the OpenAPI document.
+Each is a plain ``str`` or ``int`` in Python; the rule is checked when a command is created, and the
+metadata describes the field in the OpenAPI document.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from phoneprov_core.kernel.commands import Check
 
 
 def schema(**keywords: Any) -> Meta:
-    """JSON schema keywords that describe, without being enforced twice."""
+    """JSON schema keywords for the description only; the rule of the field enforces them."""
     return Meta(extra_json_schema=keywords)
 
 
-# Control characters have no place in a line of text; the pattern says so to clients.
+# Control characters are not valid in a line of text; the pattern documents this.
 _LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 _LINE_NOT_BLANK = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
 

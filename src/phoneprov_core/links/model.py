@@ -1,4 +1,4 @@
-"""Links between users and extensions, and what is told of both ends."""
+"""Links between users and extensions, and their views."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NameOfExtension = Annotated[str, schema(description="The name of the extension")
 
 
 class Link(Struct, frozen=True):
-    """A user has an extension; both may have many."""
+    """A link: a user has an extension. Both may have many links."""
 
     uuid: Uuid
     user_uuid: Uuid
@@ -24,7 +24,7 @@ class Link(Struct, frozen=True):
 
 
 class FullLink(Struct, frozen=True):
-    """A link, and who and what it links."""
+    """A link with its user and its extension."""
 
     uuid: Uuid
     user_uuid: Uuid
@@ -39,7 +39,7 @@ class FullLink(Struct, frozen=True):
 
 
 class LinkedExtension(Struct, frozen=True):
-    """A link, and the extension that the user has by it."""
+    """A link with its extension."""
 
     uuid: Uuid
     user_uuid: Uuid
@@ -51,7 +51,7 @@ class LinkedExtension(Struct, frozen=True):
 
 
 class LinkedUser(Struct, frozen=True):
-    """A link, and the user who has the extension by it."""
+    """A link with its user."""
 
     uuid: Uuid
     user_uuid: Uuid
@@ -63,7 +63,7 @@ class LinkedUser(Struct, frozen=True):
 
 
 class NewLink(Command, frozen=True, kw_only=True):
-    """A user and the extension to be linked to them."""
+    """A link to be created."""
 
     user_uuid: Uuid
     extension_uuid: Uuid

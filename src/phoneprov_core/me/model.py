@@ -1,4 +1,4 @@
-"""The caller's own view of themselves."""
+"""The caller's own account, and phones with their details."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ class OwnPermission(Struct, frozen=True):
 
 
 class MeProfile(User, frozen=True):
-    """The caller's account with its permission and its PIN; each null when there is none."""
+    """The caller's account with its permission and its PIN; each null if there is none."""
 
     permission: OwnPermission | None
     vendor_user: VendorUser | None
 
 
 class EnrichedPhone(Struct, frozen=True):
-    """A phone with what hangs on it: its vendor flag, null when there is none, and its
-    KEMs, oldest first."""
+    """A phone with its vendor flag (null if there is none) and its KEMs, oldest first."""
 
     mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
     brand: str | None
@@ -52,7 +51,7 @@ class EnrichedPhone(Struct, frozen=True):
 
 
 def enriched(phone: Phone, vendor: VendorPhone | None, kems: tuple[Kem, ...]) -> EnrichedPhone:
-    """The phone with its flag, if there is one, and its KEMs."""
+    """The phone with its flag, if any, and its KEMs."""
     return EnrichedPhone(
         mac=phone.mac,
         brand=phone.brand,

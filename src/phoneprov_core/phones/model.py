@@ -49,7 +49,7 @@ class Phone(Struct, frozen=True):
 
 
 class NewPhone(Command, frozen=True, kw_only=True):
-    """A phone to be recorded; only its MAC is needed."""
+    """A phone to be created; only its MAC is required."""
 
     mac: MacAddress
     brand: OptionalLine | None = None
@@ -82,7 +82,7 @@ class PhonePatch(Command, frozen=True, kw_only=True):
 
 
 def family_text(software_type: str | None) -> str:
-    """A software type, which is free text, as families are compared: without blanks around it
+    """A software type, which is free text, in the form for comparisons: without surrounding blanks
     and in upper case; empty if it is not recorded."""
     return (software_type or "").strip().upper()
 
@@ -101,10 +101,11 @@ _MODEL = re.compile(r"(?:cisco\s+)?(?:cp-)?(.+?)g?", re.DOTALL)
 
 
 def bare_model(model: str) -> str:
-    """A model without its trimmings, in lower case: ``CP-7945G`` and ``Cisco 7945`` are ``7945``.
+    """The bare form of a model, in lower case: ``CP-7945G`` and ``Cisco 7945`` are ``7945``.
 
     Drops a leading ``Cisco``, a leading ``CP-`` and one trailing ``G``. Two models are the
     same when their bare forms are equal.
+
     """
     match = _MODEL.fullmatch(model.strip().casefold())
     return match[1] if match else ""

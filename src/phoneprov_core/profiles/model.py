@@ -37,7 +37,7 @@ Models = Annotated[
 
 
 class ProfileRecord(Struct, frozen=True):
-    """A profile as it is stored: its configuration is that of its newest revision."""
+    """A profile as it is stored, without configuration: that is in its newest revision."""
 
     uuid: Uuid
     user_uuid: Uuid
@@ -49,8 +49,8 @@ class ProfileRecord(Struct, frozen=True):
     updated_at: Timestamp
 
     def objection_to(self, phone: Phone) -> str | None:
-        """Why this profile does not fit a phone, or None. What is not recorded of the phone
-        does not count."""
+        """The reason why this profile is not compatible with a phone, or None. Missing data of the
+        phone count as compatible."""
         if self.compatible_models and phone.model:
             models = {bare_model(model) for model in self.compatible_models}
             if bare_model(phone.model) not in models:
@@ -63,7 +63,7 @@ class ProfileRecord(Struct, frozen=True):
 
 
 class Profile(Struct, frozen=True):
-    """A profile with the whole configuration that a desk phone is given."""
+    """A profile with its complete configuration."""
 
     uuid: Uuid
     user_uuid: Uuid
@@ -95,7 +95,7 @@ Sha256 = Annotated[
 
 
 class Revision(Struct, frozen=True):
-    """What a profile's configuration was from one save to the next. It never changes."""
+    """The configuration of a profile from one save to the next. It never changes."""
 
     uuid: Uuid
     profile_uuid: Uuid
@@ -107,7 +107,7 @@ class Revision(Struct, frozen=True):
 
 
 class NewProfile(Command, frozen=True, kw_only=True):
-    """A profile to be kept for a user."""
+    """A profile to be created for a user."""
 
     user_uuid: Uuid
     name: Line
@@ -135,15 +135,15 @@ class ProfilePatch(Command, frozen=True, kw_only=True):
 
 
 class SwitchRequest(Command, frozen=True, kw_only=True):
-    """Which profile goes onto which phone."""
+    """A request to deploy a profile to a phone."""
 
     profile_uuid: Uuid
     mac: MacAddress
 
 
 class Switched(Struct, frozen=True):
-    """What a switch came to: the profile's name, the phone, and ``ok`` or what kept the
-    phone from being restarted."""
+    """The result of a switch: the profile's name, the phone, and ``ok`` or the reason why the phone
+    was not restarted."""
 
     profile: Annotated[str, schema(description="The profile's name")]
     mac: str

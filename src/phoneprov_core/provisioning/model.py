@@ -1,4 +1,4 @@
-"""Requests of phones for files, and phones that ask without being in the inventory."""
+"""Requests of phones for files, and discovered phones that are not in the inventory."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Fetch(Struct, frozen=True):
 
 
 class DiscoveredPhone(Struct, frozen=True):
-    """A phone that asked for its files and is not in the inventory."""
+    """A phone that requested its files and is not in the inventory."""
 
     mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
     client_ip: Annotated[str, schema(description="Address of the latest request")]

@@ -1,4 +1,4 @@
-"""User accounts. A user's password is no part of it: it lives apart, as a hash."""
+"""User accounts. The password of a user is stored separately, as a hash."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ Password = Annotated[
 
 
 class User(Struct, frozen=True):
-    """An account. ``last_uuid`` is the account that last changed it, ``created_by`` the one
-    that created it, None when it registered itself."""
+    """An account. ``last_uuid`` is the account that last changed it, ``created_by`` the one that
+    created it, None if the user registered it."""
 
     uuid: Uuid
     first_name: str
@@ -66,7 +66,7 @@ class User(Struct, frozen=True):
 
 
 class Registration(Command, frozen=True, kw_only=True):
-    """An account that somebody asks for themselves."""
+    """An account that a person registers for themselves."""
 
     first_name: FirstName
     last_name: LastName
@@ -108,16 +108,15 @@ class UserPatch(Command, frozen=True, kw_only=True):
         return redacted(self, "password")
 
 
-# No character is more than four when its accents are typed one by one.
+# A character has at most four code points in decomposed form.
 _LONGEST_TYPED = 4 * 255
 
 
 def folded(name: str) -> str:
-    """What makes usernames and e-mail addresses the same in spite of their case, and of how
-    their accents are typed: Unicode's canonical caseless matching (D145).
+    """The form in which usernames and e-mail addresses are compared: Unicode's canonical caseless
+    matching (D145).
 
-    A name that is too long to be anybody's, however it is typed, is answered as it is: to
-    normalise it could take minutes.
+    A name that is too long to be valid is returned unchanged: normalising it could take minutes.
     """
     if len(name) > _LONGEST_TYPED:
         return name
@@ -126,5 +125,5 @@ def folded(name: str) -> str:
 
 def account_key(username: str) -> str:
     """The key that guesses at a name are counted under. It is a digest, and unknown names count
-    like known ones: people type passwords into the wrong field."""
+    like known ones: users enter passwords into the wrong field."""
     return hashlib.sha256(folded(username).encode("utf-8", "surrogatepass")).hexdigest()

@@ -17,8 +17,7 @@ Type = Annotated[
 
 
 class VendorService(Struct, frozen=True):
-    """A service by its name and address. The address is for phones: it is never fetched
-    from here."""
+    """A service: name and URL. Phones open the URL; this service never requests it."""
 
     uuid: Uuid
     name: Annotated[str, schema(examples=["Company directory"])] | None
@@ -29,7 +28,7 @@ class VendorService(Struct, frozen=True):
 
 
 class NewVendorService(Command, frozen=True, kw_only=True):
-    """A service to be defined; nothing of it is needed at once."""
+    """A service to be created; every field is optional."""
 
     name: Name | None = None
     url: Url | None = None

@@ -1,5 +1,5 @@
-"""PINs. A PIN is kept, and answered, only as a hash made with a secret key: whoever reads
-the hash cannot search the few possible PINs for it."""
+"""PINs. Only a hash with a secret key is stored and returned: without the key, the few possible
+PINs cannot be tried."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ async def test_a_phone_that_was_not_restarted_is_not_done(
 
     phone = (await phones_of(office, root, batch))[0]
     assert phone.state is PhoneState.FAILED
-    assert phone.message == f"The file is in place, but was not read: {NO.message}"
+    assert phone.message == f"The file is in place, but the phone was not restarted: {NO.message}"
     assert phone.deployment_uuid is not None
 
 

@@ -35,10 +35,10 @@ _POSITION = (user_extensions.c.created_at, user_extensions.c.uuid)
 
 
 class _Joined(Generic[E]):
-    """The statements that read links with one kind of view on their ends, built once.
+    """The statements that read links with one view of their ends, built once.
 
-    What a view does not tell is not joined. ``owner`` is the column of the link that says
-    whose it is.
+    Only the tables that the view needs are joined. ``owner`` is the column of the link with its
+    owner.
     """
 
     def __init__(self, view: Callable[..., E], *, owner: str) -> None:

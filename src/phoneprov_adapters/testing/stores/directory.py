@@ -1,4 +1,4 @@
-"""What is asked of contacts beyond ``Store``: they belong to a user, and go with them."""
+"""The contract of contacts beyond ``Store``: owners, and deletion with the owner."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ADAS = [CONTACTS[0], *CONTACTS[2:]]
 
 @pytest.mark.asyncio
 class DirectoryContract:
-    """What is asked of contacts beyond ``Store``: they belong to a user, and go with them."""
+    """The contract of contacts beyond ``Store``: owners, and deletion with the owner."""
 
     @pytest_asyncio.fixture(autouse=True)
     async def contacts(self, database: Database) -> Sequence[PersonalContact]:

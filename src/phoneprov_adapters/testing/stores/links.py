@@ -1,4 +1,4 @@
-"""The contract of ``Links``: who has which extension, told with either end or both."""
+"""The contract of ``Links``: links with either end or both."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _told_of(view: type[Any], link: Link) -> Any:
 
 @pytest.mark.asyncio
 class LinksContract:
-    """The contract of ``Links``: who has which extension, told with either end or both."""
+    """The contract of ``Links``: links with either end or both."""
 
     @pytest_asyncio.fixture(autouse=True)
     async def ends(self, database: Database) -> None:

@@ -117,7 +117,7 @@ class RowsContract:
 
     @pytest_asyncio.fixture
     async def owned(self, database: Database) -> Sequence[Any]:
-        """Four profiles, oldest first; the second is another's."""
+        """Four profiles, oldest first; the second belongs to another user."""
         records = [
             a_profile(3, OWNER, created_at=moment(1)),
             a_profile(1, OTHER_OWNER, created_at=moment(2)),
@@ -137,7 +137,7 @@ class RowsContract:
         assert await _rows(database, PROFILES, 1000, owner=OWNER) == own
         assert await _rows(database, PROFILES, 1, owner=OWNER, after=own[0]) == own[1:2]
         assert await _rows(database, PROFILES, 1000, owner=OWNER, offset=2) == own[2:]
-        # A record to begin behind may be another's.
+        # The record to start after may belong to another user.
         assert await _rows(database, PROFILES, 1000, owner=OWNER, after=owned[1]) == own[1:]
         assert await _rows(database, PROFILES, 1000, owner=OTHER_OWNER) == [owned[1]]
         assert await _rows(database, PROFILES, 1000, owner=NOBODY) == []

@@ -1,4 +1,4 @@
-"""What stores hold to between records: unique values and references."""
+"""The contract of rules between records: unique values and references."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ UNIQUE = [
 
 @pytest.mark.asyncio
 class RulesContract:
-    """What stores hold to between records: unique values and references."""
+    """The contract of rules between records: unique values and references."""
 
     @pytest.mark.parametrize(("kind_", "first", "second", "field"), UNIQUE)
     async def test_a_unique_value_is_added_once_and_its_field_is_named(

@@ -77,7 +77,7 @@ class SessionsContract:
         async with database.write() as tx:
             await tx.sessions.start(a_session(13, ADA, created_at=5000, expires_at=6000))
 
-            # Asked at a moment when each of them was alive.
+            # A time at which each of them was active.
             assert await tx.sessions.principal(ONE, 2000) is None
             assert await tx.sessions.principal(TWO, 2000) == Principal(BOB, None, "ada-2")
             assert await tx.sessions.principal(THREE, 2000) == Principal(ADA, None, "ada-1")
@@ -89,7 +89,7 @@ class SessionsContract:
         assert await _principal(database, ONE) == Principal(ADA, None, "ada-1")
         assert await _principal(database, TWO) == Principal(ADA, None, "ada-1")
 
-    # The account behind a session
+    # The account of a session
     async def test_a_session_expires(self, database: Database) -> None:
         assert await _principal(database, ONE, 4999) == Principal(ADA, None, "ada-1")
         assert await _principal(database, ONE, 5000) is None
@@ -125,7 +125,7 @@ class SessionsContract:
         outcomes = await asyncio.gather(*(_exchange(database, "t1", f"n{i}") for i in range(20)))
 
         assert outcomes.count(Exchange.DONE) == 1
-        # The first of the others ended the session for good.
+        # The first of the others ended the session.
         assert outcomes.count(Exchange.REUSED) == 1
         assert outcomes.count(Exchange.NO_SESSION) == 18
         assert await _principal(database, ONE) is None
