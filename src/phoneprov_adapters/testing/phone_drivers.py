@@ -91,7 +91,7 @@ class PhoneDriverContract:
 
     async def test_nobody_there_is_refused(self, rig: PhoneDriverRig) -> None:
         if rig.vanish is None:
-            pytest.skip("the rig has nobody who could vanish")
+            pytest.skip("the rig cannot make the phone vanish")
         await rig.vanish()
 
         with pytest.raises(Refused) as caught:
