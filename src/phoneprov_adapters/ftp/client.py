@@ -1,17 +1,18 @@
 """aioftp's client with five changes, each of which a change upstream could make unnecessary.
 
 1. TLS on the data connection starts as soon as the command is sent, while the reply is awaited.
-aioftp 0.28 finishes that handshake before it sends STOR or RETR; vsftpd, ProFTPD and Pure-FTPd
-begin it only after they have answered 150 (RFC 4217, section 12), so that both sides wait without
-end. ftp-srv answers 150 only after the handshake. Starting both at once works with all of them.
-Needed until aioftp's issues 37 and 186 are closed. 2. Data connections go to the control
-connection's peer, whatever address a 227 reply names and however many addresses a host name has.
-Needed until ``get_passive_connection`` uses the peer instead of the name it was given. 3. EPSV that
-is refused with any 5xx reply is followed by PASV: vsftpd answers 550 to a command of
-``cmds_denied``, others 522 or 530; aioftp accepts 50x only. TYPE is sent once a session. 4. Replies
-are bounded, decoded leniently (a greeting in Latin-1 is not an error) and never logged; a reply
-that the end of the connection cuts off does not count. 5. Nothing is sent on a connection that is
-closed: uvloop raises RuntimeError for it.
+   aioftp 0.28 finishes that handshake before it sends STOR or RETR; vsftpd, ProFTPD and
+   Pure-FTPd begin it only after they have answered 150 (RFC 4217, section 12), so that both
+   sides wait without end. ftp-srv answers 150 only after the handshake. Starting both at once works
+   with all of them. Needed until aioftp's issues 37 and 186 are closed.
+2. Data connections go to the control connection's peer, not to the address of a 227 reply
+   or to another address of the host name. Needed until ``get_passive_connection`` uses
+   the peer instead of the name it was given.
+3. EPSV that is refused with any 5xx reply is followed by PASV: vsftpd answers 550 to a command
+   of ``cmds_denied``, others 522 or 530; aioftp accepts 50x only. TYPE is sent once a session.
+4. Replies are bounded, decoded leniently (a greeting in Latin-1 is not an error) and never
+   logged; a reply that the end of the connection cuts off does not count.
+5. Nothing is sent on a connection that is closed: uvloop raises RuntimeError for it.
 """
 
 from __future__ import annotations

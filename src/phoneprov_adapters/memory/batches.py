@@ -90,8 +90,8 @@ class MemoryBatchPhones(BatchPhones):
         owner: str | None = None,
     ) -> list[BatchPhone]:
         assert owner is None, "the phones of a batch have no owner"
-        behind = self._matching(0 if after is None else after.position)
-        return list(islice(behind, offset, offset + limit))
+        start = self._matching(0 if after is None else after.position)
+        return list(islice(start, offset, offset + limit))
 
     async def page(self, limit: int, after: int) -> list[BatchPhone]:
         return list(islice(self._matching(after), limit))
@@ -141,9 +141,9 @@ class MemoryBatches(BatchStore):
     async def rows(
         self, limit: int, *, after: Batch | None = None, offset: int = 0, owner: str | None = None
     ) -> list[Batch]:
-        behind = None if after is None else (after.created_at, after.uuid)
+        start = None if after is None else (after.created_at, after.uuid)
         group = EVERY if owner is None else ("user_uuid", owner)
-        found = self._tables.of(BATCHES).group(group, behind)
+        found = self._tables.of(BATCHES).group(group, start)
         return [
             await self._counted(kept.batch) for kept in list(islice(found, offset, offset + limit))
         ]

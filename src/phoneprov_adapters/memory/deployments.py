@@ -79,8 +79,8 @@ class MemoryDeploymentRows(DeploymentRows):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[Deployment]:
-        behind = None if after is None else DEPLOYMENTS.position(after)
-        return self._matching(owner, behind)[offset : offset + limit]
+        start = None if after is None else DEPLOYMENTS.position(after)
+        return self._matching(owner, start)[offset : offset + limit]
 
     async def newest(
         self, limit: int, *, before: Deployment | None = None, owner: str | None = None

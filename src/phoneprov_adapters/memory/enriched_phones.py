@@ -34,8 +34,8 @@ class MemoryEnrichedPhones(EnrichedPhoneStore):
         owner: str | None = None,
     ) -> list[EnrichedPhone]:
         assert owner is None, "phones have no owner"
-        behind = None if after is None else (after.created_at, after.mac)
-        phones = self._tables.of(PHONES).group(EVERY, behind)
+        start = None if after is None else (after.created_at, after.mac)
+        phones = self._tables.of(PHONES).group(EVERY, start)
         return [self._enriched(phone) for phone in islice(phones, offset, offset + limit)]
 
     def _enriched(self, phone: Phone) -> EnrichedPhone:

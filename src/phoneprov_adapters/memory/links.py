@@ -85,10 +85,10 @@ class _MemoryLinkRows(LinkRows[E]):
         self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
     ) -> list[E]:
         group = EVERY if owner is None else (self._owner, owner)
-        behind = None
+        start = None
         if after is not None:
-            behind = (after.created_at, after.uuid)  # type: ignore[attr-defined]
-        links = self._tables.of(LINKS).group(group, behind)
+            start = (after.created_at, after.uuid)  # type: ignore[attr-defined]
+        links = self._tables.of(LINKS).group(group, start)
         return [self._viewed(link) for link in islice(links, offset, offset + limit)]
 
     def _viewed(self, link: Link) -> E:

@@ -48,9 +48,9 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
         for command in commands:
             execute_body(command.uri)
         async with self._turns[address]:
-            told = self.tells.get(address, DeviceInformation())
-            if mac is not None and isinstance(told, DeviceInformation):
-                require_phone(mac, told.mac)
+            information = self.tells.get(address, DeviceInformation())
+            if mac is not None and isinstance(information, DeviceInformation):
+                require_phone(mac, information.mac)
             for command in commands:
                 self.sent.setdefault(address, []).append(command.uri)
                 self._fail_if_planned()
@@ -58,10 +58,10 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
 
     async def read(self, phone_ip: str, seconds: float) -> DeviceInformation:  # noqa: ARG002
         await asyncio.sleep(0)
-        told = self.tells.get(self._networks.allowed(phone_ip), DeviceInformation())
-        if isinstance(told, PhoneprovError):
-            raise told
-        return told
+        information = self.tells.get(self._networks.allowed(phone_ip), DeviceInformation())
+        if isinstance(information, PhoneprovError):
+            raise information
+        return information
 
     def _fail_if_planned(self) -> None:
         if self._failure is None:

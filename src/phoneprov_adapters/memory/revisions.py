@@ -110,8 +110,8 @@ class MemoryRevisions(RevisionStore):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[Revision]:
-        behind = None if after is None else (after.number, after.uuid)
-        group = self._tables.of(REVISIONS).group(_group(owner), behind)
+        start = None if after is None else (after.number, after.uuid)
+        group = self._tables.of(REVISIONS).group(_group(owner), start)
         return [kept.revision for kept in islice(group, offset, offset + limit)]
 
 

@@ -45,8 +45,8 @@ class RealReachability(Reachability):
         if found.mac is None:
             return "A web server answers at the phone's address, but does not state its MAC."
         require_phone(phone.mac, found.mac)
-        told = [text for text in (found.model, found.load) if text]
-        return f"The phone answers{': ' if told else ''}{', '.join(told)}."
+        parts = [text for text in (found.model, found.load) if text]
+        return f"The phone answers{': ' if parts else ''}{', '.join(parts)}."
 
 
 async def timed(work: Awaitable[str]) -> Reach:

@@ -63,10 +63,10 @@ class _Asking(Watching):
         began = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(seconds):
-                while not (told := await self._look()):
+                while not (text := await self._look()):
                     passed = asyncio.get_running_loop().time() - began
                     await asyncio.sleep(AT_FIRST if passed < AT_FIRST_FOR else LATER)
-                return told
+                return text
         except TimeoutError:
             raise TimedOut(self._so_far(seconds)) from None
 

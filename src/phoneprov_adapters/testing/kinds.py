@@ -28,7 +28,7 @@ OWNER = identifier(900)
 OTHER_OWNER = identifier(901)
 """Users that own the records."""
 
-NOBODY = identifier(999)
+NO_USER = identifier(999)
 """No user."""
 
 
@@ -128,8 +128,8 @@ EXTENSIONS = Kind(
         "voicemail_passcode": "2468",
         "description": "changed\n\ttwice",
         "is_active": False,
-        "created_by": NOBODY,
-        "updated_by": NOBODY,
+        "created_by": NO_USER,
+        "updated_by": NO_USER,
     },
 )
 KINDS = [

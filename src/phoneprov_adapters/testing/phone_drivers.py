@@ -91,7 +91,7 @@ class PhoneDriverContract:
 
     async def test_phone_that_vanished_is_refused(self, rig: PhoneDriverRig) -> None:
         if rig.vanish is None:
-            pytest.skip("the phone of the rig cannot vanish")
+            pytest.skip("the rig cannot make the phone vanish")
         await rig.vanish()
 
         with pytest.raises(Refused) as caught:

@@ -211,8 +211,8 @@ class UploaderContract:
             with pytest.raises((Refused, TimedOut)) as caught:
                 await uploader.upload(an_upload(f"<device>{CANARY}</device>".encode()))
 
-            told = f"{caught.value.message} {caught.value!r}"
-            assert not [secret for secret in (CANARY, *rig.secrets) if secret in told]
+            text = f"{caught.value.message} {caught.value!r}"
+            assert not [secret for secret in (CANARY, *rig.secrets) if secret in text]
 
     async def test_whoever_reads_meanwhile_finds_a_whole_file(self, rig: UploaderRig) -> None:
         rig.write(NAME, OLD)

@@ -14,16 +14,24 @@ from msgspec import Struct
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.users.model import User
+from phoneprov_core.users.model import LoginName, User
 
-Token = Annotated[str, schema(description="A signed token (JWT)")]
+Token = Annotated[
+    str,
+    schema(
+        description="Signed token (JWT)",
+        examples=["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmVk"],
+    ),
+]
 
 
 class Credentials(Command, frozen=True, kw_only=True):
     """The username and password of a login."""
 
-    username: Annotated[str, schema(examples=["ada"])]
-    password: Annotated[str, schema(format="password", examples=["correct horse battery"])]
+    username: LoginName
+    password: Annotated[
+        str, schema(description="Password", format="password", examples=["correct horse battery"])
+    ]
 
     def __repr__(self) -> str:
         return redacted(self, "password")

@@ -87,7 +87,7 @@ class RunBatches:
             return await tx.batches.take(self._new_id(), self._hold_seconds)
 
     async def _run(self, hold: Hold) -> None:
-        """Work on a batch as a part of the request that started it, in whatever process."""
+        """Work on a batch as a part of the request that started it, in any process."""
         created = WantedEntries(
             action="batch.created", resource="batch", resource_id=hold.batch_uuid
         )

@@ -13,7 +13,17 @@ import msgspec
 from msgspec import Struct
 
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.fields import MacAddress, Uuid, schema
+from phoneprov_core.kernel.fields import (
+    CreatedAt,
+    DurationMs,
+    EndedAt,
+    MacAddress,
+    RecordUuid,
+    Size,
+    StoredMac,
+    Uuid,
+    schema,
+)
 from phoneprov_core.kernel.times import Timestamp
 from phoneprov_core.profiles.model import RevisionNumber, Sha256
 
@@ -62,57 +72,92 @@ class Confirmation(Enum):
 class Step(Struct, frozen=True):
     """One step: whether it succeeded, a message if any, and its duration in milliseconds."""
 
-    name: StepName
-    ok: bool
-    message: str | None
-    duration_ms: Annotated[int, schema(minimum=0)]
+    name: Annotated[StepName, schema(description="Step")]
+    ok: Annotated[bool, schema(description="Whether the step succeeded", examples=[True])]
+    message: Annotated[str, schema(description="Details of the step")] | None
+    duration_ms: DurationMs
 
 
 class Deployment(Struct, frozen=True):
     """One deployment of a revision of a profile to a phone."""
 
-    uuid: Uuid
-    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
+    uuid: RecordUuid
+    mac: StoredMac
     number: Annotated[
-        int, schema(description="Grows with each deployment of this phone", minimum=1)
+        int,
+        schema(
+            description="Number that grows with each deployment of the phone",
+            minimum=1,
+            examples=[3],
+        ),
     ]
-    action: Action
-    profile_uuid: Uuid
-    profile_name: str
+    action: Annotated[Action, schema(description="Requested action")]
+    profile_uuid: Annotated[Uuid, schema(description="UUID of the profile, which may be deleted")]
+    profile_name: Annotated[
+        str,
+        schema(description="Name of the profile at that time", examples=["Ada at the front desk"]),
+    ]
     revision: RevisionNumber
     sha256: Sha256 | None
-    size: Annotated[int, schema(description="In bytes", minimum=0)]
-    owner_uuid: Annotated[Uuid, schema(description="Whose profile it was")]
+    size: Size
+    owner_uuid: Annotated[Uuid, schema(description="UUID of the owner of the profile at that time")]
     user_uuid: Annotated[
-        Uuid, schema(description="Who asked for it; all zeros for the person at the machine")
+        Uuid, schema(description="Account that requested it; all zeros for the command line")
     ]
-    filename: str
+    filename: Annotated[
+        str,
+        schema(description="Name of the file on the server", examples=["SEP001BD4123456.cnf.xml"]),
+    ]
     place: (
         Annotated[
             str,
             schema(
                 description=(
-                    "Where the file is; null until it is there. With the outcome `unknown` only "
-                    "its name"
-                )
+                    "Server and path of the file; null until it is uploaded. If the "
+                    "outcome is `unknown`, the name only"
+                ),
+                examples=["provisioning.example.com:21/SEP001BD4123456.cnf.xml"],
             ),
         ]
         | None
     )
-    outcome: Outcome
-    failed_step: StepName | None
-    message: Annotated[str, schema(description="Why it failed")] | None
-    steps: tuple[Step, ...]
+    outcome: Annotated[
+        Outcome,
+        schema(
+            description=(
+                "`deployed`: the file is in place and was verified. `failed`: the old"
+                " file is in place, complete. `unknown`: the old or the new file is "
+                "in place. `interrupted`: the service ended during the deployment; "
+                "the file is complete"
+            )
+        ),
+    ]
+    failed_step: Annotated[StepName, schema(description="Step that failed")] | None
+    message: Annotated[str, schema(description="Reason of the failure")] | None
+    steps: Annotated[tuple[Step, ...], schema(description="Steps in the order in which they ran")]
     restart: (
-        Annotated[str, schema(description="`ok`, or what kept the phone from being restarted")]
+        Annotated[
+            str,
+            schema(
+                description="`ok`, or the reason why the phone was not restarted", examples=["ok"]
+            ),
+        ]
         | None
     )
-    confirmation: Confirmation
-    confirmation_message: Annotated[str, schema(description="What was seen")] | None
-    confirmation_by: Annotated[Timestamp, schema(description="Until when it is waited for")] | None
-    confirmation_at: Annotated[Timestamp, schema(description="When it was decided")] | None
-    created_at: Timestamp
-    ended_at: Timestamp | None
+    confirmation: Annotated[
+        Confirmation,
+        schema(
+            description=(
+                "Whether the phone registered again after the restart; `none` if this"
+                " is not watched"
+            )
+        ),
+    ]
+    confirmation_message: Annotated[str, schema(description="Observation")] | None
+    confirmation_by: Annotated[Timestamp, schema(description="Deadline of the confirmation")] | None
+    confirmation_at: Annotated[Timestamp, schema(description="Time of the confirmation")] | None
+    created_at: CreatedAt
+    ended_at: EndedAt | None
 
     def brought_other_than(self, other: Deployment) -> bool:
         """Whether the two deployed different configurations. If a hash is missing, different

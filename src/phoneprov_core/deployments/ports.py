@@ -8,7 +8,7 @@ from typing import Annotated, Protocol, TypeVar
 from msgspec import Struct
 
 from phoneprov_core.deployments.model import Deployment, Wanted
-from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.fields import DurationMs, schema
 from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.kernel.trail import Notes
@@ -202,9 +202,12 @@ class PhoneWatch(Protocol):
 class Reach(Struct, frozen=True):
     """Whether a server or phone can be reached, None if unknown; a message, and the duration."""
 
-    reachable: bool | None
-    message: Annotated[str, schema(description="What answered, or why there was no answer")]
-    duration_ms: Annotated[int, schema(minimum=0)]
+    reachable: Annotated[
+        bool | None,
+        schema(description="Whether the check succeeded; null if unknown", examples=[True]),
+    ]
+    message: Annotated[str, schema(description="Response, or reason why there was none")]
+    duration_ms: DurationMs
 
 
 class Reachability(Protocol):

@@ -16,33 +16,42 @@ from phoneprov_core.deployments.switch import order_of
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.fields import Size, StoredMac, schema
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.profiles.model import RevisionNumber, Sha256, SwitchRequest
+from phoneprov_core.profiles.model import ProfileName, RevisionNumber, Sha256, SwitchRequest
 from phoneprov_core.profiles.use_cases import profile_of
 
 
 class Preview(Struct, frozen=True):
     """The expected result of a switch, and what prevents it."""
 
-    profile: Annotated[str, schema(description="The profile's name")]
-    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
+    profile: ProfileName
+    mac: StoredMac
     revision: RevisionNumber
     sha256: Sha256
-    size: Annotated[int, schema(description="In bytes", minimum=0)]
-    filename: Annotated[str, schema(description="What the file would be called on the server")]
-    compatible: bool
-    objection: Annotated[str, schema(description="Why the switch would be refused")] | None
-    on_phone: (
-        Annotated[Deployment, schema(description="What is on the phone now, as far as is known")]
-        | None
-    )
+    size: Size
+    filename: Annotated[
+        str,
+        schema(
+            description="Name that the file would have on the server",
+            examples=["SEP001BD4123456.cnf.xml"],
+        ),
+    ]
+    compatible: Annotated[
+        bool, schema(description="Whether the profile fits the phone", examples=[True])
+    ]
+    objection: Annotated[str, schema(description="Reason why the switch would be refused")] | None
+    on_phone: Annotated[
+        Deployment | None,
+        schema(
+            description=(
+                "Deployment that is on the phone now; null if unknown or not visible to the caller"
+            )
+        ),
+    ]
     changed: (
-        Annotated[
-            bool, schema(description="Whether the file would differ; null when nobody can say")
-        ]
-        | None
+        Annotated[bool, schema(description="Whether the file would change; null if unknown")] | None
     )
     diff: (
         Annotated[
@@ -56,7 +65,7 @@ class Preview(Struct, frozen=True):
         ]
         | None
     )
-    diff_note: Annotated[str, schema(description="Why there is no diff")] | None
+    diff_note: Annotated[str, schema(description="Reason why there is no diff")] | None
     needs_reset: Annotated[
         tuple[str, ...],
         schema(
@@ -66,9 +75,11 @@ class Preview(Struct, frozen=True):
             )
         ),
     ]
-    server: Reach
-    phone: Reach
-    findings: tuple[Finding, ...]
+    server: Annotated[Reach, schema(description="Whether the login on the server succeeds")]
+    phone: Annotated[
+        Reach, schema(description="Whether the phone responds with its own MAC address")
+    ]
+    findings: Annotated[tuple[Finding, ...], schema(description="Findings in the configuration")]
 
 
 _UNKNOWN = (

@@ -26,9 +26,25 @@ class RollbackRequest(Command, frozen=True, kw_only=True):
     ``deployment_uuid`` the one of that deployment of the phone; with ``profile_uuid`` and
     ``revision`` that one."""
 
-    deployment_uuid: Uuid | UnsetType = UNSET
-    profile_uuid: Uuid | UnsetType = UNSET
-    revision: Annotated[int, schema(minimum=1, maximum=2**31 - 1)] | UnsetType = UNSET
+    deployment_uuid: (
+        Annotated[Uuid, schema(description="Restore the revision of this deployment of the phone")]
+        | UnsetType
+    ) = UNSET
+    profile_uuid: (
+        Annotated[Uuid, schema(description="Restore a revision of this profile")] | UnsetType
+    ) = UNSET
+    revision: (
+        Annotated[
+            int,
+            schema(
+                description="Number of a revision of that profile",
+                minimum=1,
+                maximum=2**31 - 1,
+                examples=[2],
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
 
     def __post_init__(self) -> None:
         settle(self)

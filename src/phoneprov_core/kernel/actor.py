@@ -11,10 +11,10 @@ SYSTEM = "00000000-0000-0000-0000-000000000000"
 
 
 class Actor(Struct, frozen=True):
-    """The account behind a request, as it stands at this moment.
+    """The account of a request, with its current level.
 
     ``level`` is the level of its permission assignment, None without one. ``ip`` is the
-    address the request came from, kept in records as ``created_ip`` and the like.
+    address the request came from, stored in records, for instance as ``created_ip``.
     ``session_uuid`` is None for a caller without a session, such as a script. ``username``
     is kept in audit entries; None where it is not known.
     """

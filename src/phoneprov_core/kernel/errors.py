@@ -6,9 +6,9 @@ exists only if a caller must distinguish it. The HTTP adapter maps kinds to stat
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 R = TypeVar("R")
 
@@ -16,8 +16,14 @@ R = TypeVar("R")
 class Problem(Struct, frozen=True):
     """One invalid field: its name as the caller sent it, and a message."""
 
-    field: str
-    message: str
+    field: Annotated[str, Meta(description="Name of the field, as it was sent", examples=["mac"])]
+    message: Annotated[
+        str,
+        Meta(
+            description="Rule that the field breaks; reads on from its name",
+            examples=["is required"],
+        ),
+    ]
 
 
 class PhoneprovError(Exception):

@@ -84,12 +84,12 @@ def selected(rows: SearchedRows[E], wanted: Struct | None) -> Rows[E]:
 class ReadAndWrite(Protocol[T_co]):
     """How a use case reaches the stores it needs.
 
-    ``read`` opens them for looking: each query sees what is committed when it is run.
-    ``write`` opens one transaction: it is committed when the block ends well and rolled back
-    when it raises, whole in both cases; when the block was left, it is durable. Writers that
-    touch the same record wait for each other. Each change is recorded in the audit trail, in
-    the same transaction, as done ``by`` this actor. Raises ``Unavailable`` when the database
-    is away or full. Never hold either across the network.
+    ``read`` opens them for reading: each query sees the data committed at its start.
+    ``write`` opens one transaction: it is committed completely when the block ends and rolled
+    back completely when the block raises; after the block it is durable. Writers of the same
+    record wait for each other. Each change is recorded in the audit trail, in the same
+    transaction, as done ``by`` this actor. Raises ``Unavailable`` if the database cannot be
+    reached or is full. Never keep either open during a network call.
     """
 
     def read(self) -> AbstractAsyncContextManager[T_co]:

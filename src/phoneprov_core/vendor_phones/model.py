@@ -7,16 +7,16 @@ from typing import Annotated
 from msgspec import Struct
 
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.fields import StoredMac, schema
 from phoneprov_core.kernel.times import Timestamp
 
-Vendor = Annotated[bool, schema(description="Whether it is a vendor phone")]
+Vendor = Annotated[bool, schema(description="Whether the phone is a vendor phone")]
 
 
 class VendorPhone(Struct, frozen=True):
     """The vendor flag of a phone, which need not be in the inventory."""
 
-    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
+    mac: StoredMac
     vendor: Vendor
 
 

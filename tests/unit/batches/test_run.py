@@ -270,7 +270,7 @@ async def test_a_phone_that_is_deleted_meanwhile_fails(
     batch = await ended(office, root, batch)
 
     assert batch.phones == Counts(done=11, failed=1, total=12)
-    assert "not in the inventory" in str((await phones_of(office, root, batch))[1].message)
+    assert "no longer in the inventory" in str((await phones_of(office, root, batch))[1].message)
 
 
 async def test_several_batches_are_worked_on_side_by_side(

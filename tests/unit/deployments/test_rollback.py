@@ -142,7 +142,7 @@ async def test_there_is_no_such_phone(
 @pytest.mark.parametrize(
     ("request_", "words"),
     [
-        (RollbackRequest(deployment_uuid=NOWHERE), "deployment of this phone"),
+        (RollbackRequest(deployment_uuid=NOWHERE), "no such deployment"),
         (RollbackRequest(profile_uuid=NOWHERE, revision=1), "profile"),
     ],
 )
@@ -177,7 +177,7 @@ async def test_a_profile_that_is_gone_cannot_be_put_back(
     await switch(office, ada, await office.profiles.create(ada, new))
     await office.profiles.delete(ada, profile.uuid)
 
-    with pytest.raises(NotFound, match="gone"):
+    with pytest.raises(NotFound, match="was deleted"):
         await office.rollback(ada, MAC)
 
 

@@ -50,7 +50,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
     rolls back its transaction. The next request opens a new one, so that the service recovers when
     the database is available again.
 
-    Behind a pgbouncer in transaction mode (option ``pgbouncer=true``) the deadlines are sent with
+    With a pgbouncer in transaction mode (option ``pgbouncer=true``) the deadlines are sent with
     each writing transaction; reads have the client's deadline only, unless the database user has a
     ``statement_timeout``.
     """

@@ -44,8 +44,8 @@ class _Joined(Generic[E]):
     def __init__(self, view: Callable[..., E], *, owner: str) -> None:
         self.view = view
         fields: tuple[str, ...] = view.__struct_fields__  # type: ignore[attr-defined]
-        told: dict[str, ColumnElement[Any]] = {**_OF_LINK, **_OF_USER, **_OF_EXTENSION}
-        read = select(*[told[name] for name in fields]).select_from(user_extensions)
+        columns: dict[str, ColumnElement[Any]] = {**_OF_LINK, **_OF_USER, **_OF_EXTENSION}
+        read = select(*[columns[name] for name in fields]).select_from(user_extensions)
         if _OF_USER.keys() & set(fields):
             read = read.join(users, users.c.uuid == user_extensions.c.user_uuid)
         if _OF_EXTENSION.keys() & set(fields):

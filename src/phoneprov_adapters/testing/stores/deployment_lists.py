@@ -20,8 +20,8 @@ ADA, BOB, ROOT = identifier(901), identifier(902), identifier(900)
 
 def _placed(number: int, mac: str = ONE, hash_: str = "0", **changes: Any) -> Deployment:
     """A deployment whose file is in place."""
-    told = {"place": "somewhere", "outcome": Outcome.DEPLOYED, "sha256": hash_ * 64, **changes}
-    return a_deployment(number, mac, **told)
+    defaults = {"place": "somewhere", "outcome": Outcome.DEPLOYED, "sha256": hash_ * 64, **changes}
+    return a_deployment(number, mac, **defaults)
 
 
 async def _record(database: Database, *deployments: Deployment) -> None:

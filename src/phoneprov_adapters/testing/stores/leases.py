@@ -84,7 +84,7 @@ class LeasesContract:
         began = time.monotonic()
         assert await _take(database, seconds=1) is not None
 
-        while await _take(database, holder=YOU) is None:  # noqa: ASYNC110 - nobody tells
+        while await _take(database, holder=YOU) is None:  # noqa: ASYNC110 - a database has no event
             await asyncio.sleep(0.02)
 
         # Clocks of databases may be as coarse as a few milliseconds.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phoneprov_adapters.testing.kinds import NOBODY, OTHER_OWNER, OWNER, PROFILES, Kind, add
+from phoneprov_adapters.testing.kinds import NO_USER, OTHER_OWNER, OWNER, PROFILES, Kind, add
 from phoneprov_adapters.testing.records import a_profile, moment
 from phoneprov_core.stores import Database
 
@@ -140,9 +140,9 @@ class RowsContract:
         # The record to start after may belong to another user.
         assert await _rows(database, PROFILES, 1000, owner=OWNER, after=owned[1]) == own[1:]
         assert await _rows(database, PROFILES, 1000, owner=OTHER_OWNER) == [owned[1]]
-        assert await _rows(database, PROFILES, 1000, owner=NOBODY) == []
+        assert await _rows(database, PROFILES, 1000, owner=NO_USER) == []
         async with database.read() as tx:
-            counted = [await tx.profiles.count(owner) for owner in (OWNER, OTHER_OWNER, NOBODY)]
+            counted = [await tx.profiles.count(owner) for owner in (OWNER, OTHER_OWNER, NO_USER)]
         assert counted == [3, 1, 0]
 
     async def test_a_record_given_to_another_changes_lists(

@@ -8,7 +8,7 @@ import pytest
 
 from phoneprov_adapters.testing.kinds import (
     EXTENSIONS,
-    NOBODY,
+    NO_USER,
     OWNER,
     PERMISSIONS,
     PHONES,
@@ -108,7 +108,7 @@ class RulesContract:
 
         with pytest.raises(NotFound):
             async with database.write() as tx:
-                await getattr(tx.profiles, method)(a_profile(1, NOBODY))
+                await getattr(tx.profiles, method)(a_profile(1, NO_USER))
 
         assert await find(database, PROFILES, a_profile(1, OWNER)) == (
             a_profile(1, OWNER) if method == "put" else None

@@ -65,7 +65,7 @@ steps = st.one_of(
     _step("add_user", users),
     _step("put_user", users),
     _step("remove_user", ids),
-    _step("by_username", st.sampled_from(["Ada", "BOB", "strasse", "nobody"])),
+    _step("by_username", st.sampled_from(["Ada", "BOB", "strasse", "unknown"])),
     _step("add_permission", permissions),
     _step("remove_permission", ids),
     _step("assign", ids, ids),

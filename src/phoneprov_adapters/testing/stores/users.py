@@ -127,7 +127,7 @@ class UsersContract:
             assert await tx.users.with_password("ADA-1") == (a_user(1), "hash")
             assert await tx.users.with_password("ada-2") == (a_user(2), "bob's")
             assert await tx.users.with_password("ada-3") is None
-            assert await tx.users.with_password("nobody") is None
+            assert await tx.users.with_password("unknown") is None
 
     async def test_when_and_where_an_account_was_logged_in_to_is_noted(
         self, database: Database
