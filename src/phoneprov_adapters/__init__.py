@@ -1,8 +1,8 @@
-"""The adapters behind the core's ports: databases, servers, phones, secrets, and the wiring.
+"""Adapters of the core's ports: databases, servers, phones, secrets, and their composition.
 
-The names in ``__all__`` are what others build on: ways to open the whole service without HTTP
+``__all__`` is the public interface: functions that open the whole service without HTTP
 (``open_phoneprov``, ``open_in_memory``, ``blocking``), its settings, and the adapters. A name is
-loaded when it is first asked for, so that nobody pays for an adapter they do not use.
+imported when it is first used, so that unused adapters cost nothing.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """The core of phoneprov: entities, rules and use cases, free of IO.
 
-It imports the standard library and msgspec, nothing else; everything it needs from the
-world comes in through the ports that stand beside the features.
+It imports the standard library and msgspec, nothing else; all IO goes through the ports that each
+feature declares.
 
-The names in ``__all__`` are what others build on: the use cases, what goes into them and comes
-out of them, the errors, and the ports that an adapter answers. A store's port stands beside its
-feature (``phoneprov_core.users.ports``). A name is loaded when it is first asked for.
+``__all__`` is the public interface: use cases, their commands and results, errors, and the ports
+that adapters implement. The port of a store is in the package of its feature
+(``phoneprov_core.users.ports``). A name is imported when it is first used.
 """
 
 from __future__ import annotations

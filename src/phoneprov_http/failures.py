@@ -124,7 +124,7 @@ CODES = {
     "unavailable": Code("try again later.", "The database is not open."),
     "disk_full": Code(
         "the disk of the database is full.",
-        "The database has no room left; nothing was changed.",
+        "The database is full; nothing was changed.",
     ),
     "wrong_key": Code(
         "the key of a stored secret is not set.",
@@ -160,10 +160,10 @@ CODES = {
     ),
     "phone_busy": Code(
         "another switch of the phone is running.",
-        "Another switch of this phone is under way; try again when it is done.",
+        "Another switch of this phone is running; try again when it has ended.",
     ),
     "no_phones": Code(
-        "the filters select no active phone.", "No active phone agrees with the filters."
+        "the filters select no active phone.", "No active phone matches the filters."
     ),
     "no_address": Code(
         "the phone has no address, and no FTP server is set.",

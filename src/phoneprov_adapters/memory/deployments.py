@@ -30,7 +30,8 @@ Millis = Callable[[], int]
 
 
 class Lease(Struct, frozen=True):
-    """Who holds a phone, and until when. One given back stays, so that its fence grows on."""
+    """The holder of a phone and the end of the lease. A released lease is kept, so that its fence
+    continues to grow."""
 
     mac: str
     holder: str
@@ -39,7 +40,7 @@ class Lease(Struct, frozen=True):
 
 
 class ServiceSession(Struct, frozen=True):
-    """The user that a phone's services act for."""
+    """The user whose services a phone shows."""
 
     mac: str
     user_uuid: str
@@ -61,7 +62,7 @@ SERVICE_SESSIONS: Kind[ServiceSession] = Kind(
 
 
 class MemoryDeploymentRows(DeploymentRows):
-    """Those that agree with what is wanted."""
+    """The deployments that match the filter."""
 
     def __init__(self, tables: Tables, wanted: Wanted) -> None:
         self._tables = tables
@@ -78,8 +79,8 @@ class MemoryDeploymentRows(DeploymentRows):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[Deployment]:
-        behind = None if after is None else DEPLOYMENTS.position(after)
-        return self._matching(owner, behind)[offset : offset + limit]
+        start = None if after is None else DEPLOYMENTS.position(after)
+        return self._matching(owner, start)[offset : offset + limit]
 
     async def newest(
         self, limit: int, *, before: Deployment | None = None, owner: str | None = None
@@ -104,7 +105,7 @@ class MemoryDeploymentRows(DeploymentRows):
 
 
 def current_on(tables: Tables, mac: str) -> Deployment | None:
-    """What is on a phone."""
+    """The current deployments of a phone."""
     placed = [one for one in tables.of(DEPLOYMENTS).group(("mac", mac)) if one.place is not None]
     return max(placed, key=lambda one: one.number, default=None)
 
@@ -187,7 +188,7 @@ class MemoryLeases(LeaseStore):
 
 
 class MemoryServiceSessions(ServiceSessionStore):
-    """Service sessions, one a phone."""
+    """Service sessions, by phone."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

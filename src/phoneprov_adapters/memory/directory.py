@@ -23,6 +23,6 @@ class MemoryCompanyContacts(MemorySearchedStore[CompanyContact]):
 
 
 class MemoryPersonalContacts(MemoryStore[PersonalContact]):
-    """Users' own contacts, by uuid."""
+    """Personal contacts, by uuid."""
 
     kind = PERSONAL_CONTACTS

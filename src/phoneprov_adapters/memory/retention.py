@@ -17,11 +17,11 @@ from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.retention.model import Kept, Moment, Piece, Place
 from phoneprov_core.retention.ports import RetentionStore
 
-_OTHERS = 3  # see the port
+_OTHERS = 3  # See the port.
 
 
 class MemoryRetention(RetentionStore):
-    """Old records, by their place in the order of their kind."""
+    """Old records, by their position in the order of their kind."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

@@ -18,7 +18,7 @@ VENDOR_USERS: Kind[VendorUser] = Kind(
 
 
 class MemoryVendorUsers(VendorUserStore):
-    """PINs, one a user."""
+    """PINs, by user."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

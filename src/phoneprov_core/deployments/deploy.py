@@ -1,9 +1,10 @@
-"""Putting one revision of a profile onto one phone, step by step, and keeping the record."""
+"""Deployment of one revision of a profile to one phone, step by step, with its record."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
@@ -28,7 +29,7 @@ from phoneprov_core.devices.ports import (
     Uploaded,
 )
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Conflict, PhoneprovError
+from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Unavailable
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -38,16 +39,15 @@ from phoneprov_core.phones.model import Phone, software_type_of
 from phoneprov_core.profiles.model import ProfileRecord, Revision
 
 RESTARTED = "ok"
-"""What a record's ``restart`` says when the order was accepted."""
+"""The ``restart`` of a record when the command was accepted."""
 
 LEASE_SECONDS = 60
-"""Longer than all deadlines of a deployment together (30 s): a lease that runs out belonged to
-somebody who is gone."""
+"""Seconds; longer than all deadlines of a deployment together (30 s). A process whose lease expires
+no longer runs."""
 
 
 class Order(Struct, frozen=True):
-    """What goes onto which phone. ``uuid`` is the record's, where somebody wants to find it
-    again; one is made where it is None."""
+    """A phone and the revision for it. ``uuid`` is that of the record; None creates one."""
 
     action: Action
     profile: ProfileRecord
@@ -63,11 +63,11 @@ class Order(Struct, frozen=True):
 class Deploy:
     """Upload, clear the phone's service session, restart; one at a time per phone.
 
-    The record is made before anything is sent, knows the file's place before the phone is
-    spoken to, and is completed at the end. An upload that fails raises and restarts nothing.
-    A session that cannot be cleared does not stop the restart; a restart that fails is part
-    of the record. Once begun it runs to its end, also when whoever asked for it is gone.
-    Whether the phone came back is found out in the background and written down later.
+    The record is created before the upload, contains the file's place before the phone is called,
+    and is completed at the end. If the upload fails, this raises and the phone is not restarted. A
+    session that cannot be cleared does not prevent the restart; a failed restart is part of the
+    record. A deployment runs to its end, also when its caller is cancelled. Whether the phone
+    registered again is observed in the background and recorded later.
     """
 
     def __init__(
@@ -104,13 +104,13 @@ class Deploy:
     async def __call__(
         self, actor: Actor, order: Order, progress: Progress = no_progress
     ) -> Deployment:
-        """The record as it stands when the phone was told to restart.
+        """Deploy, and return the record after the restart command.
 
-        Raises ``Conflict`` for a phone that is inactive, does not fit, has no address, or is
-        being worked on right now (code ``phone_busy``), and when there is a record of this uuid
-        already (code ``already_exists``); ``TooManyAttempts`` beyond ``limits``;
-        ``Refused`` and ``TimedOut`` when the file could not be put in place, and then the old one
-        is there, whole, or, with the code ``OUTCOME_UNKNOWN``, either of the two.
+        Raises ``Conflict`` if the phone is inactive, is not compatible, has no address, or is being
+        switched (code ``phone_busy``), and if a record of this uuid exists (code
+        ``already_exists``); ``TooManyAttempts`` beyond ``limits``; ``Refused`` and ``TimedOut`` if
+        the upload failed. Then the complete old file is in place, or, with the code
+        ``OUTCOME_UNKNOWN``, either file.
         """
         require_fitting(order.profile, order.phone)
         return await self._unbroken(self._carry_out(actor, order, progress))
@@ -131,10 +131,13 @@ class Deploy:
                 record, outcome=Outcome.DEPLOYED, place=uploaded.place, steps=tuple(course.steps)
             )
             family = software_type_of(phone, order.profile.software_type)
-            # Side by side they take no longer than the slower of the two.
+            # Concurrently: the duration is that of the slower one.
             await asyncio.gather(
                 course.settled(StepName.CLEAR_SESSION, self._clear_session(actor, record, phone)),
                 watch(),
+            )
+            record = await self._noted(
+                actor, msgspec.structs.replace(record, steps=tuple(course.steps))
             )
             restarted = await course.settled(StepName.RESTART, self._driver.restart(phone, family))
             record = msgspec.structs.replace(record, restart=restarted.message or RESTARTED)
@@ -165,7 +168,7 @@ class Deploy:
         return record
 
     async def _begun(self, actor: Actor, order: Order) -> Deployment:
-        """The record, and with it the right to work on the phone."""
+        """Create the record and acquire the lease of the phone."""
         content = order.cnf_xml.encode()
         record = Deployment(
             uuid=order.uuid or self._new_id(),
@@ -198,7 +201,7 @@ class Deploy:
             if fence is not None:
                 now = millis(self._clock())
                 await self._limits.count(tx.rates, actor, record.mac, now)
-                # It begins now, for whoever was ahead has let go of the phone only now.
+                # The time is read again: an earlier holder may have released the phone only now.
                 record = msgspec.structs.replace(
                     record, number=fence, created_at=shown(self._clock())
                 )
@@ -212,7 +215,7 @@ class Deploy:
                 tx.trail.note(Event("deployment.created", "deployment", record.uuid, fields))
         if fence is None:
             raise Conflict(
-                "Another switch of this phone is under way; try again when it is done.",
+                "Another switch of this phone is running; try again when it has ended.",
                 code="phone_busy",
             )
         return record
@@ -224,12 +227,20 @@ class Deploy:
         )
 
     async def _clear_session(self, actor: Actor, record: Deployment, phone: Phone) -> None:
-        """Drop the session kept here, and tell the phone to leave its services. The file's
-        place is written down in the same breath: from now on it is known."""
+        """Delete the stored service session, and have the phone close its services. The file's
+        place is recorded in the same transaction."""
         async with self._open.write(by=actor) as tx:
             await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
             await tx.service_sessions.drop(phone.mac)
         await self._driver.leave_services(phone)
+
+    async def _noted(self, actor: Actor, record: Deployment) -> Deployment:
+        """Store the steps so far, so that a caller can watch them. The deployment does not depend
+        on it: a database that is away does not stop the restart."""
+        with suppress(Unavailable):
+            async with self._open.write(by=actor) as tx:
+                await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
+        return record
 
     def _completed(self, record: Deployment, course: Course, *, is_watched: bool) -> Deployment:
         now = self._clock()
@@ -240,12 +251,13 @@ class Deploy:
         return msgspec.structs.replace(record, steps=tuple(course.steps), ended_at=shown(now))
 
     async def _keep(self, actor: Actor, order: Order, record: Deployment) -> None:
-        """Complete the record and let go of the phone."""
+        """Complete the record and release the phone."""
         async with self._open.write(by=actor) as tx:
             await tx.deployments.put(record)
             tx.trail.note(_ended(record))
             await tx.leases.release(record.mac, record.uuid, record.number)
-            # Somebody deleted meanwhile has no services; the record stands all the same.
+            # If the user was deleted meanwhile, no session exists; the record is completed all the
+            # same.
             owner = await tx.users.find(order.profile.user_uuid)
             if record.outcome is Outcome.DEPLOYED and owner is not None:
                 await tx.service_sessions.open(
@@ -273,7 +285,7 @@ def _ended(record: Deployment) -> Event:
 
 
 def require_fitting(profile: ProfileRecord, phone: Phone) -> None:
-    """Raises ``Conflict`` for a phone that is not active or that the profile is not for."""
+    """Raises ``Conflict`` if the phone is not active or not compatible with the profile."""
     if not phone.is_active:
         raise Conflict("This phone is not active.", code="phone_inactive")
     objection = profile.objection_to(phone)

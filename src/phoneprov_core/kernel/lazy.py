@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when they are first asked for (PEP 562)."""
+"""Names of a package that are imported when they are first used (PEP 562)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 
 class LazyNames:
-    """The public names of a package, by the module that each comes from.
+    """The public names of a package, by module.
 
-    What type checkers see stands in the package's ``__init__.pyi``, with the same names.
+    Type checkers read the package's ``__init__.pyi``, which has the same names.
     """
 
     def __init__(self, package: str, names: Mapping[str, Sequence[str]]) -> None:
@@ -23,7 +23,7 @@ class LazyNames:
         return sorted(self._homes)
 
     def load(self, name: str) -> Any:
-        """What a name stands for, for ``__getattr__``. Raises ``AttributeError``."""
+        """The object of a name, for ``__getattr__``. Raises ``AttributeError``."""
         home = self._homes.get(name)
         if home is None:
             raise AttributeError(f"module {self._package!r} has no attribute {name!r}")

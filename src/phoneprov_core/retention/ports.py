@@ -1,4 +1,4 @@
-"""What retention needs from a database."""
+"""Store ports for retention."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ async def test_a_phone_whose_work_is_cut_off_again_and_again_is_given_up(
 
     phone = (await phones_of(office, root, await the_batch(office, root)))[0]
     assert phone.state is PhoneState.FAILED
-    assert phone.message == "The work on it was cut off 3 times."
+    assert phone.message == "The attempt was interrupted 3 times."
 
 
 async def one_who_crashes(office: Office) -> list[Turn]:

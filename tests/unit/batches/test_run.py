@@ -203,7 +203,7 @@ async def test_a_phone_that_was_not_restarted_is_not_done(
 
     phone = (await phones_of(office, root, batch))[0]
     assert phone.state is PhoneState.FAILED
-    assert phone.message == f"The file is in place, but was not read: {NO.message}"
+    assert phone.message == f"The file is in place, but the phone was not restarted: {NO.message}"
     assert phone.deployment_uuid is not None
 
 
@@ -272,7 +272,7 @@ async def test_a_phone_that_is_deleted_meanwhile_fails(
     batch = await ended(office, root, batch)
 
     assert batch.phones == Counts(done=11, failed=1, total=12)
-    assert "not in the inventory" in str((await phones_of(office, root, batch))[1].message)
+    assert "no longer in the inventory" in str((await phones_of(office, root, batch))[1].message)
 
 
 async def test_several_batches_are_worked_on_side_by_side(

@@ -104,6 +104,21 @@ async def test_the_place_is_known_before_the_phone_is_spoken_to(
     assert [step.name for step in seen["clear"].steps] == [StepName.UPLOAD]
 
 
+async def test_switch_running_steps_can_be_watched(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    seen: list[Deployment] = []
+
+    async def look() -> None:
+        seen.append(await last_deployment(office))
+
+    journal.at("restart", look)
+    await switch(office, ada, profile)
+
+    assert (seen[0].outcome, seen[0].ended_at) == (Outcome.RUNNING, None)
+    assert [step.name for step in seen[0].steps] == [StepName.UPLOAD, StepName.CLEAR_SESSION]
+
+
 async def test_deployments_of_a_phone_are_numbered(
     office: Office, ada: Actor, profile: Profile
 ) -> None:

@@ -32,7 +32,7 @@ LATE = moment(5000)
 
 
 async def _pruned(database: Database, kind: Kept, before: Moment, limit: int = 2) -> list[int]:
-    """The numbers of records removed, piece by piece; each was announced by ``look``."""
+    """The numbers of removed records, piece by piece; ``look`` announced each."""
     removed: list[int] = []
     after: Place | None = None
     while True:
@@ -139,8 +139,8 @@ class RetentionContract:
         assert [entry.at for entry in await recorded(database)] == [moment(4), moment(5)]
 
     async def test_revisions_that_nothing_needs_go(self, database: Database) -> None:
-        """1 is named by a deployment, 2 by a batch that runs, 3 by one that ended; 5 replaced
-        4 lately."""
+        """1 is named by a deployment, 2 by a running batch, 3 by one that ended; 5 replaced 4
+        recently."""
         made = {1: 1, 2: 2, 3: 3, 4: 4, 5: 60, 6: 70}
         async with database.write() as tx:
             for number, at in made.items():
