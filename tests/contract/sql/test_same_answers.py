@@ -73,9 +73,7 @@ deployments = st.builds(
     ended_at=st.none() | moments,
 )
 pins = st.builds(records.a_pin, numbers, ids)
-profiles = st.builds(
-    records.a_profile, numbers, ids, cnf_xml=texts, compatible_models=st.lists(texts).map(tuple)
-)
+profiles = st.builds(records.a_profile, numbers, ids, compatible_models=st.lists(texts).map(tuple))
 company_contacts = st.builds(records.a_company_contact, numbers, name=texts, is_active=truths)
 personal_contacts = st.builds(records.a_personal_contact, numbers, ids, created_at=moments)
 extensions = st.builds(
