@@ -73,7 +73,7 @@ def test_every_public_name_can_be_imported(package: ModuleType) -> None:
 
 
 @BY_NAME
-def test_type_checkers_are_told_the_same_names(package: ModuleType) -> None:
+def test_stub_file_exports_the_same_names(package: ModuleType) -> None:
     stub = Path(package.__path__[0]) / "__init__.pyi"
     told = {
         (node.module, alias.name, alias.asname)

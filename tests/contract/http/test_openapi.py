@@ -171,7 +171,7 @@ def test_every_operation_is_described(name: str) -> None:
         assert resolved(reply)["description"]
 
 
-def test_operations_and_tags_are_told_apart() -> None:
+def test_operation_ids_and_tags_are_unique() -> None:
     names = [described["operationId"] for described in OPERATIONS.values()]
     assert len(set(names)) == len(names)
     tags = [tag["name"] for tag in DOCUMENT["tags"]]
@@ -180,7 +180,7 @@ def test_operations_and_tags_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_every_field_is_told_in_words_and_no_other_is_let_through(name: str) -> None:
+def test_every_field_is_described_and_others_are_forbidden(name: str) -> None:
     schema = SCHEMAS[name]
     assert schema["description"]
     assert schema["additionalProperties"] is False
@@ -337,7 +337,7 @@ def test_identifiers_in_a_body_must_agree() -> None:
         assert agree == fields_, called
 
 
-def test_every_code_that_is_raised_is_told() -> None:
+def test_every_raised_code_is_documented() -> None:
     raised = set()
     source = Path(phoneprov_core.__file__).parents[1]
     for path in source.rglob("*.py"):
@@ -355,7 +355,7 @@ def test_every_code_that_is_raised_is_told() -> None:
     assert set(CODES) <= raised
 
 
-def test_codes_are_told_where_they_occur() -> None:
+def test_codes_are_documented_where_they_occur() -> None:
     described = {}
     for name, one in OPERATIONS.items():
         for status, reply in one["responses"].items():

@@ -129,7 +129,7 @@ async def test_deployments_of_a_phone_are_numbered(
     assert numbers == sorted(set(numbers))
 
 
-async def test_progress_is_told_of_each_step_twice(
+async def test_progress_reports_start_and_end_of_each_step(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     told: list[tuple[StepName, bool | None]] = []
@@ -207,7 +207,7 @@ async def test_the_phone_s_services_act_for_the_profile_s_owner_from_then_on(
     assert await whose_services(office) == ada.user_uuid
 
 
-async def test_a_superadmin_switches_anybody_s_profile(
+async def test_superadmin_switches_the_profile_of_any_user(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     assert (await switch(office, root, profile)).restart == "ok"
