@@ -10,6 +10,15 @@ from phoneprov_core.phones.model import Phone
 from phoneprov_core.vendor_phones.ports import VendorPhoneStore
 
 
+class ForgetDesk(Protocol):
+    """The one method of desks that the inventory uses."""
+
+    async def remove(self, mac: str) -> bool:
+        """Forget who uses the phone, and its default profile. Returns whether anything was
+        recorded."""
+        ...
+
+
 class PhonesTransaction(Protocol):
     """What phones are kept in. Their key is the MAC in canonical form. No store here looks
     after another: what becomes of a phone's KEMs and flag is up to the use case."""
@@ -20,3 +29,5 @@ class PhonesTransaction(Protocol):
     def kems(self) -> KemStore: ...
     @property
     def vendor_phones(self) -> VendorPhoneStore: ...
+    @property
+    def desks(self) -> ForgetDesk: ...

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Index, Table, Text
+from sqlalchemy import Boolean, Column, ForeignKey, Index, Table, Text
 
-from phoneprov_adapters.sql.tables.columns import metadata, moment, user, uuid
+from phoneprov_adapters.sql.tables.columns import metadata, moment, string, text, user, uuid
 
 company_contacts = Table(
     "company_contacts",
@@ -23,6 +23,20 @@ company_contacts = Table(
     Column("is_active", Boolean, nullable=False),
     moment("created_at"),
     Index(None, "created_at", "uuid"),
+)
+
+# What company contacts are searched by (phoneprov_core.directory.search).
+contact_terms = Table(
+    "contact_terms",
+    metadata,
+    Column("term", text, primary_key=True),
+    Column(
+        "contact_uuid",
+        string(36),
+        ForeignKey("company_contacts.uuid", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Index(None, "contact_uuid", "term"),
 )
 
 personal_contacts = Table(
