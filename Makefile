@@ -82,6 +82,11 @@ test-browser: $(VENV)/installed-dev  ## the page at /docs in a real browser; ins
 	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
 	$(BIN)/python -m pytest -q tests/browser/check_docs.py
 
+test-tftp-clients: $(VENV)/installed-dev  ## our TFTP server with real clients, through losses too; installs them if need be
+	@{ command -v tftp && command -v atftp && command -v busybox && command -v curl; } >/dev/null \
+	  || { apt-get update && apt-get install --yes tftp-hpa atftp busybox curl; }
+	PHONEPROV_TEST_TFTP_CLIENTS=1 $(BIN)/python -m pytest -q tests/contract/provisioning
+
 test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; installs it if need be
 	@{ command -v pgbouncer || command -v /usr/sbin/pgbouncer; } >/dev/null \
 	  || { apt-get update && apt-get install --yes pgbouncer; }
@@ -102,16 +107,29 @@ hostile: $(VENV)/installed-dev  ## all hostile requests, with their cost
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security
 
 # They conflict with each other, so they are unpacked and not installed.
-FTP_PACKAGES := vsftpd proftpd-core proftpd-mod-crypto libwrap0 libhiredis0.14 libmemcached11 libmemcachedutil2 libhashkit2 libpcre2-posix3
+FTP_PACKAGES := vsftpd proftpd-core proftpd-mod-crypto libwrap0 libhiredis0.14 libmemcached11 libmemcachedutil2 libhashkit2 libpcre2-posix3 pure-ftpd pure-ftpd-common
 FTP_SERVERS := $(CURDIR)/build/ftp-servers
 
-test-ftp-servers: $(VENV)/installed-dev $(FTP_SERVERS)/usr/sbin/proftpd  ## uploads to real vsftpd and ProFTPD (Debian, as root)
-	PHONEPROV_TEST_FTP_SERVERS=$(FTP_SERVERS) $(BIN)/python -m pytest -q tests/contract/ftp -k "vsftpd or proftpd"
+test-ftp-servers: $(VENV)/installed-dev $(FTP_SERVERS)/usr/sbin/proftpd  ## uploads to real vsftpd, ProFTPD, Pure-FTPd and ftp-srv (Debian, as root, with npm)
+	PHONEPROV_TEST_FTP_SERVERS=$(FTP_SERVERS) $(BIN)/python -m pytest -q tests/contract/ftp -k "vsftpd or proftpd or pureftpd or ftpsrv"
 
 $(FTP_SERVERS)/usr/sbin/proftpd:
 	mkdir -p $(FTP_SERVERS)
 	cd $(FTP_SERVERS) && apt-get update && apt-get download $(FTP_PACKAGES) \
 	  && for package in *.deb; do dpkg-deb --extract $$package . && rm $$package; done
+	npm install --silent --no-fund --no-audit --ignore-scripts --prefix $(FTP_SERVERS) ftp-srv@4.6.3
+	touch $@
+
+# Debian has no Asterisk after bullseye; debootstrap fills a folder with it and with SIPp.
+ASTERISK := $(CURDIR)/build/asterisk-root
+
+test-asterisk: $(VENV)/installed-dev $(ASTERISK)/usr/sbin/asterisk  ## restarts through a real Asterisk with SIPp (Debian, as root)
+	PHONEPROV_TEST_ASTERISK=$(ASTERISK) $(BIN)/python -m pytest -q tests/asterisk/check_asterisk.py
+
+$(ASTERISK)/usr/sbin/asterisk:
+	@command -v debootstrap >/dev/null || { apt-get update && apt-get install --yes debootstrap; }
+	mkdir -p build
+	debootstrap --variant=minbase --include=asterisk,sip-tester bullseye $(ASTERISK) http://deb.debian.org/debian
 	touch $@
 
 fuzz-parsers: $(VENV)/installed-dev  ## a million random inputs for every parser of untrusted data

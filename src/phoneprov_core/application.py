@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.create_admin import CreateAdmin
@@ -37,10 +38,12 @@ from phoneprov_core.vendor_users.use_cases import VendorUsers
 class UseCases:
     """The use cases, built once; each takes the actor as an argument.
 
-    ``level_rule`` is the rule that the levels of actors are read by.
+    ``level_rule`` is the rule by which the levels of actors are read, ``shared_write`` the one that
+    decides who may write what all accounts share.
     """
 
     level_rule: LevelRule
+    shared_write: SharedWrite
     create_admin: CreateAdmin
     authenticate: Authenticate
     login: Login
@@ -69,6 +72,10 @@ class UseCases:
     fetches: Fetches
     discovered_phones: DiscoveredPhones
     transfer: Transfer
+
+    def require_shared_write(self, actor: Actor) -> None:
+        """Raises ``Forbidden`` for an actor who may not write what all accounts share."""
+        require_shared_write(actor, self.shared_write)
 
     def system_actor(self) -> Actor:
         """The person at the machine; see ``phoneprov_core.kernel.actor.system_actor``."""

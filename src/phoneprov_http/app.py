@@ -1,26 +1,28 @@
-"""The application: all routes over the use cases they are given."""
+"""The application: all routes over the use cases."""
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from litestar import Litestar
-from litestar.exceptions import HTTPException
+from litestar.exceptions import HTTPException, ValidationException
+from litestar.middleware import DefineMiddleware
 from litestar.types import ASGIApp
 from msgspec import Struct
 
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_http.errors import (
-    on_any_exception,
-    on_http_exception,
-    on_phoneprov_error,
-    refuse_options,
-)
-from phoneprov_http.frame import Frame
-from phoneprov_http.requests import Requests
+from phoneprov_http import errors
+from phoneprov_http.bodies import Body
+from phoneprov_http.envelope import EnvelopeResponse
+from phoneprov_http.guards import guard
+from phoneprov_http.middleware.access_log import AccessLog
+from phoneprov_http.middleware.addresses import Network
+from phoneprov_http.middleware.authentication import Authentication
+from phoneprov_http.middleware.limits import Limits
+from phoneprov_http.openapi.config import openapi_config
+from phoneprov_http.openapi.schemas import StructSchemas
 from phoneprov_http.routes.auth import auth_routes
 from phoneprov_http.routes.batches import batch_routes
 from phoneprov_http.routes.company_directory import company_directory_routes
@@ -41,55 +43,56 @@ from phoneprov_http.routes.vendor_phones import vendor_phone_routes
 from phoneprov_http.routes.vendor_services import vendor_service_routes
 from phoneprov_http.routes.vendor_users import vendor_user_routes
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-
 
 class HttpSettings(Struct, frozen=True, kw_only=True):
-    """What the HTTP side itself needs to know. ``largest_body`` is in bytes;
-    ``X-Forwarded-For`` is believed from ``trusted_proxies`` only."""
+    """The settings of the HTTP side. ``largest_body`` is in bytes; ``X-Forwarded-For`` is
+    believed from ``trusted_proxies`` only."""
 
     largest_body: int = 1024 * 1024
     trusted_proxies: Sequence[Network] = ()
 
 
 Ready = Callable[[], Awaitable[str | None]]
-"""Answers why the service cannot serve, or None when it can."""
+"""The readiness check: the reason why the service cannot serve, or None."""
 
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 
 
-def routes(use_cases: UseCases, settings: HttpSettings) -> list[Router]:
+def api_routes(use_cases: UseCases, settings: HttpSettings) -> Router:
     """Every route of the interface."""
-    requests = Requests(
-        use_cases.authenticate,
-        largest_body=settings.largest_body,
-        trusted_proxies=settings.trusted_proxies,
+    shared_write = guard(use_cases.require_shared_write)
+    return Router(
+        "/api/v1",
+        route_handlers=[
+            auth_routes(use_cases.login, use_cases.register, use_cases.refresh, use_cases.logout),
+            me_routes(use_cases.me, use_cases.personal_directory, use_cases.company_directory),
+            user_routes(use_cases.users),
+            extension_routes(use_cases.extensions),
+            permission_routes(use_cases.permissions),
+            user_permission_routes(use_cases.user_permissions),
+            user_extension_routes(use_cases.links),
+            phone_routes(use_cases.phones, shared_write),
+            profile_routes(use_cases.profiles, use_cases.switch_profile, use_cases.preview_switch),
+            *deployment_routes(use_cases.deployments, use_cases.rollback),
+            batch_routes(use_cases.batches),
+            company_directory_routes(use_cases.company_directory, shared_write),
+            kem_routes(use_cases.kems, shared_write),
+            vendor_service_routes(use_cases.vendor_services, shared_write),
+            personal_directory_routes(use_cases.personal_directory),
+            vendor_phone_routes(use_cases.vendor_phones, shared_write),
+            vendor_user_routes(use_cases.vendor_users),
+        ],
+        middleware=[
+            DefineMiddleware(
+                Authentication,
+                authenticate=use_cases.authenticate,
+                trusted_proxies=settings.trusted_proxies,
+            ),
+            DefineMiddleware(Limits, largest_body=settings.largest_body),
+        ],
+        dto=Body,
+        return_dto=None,
     )
-    return [
-        auth_routes(
-            requests, use_cases.login, use_cases.register, use_cases.refresh, use_cases.logout
-        ),
-        me_routes(
-            requests, use_cases.me, use_cases.personal_directory, use_cases.company_directory
-        ),
-        user_routes(requests, use_cases.users),
-        extension_routes(requests, use_cases.extensions),
-        permission_routes(requests, use_cases.permissions),
-        user_permission_routes(requests, use_cases.user_permissions),
-        user_extension_routes(requests, use_cases.links),
-        phone_routes(requests, use_cases.phones),
-        profile_routes(
-            requests, use_cases.profiles, use_cases.switch_profile, use_cases.preview_switch
-        ),
-        *deployment_routes(requests, use_cases.deployments, use_cases.rollback),
-        batch_routes(requests, use_cases.batches),
-        company_directory_routes(requests, use_cases.company_directory),
-        kem_routes(requests, use_cases.kems),
-        vendor_service_routes(requests, use_cases.vendor_services),
-        personal_directory_routes(requests, use_cases.personal_directory),
-        vendor_phone_routes(requests, use_cases.vendor_phones),
-        vendor_user_routes(requests, use_cases.vendor_users),
-    ]
 
 
 def litestar_app(
@@ -99,21 +102,19 @@ def litestar_app(
     ready: Ready,
     lifespan: Sequence[Lifespan] = (),
 ) -> Litestar:
-    """The routes with the error table behind them."""
+    """The routes, with the exception handlers and the OpenAPI document."""
     return Litestar(
-        route_handlers=[
-            Router("/api/v1", route_handlers=routes(use_cases, settings)),
-            *health_routes(ready),
-            docs_routes(),
-        ],
+        route_handlers=[api_routes(use_cases, settings), health_routes(ready), docs_routes()],
         exception_handlers={
-            PhoneprovError: on_phoneprov_error,
-            HTTPException: on_http_exception,
-            Exception: on_any_exception,
+            PhoneprovError: errors.on_phoneprov_error,
+            ValidationException: errors.on_invalid_parameters,
+            HTTPException: errors.on_http_exception,
+            Exception: errors.on_any_exception,
         },
-        before_request=refuse_options,
+        response_class=EnvelopeResponse,
+        plugins=[StructSchemas()],
+        openapi_config=openapi_config(),
         lifespan=list(lifespan),
-        openapi_config=None,
         logging_config=None,
         request_max_body_size=None,
     )
@@ -127,6 +128,6 @@ def create_app(
     lifespan: Sequence[Lifespan] = (),
 ) -> ASGIApp:
     """The ASGI application over these use cases."""
-    return Frame(
+    return AccessLog(
         litestar_app(use_cases, settings or HttpSettings(), ready=ready, lifespan=lifespan)
     )

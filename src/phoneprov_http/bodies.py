@@ -1,13 +1,33 @@
-"""From the bytes of a body to what they say."""
+"""Request bodies: from bytes to a command.
+
+A valid body is decoded once, straight into its command. Only when that fails the body is read
+again as plain JSON, to name every invalid field.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from itertools import islice
+from typing import Any, get_args
 
 import msgspec
+from litestar.dto import AbstractDTO
+from litestar.exceptions import ImproperlyConfiguredException
+from litestar.openapi.spec import Reference, Schema
+from litestar.typing import FieldDefinition
 
-from phoneprov_core.kernel.errors import Invalid
+from phoneprov_core.kernel.commands import (
+    MUST_AGREE,
+    NO_RULES,
+    Command,
+    Rules,
+    command_of,
+    invalid,
+    whole,
+)
+from phoneprov_core.kernel.errors import Invalid, Problem
 from phoneprov_http.errors import Malformed, UnsupportedMediaType
 
 MOST_FIELDS = 1000
@@ -16,27 +36,126 @@ MOST_ELEMENTS = 10_000
 # What is smaller cannot hold enough to be costly.
 _LARGE = 16 * 1024
 
-# The end of a field's name. It may stand in a text too, but never so often in one of ours.
+# The end of a field's name. It may be part of a text too, but never so often in a valid body.
 _NAMED = re.compile(rb'"[ \t\r\n]*:')
 _MOST_NAMED = 20_000
 
 _decode = msgspec.json.Decoder().decode
 _split = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decoder = cache(msgspec.json.Decoder)
+
+RULES = "rules"
+"""The key of a handler's ``opt`` for the rules of its use case: a function that returns them. They
+are checked together with the fields, so that a failure names every invalid field."""
 
 
-def decoded(content_type: str | None, content: bytes) -> object:
-    """What a body says. Raises ``Malformed``, ``UnsupportedMediaType`` and ``Invalid``.
+class Body(AbstractDTO[Any]):
+    """Decodes the body of every handler that takes ``data``, a command.
 
-    No body of the interface comes near ``MOST_FIELDS`` or, in a list, ``MOST_ELEMENTS``; one
-    that goes beyond them is made to cost memory and time, and is refused unread.
+    Unknown fields are refused. Where a record is written, a field that is named like a path
+    parameter must agree with it.
+    In a PUT the other fields of the record in the response are ignored, so that a record can be
+    sent back as it was read. Raises ``UnsupportedMediaType``, ``Malformed`` and ``Invalid``.
     """
-    if content_type is not None:
-        media_type, *parameters = (part.strip().lower() for part in content_type.split(";"))
-        charsets = [p.removeprefix("charset=").strip('"') for p in parameters if "charset=" in p]
-        if media_type != "application/json" or any(c not in {"utf-8", "utf8"} for c in charsets):
-            raise UnsupportedMediaType("The body must be of the type application/json.")
-    if not content:
-        raise Malformed("The body is empty; a JSON object is expected.")
+
+    @classmethod
+    def create_for_field_definition(
+        cls,
+        field_definition: FieldDefinition,
+        handler_id: str,
+        backend_cls: Any = None,  # noqa: ARG003
+    ) -> None:
+        if not field_definition.is_subclass_of(Command):
+            raise ImproperlyConfiguredException(f"{handler_id} takes {field_definition.raw}")
+
+    @classmethod
+    def create_openapi_schema(
+        cls,
+        field_definition: FieldDefinition,
+        handler_id: str,  # noqa: ARG003
+        schema_creator: Any,
+    ) -> Reference | Schema:
+        schema: Reference | Schema = schema_creator.for_field_definition(field_definition)
+        return schema
+
+    def decode_bytes(self, value: bytes) -> Command:
+        connection = self.asgi_connection
+        handler: Any = connection.route_handler
+        command: type[Command] = handler.parsed_data_field.annotation
+        require_json(connection.headers.get("content-type"))
+        try:
+            if len(value) > _LARGE:
+                _require_simple(value)
+            made: Command = _decoder(command).decode(value)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Invalid):
+            content = decoded(value)
+        else:
+            return made
+        ignored = fields_read(handler) if "PUT" in handler.http_methods else frozenset()
+        addressed = connection.path_params if writes(handler) else {}
+        rules = handler.opt.get(RULES, dict)()
+        return collected(command, content, addressed, ignored, rules)
+
+
+def collected(
+    command: type[Command],
+    content: object,
+    addressed: Mapping[str, object],
+    ignored: frozenset[str] = frozenset(),
+    rules: Rules = NO_RULES,
+) -> Command:
+    """The command that a body means. Raises ``Invalid`` naming every invalid field."""
+    if not isinstance(content, dict):
+        problem = Problem("body", "must be a JSON object")
+        raise Invalid("The body must be a JSON object.", problems=(problem,))
+    own = command.__struct_fields__
+    disagree = [
+        Problem(name, MUST_AGREE)
+        for name, value in addressed.items()
+        if name in content and name not in own and not _agrees(content[name], value)
+    ]
+    given = {
+        name: value
+        for name, value in content.items()
+        if name in own or (name not in ignored and name not in addressed)
+    }
+    try:
+        made = command_of(command, given, rules)
+    except Invalid as error:
+        raise invalid([*disagree, *error.problems]) from None
+    if disagree:
+        raise invalid(disagree)
+    return made
+
+
+def writes(handler: Any) -> bool:
+    """Whether a handler writes the record that it returns."""
+    return "PUT" in handler.http_methods or handler.status_code == 201
+
+
+@cache
+def fields_read(handler: Any) -> frozenset[str]:
+    """The fields of the record that a handler returns."""
+    (record,) = get_args(handler.parsed_return_field.annotation)
+    return frozenset(record.__struct_fields__)
+
+
+def require_json(content_type: str | None) -> None:
+    """Raises ``UnsupportedMediaType`` for all but JSON in UTF-8; no type at all is fine."""
+    if content_type is None or content_type == "application/json":
+        return
+    media_type, *parameters = (part.strip().lower() for part in content_type.split(";"))
+    charsets = [p.removeprefix("charset=").strip('"') for p in parameters if "charset=" in p]
+    if media_type != "application/json" or any(c not in {"utf-8", "utf8"} for c in charsets):
+        raise UnsupportedMediaType("The body must be of the type application/json.")
+
+
+def decoded(content: bytes) -> object:
+    """The plain values of a body. Raises ``Malformed`` and ``Invalid``.
+
+    A body with more than ``MOST_FIELDS`` fields, or a list of more than ``MOST_ELEMENTS``, is
+    sent to cost memory and time, and is refused unread.
+    """
     try:
         if len(content) > _LARGE:
             _require_simple(content)
@@ -50,11 +169,11 @@ def decoded(content_type: str | None, content: bytes) -> object:
 
 
 def _require_simple(content: bytes) -> None:
-    """Raises ``Invalid`` for what holds too many things, ``msgspec.DecodeError`` and so on
-    for what is no JSON."""
+    """Raises ``Invalid`` for too many values, ``msgspec.DecodeError`` and others for a body that
+    is not JSON."""
     values: list[bytes | msgspec.Raw] = [content]
     if content.lstrip().startswith(b"{"):
-        # Fields side by side have commas between them; what has none is deep, and no JSON to us.
+        # Fields of one object have commas between them; without commas the body is deep.
         many = next(islice(_NAMED.finditer(content), _MOST_NAMED, None), None) is not None
         if many and content.count(b",") >= _MOST_NAMED:
             raise _too_many_fields()
@@ -64,10 +183,25 @@ def _require_simple(content: bytes) -> None:
         values = list(fields.values())
     for value in values:
         plain = bytes(value)
-        # Every further thing in a list or an object stands behind a comma.
+        # Every further value of a list or an object follows a comma.
         if plain[:1] in b"[{" and plain.count(b",") >= MOST_ELEMENTS:
             raise Invalid(f"The body has a list of more than {MOST_ELEMENTS} elements.")
 
 
 def _too_many_fields() -> Invalid:
     return Invalid(f"The body has more than {MOST_FIELDS} fields.")
+
+
+def _agrees(sent: object, stored: object) -> bool:
+    if isinstance(sent, str) and isinstance(stored, str):
+        return len(sent) <= _LONGEST_IDENTIFIER and _flat(sent) == _flat(stored)
+    return type(whole(sent)) is type(stored) and sent == stored
+
+
+def _flat(identifier: str) -> str:
+    # One comparison for UUIDs and for every notation of a MAC.
+    return identifier.lower().translate(_SEPARATORS)
+
+
+_SEPARATORS = str.maketrans("", "", ":-.")
+_LONGEST_IDENTIFIER = 64

@@ -1,4 +1,4 @@
-"""The one table from what went wrong to what HTTP calls it."""
+"""Exception handlers, over the one table from kinds of errors to HTTP statuses."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import logging
 from http import HTTPStatus
 from typing import Any
 
-from litestar import Request, Response
-from litestar.exceptions import HTTPException, MethodNotAllowedException
-from litestar.routes import HTTPRoute
+from litestar import Request
+from litestar.exceptions import HTTPException, ValidationException
+from litestar.params import ParameterKwarg
 
 from phoneprov_core.kernel import errors
-from phoneprov_http.replies import failed
+from phoneprov_core.kernel.commands import expected, invalid
+from phoneprov_core.kernel.ids import UUID
+from phoneprov_http.envelope import EnvelopeResponse, ErrorInfo, Failure
 
 log = logging.getLogger("phoneprov.http")
 
@@ -23,13 +25,13 @@ class Malformed(errors.PhoneprovError):
 
 
 class TooLarge(errors.PhoneprovError):
-    """The body is larger than is taken."""
+    """The body is larger than the limit."""
 
     code = "too_large"
 
 
 class UnsupportedMediaType(errors.PhoneprovError):
-    """The body is of a type that is not understood."""
+    """The body is not of the type ``application/json``."""
 
     code = "unsupported_media_type"
 
@@ -50,9 +52,9 @@ STATUS: dict[type[errors.PhoneprovError], int] = {
 }
 
 _ROUTING = {
-    400: ("malformed", "The request cannot be understood."),
-    404: ("not_found", "There is nothing at this path."),
-    405: ("method_not_allowed", "This path does not take this method."),
+    400: ("malformed", "The request is malformed."),
+    404: ("not_found", "This path does not exist."),
+    405: ("method_not_allowed", "This path does not support this method."),
 }
 
 
@@ -66,27 +68,43 @@ def request_id(request: Request[Any, Any, Any]) -> str:
     return str(request.scope["state"].get("request_id", ""))
 
 
+def failed(
+    request: Request[Any, Any, Any],
+    status: int,
+    message: str,
+    *,
+    code: str,
+    problems: tuple[errors.Problem, ...] = (),
+    headers: dict[str, str] | None = None,
+) -> EnvelopeResponse:
+    """The response of a failure."""
+    error = ErrorInfo(code, problems, request_id(request))
+    return EnvelopeResponse(
+        Failure(False, message, None, error), status_code=status, headers=headers
+    )
+
+
 def on_phoneprov_error(
     request: Request[Any, Any, Any], error: errors.PhoneprovError
-) -> Response[bytes]:
-    """Answer what the core or an adapter raised on purpose."""
+) -> EnvelopeResponse:
+    """The response to an error of the core or an adapter."""
     headers = {}
     if isinstance(error, errors.Unauthenticated):
         headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, errors.TooManyAttempts):
         headers["Retry-After"] = str(error.retry_after)
     return failed(
+        request,
         status_of(error),
         error.message,
         code=error.code,
-        request_id=request_id(request),
         problems=error.problems,
         headers=headers,
     )
 
 
-def on_http_exception(request: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]:
-    """Answer what the router raised: no such path, no such method."""
+def on_http_exception(request: Request[Any, Any, Any], error: HTTPException) -> EnvelopeResponse:
+    """The response to an error of the router: unknown path, unknown method."""
     code, message = _ROUTING.get(
         error.status_code,
         (
@@ -97,32 +115,49 @@ def on_http_exception(request: Request[Any, Any, Any], error: HTTPException) -> 
     headers = {}
     if error.status_code == 405:
         headers["Allow"] = _allowed(error)
-    return failed(
-        error.status_code, message, code=code, request_id=request_id(request), headers=headers
-    )
+    return failed(request, error.status_code, message, code=code, headers=headers)
+
+
+def on_invalid_parameters(
+    request: Request[Any, Any, Any], error: ValidationException
+) -> EnvelopeResponse:
+    """The response to a query that does not fit its types, and to a missing body."""
+    fields = request.route_handler.parsed_fn_signature.parameters
+    problems = []
+    for problem in error.extra or ():
+        assert isinstance(problem, dict)
+        if problem.get("key") == "data":
+            missing = Malformed("The body is empty; a JSON object is expected.")
+            return on_phoneprov_error(request, missing)
+        field = fields[problem["key"]]
+        definition = field.kwarg_definition
+        assert isinstance(definition, ParameterKwarg)
+        name = definition.name or field.name
+        problems.append(errors.Problem(name, _in_words(field.annotation, definition)))
+    return on_phoneprov_error(request, invalid(problems))
+
+
+def _in_words(annotation: Any, definition: ParameterKwarg) -> str:
+    """What a parameter must be."""
+    if definition.le is not None:
+        return f"must be a whole number from {definition.ge} to {definition.le}"
+    if definition.pattern is not None:
+        return "must be a UUID" if definition.pattern == UUID else "must be a MAC address"
+    return expected(annotation).removesuffix(" or null")
 
 
 def _allowed(error: HTTPException) -> str:
-    # The router's own list has OPTIONS, which it answers by itself; nobody else here does.
-    methods = (error.headers or {}).get("allow", "").split(", ")
-    return ", ".join(sorted(method for method in methods if method != "OPTIONS"))
+    # The router answers OPTIONS by itself, this service does not. HEAD is answered like GET.
+    methods = set((error.headers or {}).get("allow", "").split(", ")) - {"OPTIONS"}
+    return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
 
 
-async def refuse_options(request: Request[Any, Any, Any]) -> None:
-    """Keeps the router from answering OPTIONS by itself, without an envelope."""
-    if request.method == "OPTIONS":
-        template = request.scope["path_template"]
-        route = next(one for one in request.app.routes if one.path_format == template)
-        methods = ", ".join(route.methods) if isinstance(route, HTTPRoute) else ""
-        raise MethodNotAllowedException(headers={"allow": methods})
-
-
-def on_any_exception(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
-    """Answer a fault of our own; the log keeps where, the reply tells nothing."""
+def on_any_exception(request: Request[Any, Any, Any], error: Exception) -> EnvelopeResponse:
+    """The response to a fault of the service. The log has the traceback."""
     log.error("unexpected %s", type(error).__name__, exc_info=error)
     return failed(
+        request,
         500,
-        "Something went wrong on our side; the request id finds it in the log.",
+        "Internal error of the service. The log has the details under this request id.",
         code="internal_error",
-        request_id=request_id(request),
     )

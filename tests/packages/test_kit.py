@@ -86,6 +86,69 @@ class TestUploader(UploaderContract):
         )
 '''
 
+FAULTY_UPLOADER = '''
+import asyncio
+import hashlib
+import time
+
+import pytest
+
+from phoneprov_adapters.testing import UploaderContract, UploaderRig
+from phoneprov_core import Refused, Uploaded
+
+SECRET = "hunter2-of-the-server"
+
+
+class Uploader:
+    """Right but for one FAULT."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    async def upload(self, upload):
+        final = self.folder / upload.filename
+        digest = hashlib.sha256(upload.content).hexdigest()
+        done = Uploaded(f"{self.folder}/{upload.filename}", len(upload.content), digest)
+        if FAULT == "same_size" and final.exists():
+            if final.stat().st_size == len(upload.content):
+                return done
+        if FAULT == "blocks":
+            self.write(upload)
+            return done
+        if FAULT == "later":
+            await asyncio.to_thread(lambda: (time.sleep(0.1), self.write(upload)))
+            return done
+        try:
+            await asyncio.sleep(0.01)
+        except asyncio.CancelledError:
+            if FAULT != "swallows":
+                raise
+        self.write(upload)
+        return done
+
+    def write(self, upload):
+        try:
+            temporary = self.folder / f".{upload.filename}.{upload.attempt}.tmp"
+            temporary.write_bytes(upload.content)
+            temporary.replace(self.folder / upload.filename)
+        except OSError:
+            told = f" with {SECRET}" if FAULT == "quotes" else ""
+            raise Refused(f"The folder refused the file{told}.") from None
+
+
+class TestUploader(UploaderContract):
+    @pytest.fixture
+    def rig(self, tmp_path):
+        return UploaderRig(
+            Uploader(tmp_path),
+            str(tmp_path),
+            read=lambda: {path.name: path.read_bytes() for path in tmp_path.iterdir()},
+            write=lambda name, content: (tmp_path / name).write_bytes(content),
+            broken=Uploader(tmp_path / "nowhere"),
+            secrets=(SECRET,),
+        )
+'''
+
 SLOPPY_DRIVER = '''
 import asyncio
 
@@ -134,6 +197,10 @@ FILES = {
     "sloppy_database": f"SLOPPY = True\n{SLOPPY_DATABASE}",
     "sloppy_uploader": SLOPPY_UPLOADER,
     "sloppy_driver": SLOPPY_DRIVER,
+    **{
+        f"uploader_that_{fault}": f"FAULT = {fault!r}\n{FAULTY_UPLOADER}"
+        for fault in ("same_size", "later", "swallows", "blocks", "quotes")
+    },
 }
 Results = dict[str, dict[str, set[str]]]
 
@@ -184,6 +251,20 @@ def test_a_sloppy_uploader_is_found(results: Results) -> None:
         "test_a_name_that_is_no_plain_segment_goes_nowhere",
         "test_a_place_that_fails_keeps_the_old_file_and_is_named_in_our_words",
     }
+
+
+@pytest.mark.parametrize(
+    ("fault", "test"),
+    [
+        ("same_size", "test_a_file_of_the_same_size_is_replaced"),
+        ("later", "test_a_cancelled_upload_writes_nothing_afterwards"),
+        ("swallows", "test_a_cancelled_upload_leaves_the_old_file_or_the_new_one"),
+        ("blocks", "test_an_upload_does_not_block_the_event_loop"),
+        ("quotes", "test_no_message_quotes_a_secret_or_the_configuration"),
+    ],
+)
+def test_kit_faulty_uploader_is_found(results: Results, fault: str, test: str) -> None:
+    assert test in results[f"uploader_that_{fault}"]["FAILED"]
 
 
 def test_a_sloppy_driver_is_found(results: Results) -> None:

@@ -1,13 +1,15 @@
-"""The FTP servers that offices run, vsftpd and ProFTPD, from a distribution's packages.
+"""The FTP servers that offices run: vsftpd, ProFTPD, Pure-FTPd and ftp-srv.
 
 ``PHONEPROV_TEST_FTP_SERVERS`` names the folder that the packages were unpacked into (they
-refuse to be installed side by side); ``make test-ftp-servers`` sets it. Each serves a folder on
+refuse to be installed side by side), with ftp-srv in its ``node_modules``; ``make
+test-ftp-servers`` sets it. Each serves a folder on
 loopback to the user phone/s3cret, or, vsftpd, to anonymous: its own users are the system's.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -26,8 +28,16 @@ REAL = tuple(
     for server in ("vsftpd", "proftpd")
     for mode in ("plain", "explicit", "implicit", "explicit-reuse", "implicit-reuse")
     if UNPACKED
+) + tuple(
+    name
+    for name in (
+        *("pureftpd-plain", "pureftpd-explicit", "pureftpd-nodots"),
+        *("ftpsrv-plain", "ftpsrv-explicit"),
+    )
+    if UNPACKED
 )
-"""``reuse``: a data connection must take up the TLS session of its control connection."""
+"""``reuse``: a data connection must take up the TLS session of its control connection.
+``nodots``: names that begin with a dot are refused."""
 
 _VSFTPD = """
 listen=YES
@@ -59,6 +69,18 @@ rsa_private_key_file={certificate}
 ssl_ciphers=HIGH
 implicit_ssl={implicit}
 require_ssl_reuse={reuse}
+"""
+_FTP_SRV = """
+const {{FtpSrv}} = require({module});
+const pem = require("fs").readFileSync({certificate});
+const options = {{url: "ftp://127.0.0.1:{port}", pasv_url: "127.0.0.1", anonymous: false}};
+if ({secure}) options.tls = {{key: pem, cert: pem}};
+const server = new FtpSrv(options);
+server.on("login", (login, accept, refuse) =>
+  login.username === {user} && login.password === {password}
+    ? accept({{root: {folder}}}) : refuse(new Error("no")));
+server.on("client-error", () => {{}});
+server.listen();
 """
 _PROFTPD = """
 ServerName phones
@@ -94,7 +116,7 @@ TLSOptions {options}
 def real_server(name: str, certificate: Path, ca: Path) -> Iterator[tuple[FtpSettings, Path]]:
     """The server of this name; yields how to reach it, and its folder."""
     server, mode, *more = name.split("-")
-    tls: Tls = "off" if mode == "plain" else "explicit" if mode == "explicit" else "implicit"
+    tls: Tls = "explicit" if mode == "explicit" else "implicit" if mode == "implicit" else "off"
     # A folder of its own: the server becomes a user who may not pass through the tests' folders.
     with tempfile.TemporaryDirectory(prefix="phoneprov-ftp-") as made:
         port = _free_port()
@@ -102,8 +124,13 @@ def real_server(name: str, certificate: Path, ca: Path) -> Iterator[tuple[FtpSet
         own.chmod(0o711)
         folder.mkdir()
         folder.chmod(0o777)
-        configure = _vsftpd if server == "vsftpd" else _proftpd
-        command = configure(own, folder, port, tls, certificate, reuse=bool(more))
+        if server == "pureftpd":
+            command = _pureftpd(own, folder, port, tls, certificate, dots=mode != "nodots")
+        elif server == "ftpsrv":
+            command = _ftpsrv(own, folder, port, tls, certificate)
+        else:
+            configure = _vsftpd if server == "vsftpd" else _proftpd
+            command = configure(own, folder, port, tls, certificate, reuse=bool(more))
         log = own / "log"
         with log.open("wb") as output:
             process = subprocess.Popen(command, env=_environment(), stdout=output, stderr=output)
@@ -144,11 +171,8 @@ def _vsftpd(
 def _proftpd(
     own: Path, folder: Path, port: int, tls: Tls, certificate: Path, *, reuse: bool
 ) -> list[str]:
-    hashed = subprocess.run(
-        ["openssl", "passwd", "-6", PASSWORD], check=True, capture_output=True, text=True
-    ).stdout.strip()
     users = own / "users"
-    users.write_text(f"{USER}:{hashed}:65534:65534::{folder}:/bin/false\n")
+    users.write_text(f"{USER}:{_hashed()}:65534:65534::{folder}:/bin/false\n")
     users.chmod(0o600)
     told = _PROFTPD.format(port=port, users=users, empty=own, modules=f"{UNPACKED}/usr/lib/proftpd")
     if tls != "off":
@@ -159,6 +183,39 @@ def _proftpd(
     configuration = own / "proftpd.conf"
     configuration.write_text(told.lstrip())
     return [f"{UNPACKED}/usr/sbin/proftpd", "--nodaemon", "--config", str(configuration)]
+
+
+def _pureftpd(
+    own: Path, folder: Path, port: int, tls: Tls, certificate: Path, *, dots: bool
+) -> list[str]:
+    users, database = own / "users", own / "users.pdb"
+    users.write_text(f"{USER}:{_hashed()}:65534:65534::{folder}/./::::::::::::\n")
+    make = [f"{UNPACKED}/usr/bin/pure-pw", "mkdb", str(database), "-f", str(users)]
+    subprocess.run(make, check=True, env=_environment())
+    command = [f"{UNPACKED}/usr/sbin/pure-ftpd", "-S", f"127.0.0.1,{port}", "-u", "1"]
+    command += ["-l", f"puredb:{database}", "-P", "127.0.0.1", "-U", "000:000"]
+    command += [] if dots else ["-x"]
+    return command + (["-Y", "2", "-2", str(certificate)] if tls != "off" else [])
+
+
+def _ftpsrv(own: Path, folder: Path, port: int, tls: Tls, certificate: Path) -> list[str]:
+    script = own / "server.js"
+    words = {
+        "module": f"{UNPACKED}/node_modules/ftp-srv",
+        "certificate": str(certificate),
+        "folder": str(folder),
+        "user": USER,
+        "password": PASSWORD,
+    }
+    quoted = {name: json.dumps(word) for name, word in words.items()}
+    secure = json.dumps(tls != "off")
+    script.write_text(_FTP_SRV.format(port=port, secure=secure, **quoted))
+    return ["node", str(script)]
+
+
+def _hashed() -> str:
+    command = ["openssl", "passwd", "-6", PASSWORD]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def _environment() -> dict[str, str]:

@@ -67,6 +67,13 @@ class Rig:
     make: Callable[[str, str | None], ConfigUploader]
     read: Callable[[], dict[str, bytes]]
     write: Callable[[str, bytes], object]
+    has_hidden_names: bool = True
+
+    def leftover(self, filename: str, attempt: str) -> str:
+        """The name of a temporary file of an earlier attempt."""
+        if self.has_hidden_names:
+            return f".{filename}.{attempt}.tmp"
+        return f"{filename}.phoneprov-{attempt}.tmp"
 
     @property
     def uploader(self) -> ConfigUploader:
@@ -212,6 +219,7 @@ async def rig_of(name: str, folder: Path, certificates: Certificates) -> AsyncIt
                 ),
                 lambda: _files_in(served),
                 lambda name, content: _written_for_all(served / name, content),
+                has_hidden_names=not name.endswith("nodots"),
             )
     else:
         implicit = name.endswith("implicit")

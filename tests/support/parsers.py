@@ -17,12 +17,11 @@ from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.auth.model import Credentials
 from phoneprov_core.configuration.well_formed import device_xml_rule
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Unchecked, checked
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile
 from phoneprov_core.users.model import NewUser
-from phoneprov_http.bodies import decoded
+from phoneprov_http.bodies import collected, decoded, require_json
 from support.parser import Parser, text_of
 from support.parsers_of_callers import AUTHORIZATION, FORWARDED, JWT
 
@@ -127,13 +126,14 @@ def _takes_body(content: bytes) -> bool:
     command = _COMMANDS[len(content) % len(_COMMANDS)]
     content_type = _TYPES[len(content) // 4 % 3 if len(content) % 16 else len(content) // 16 % 5]
     try:
-        body = decoded(content_type, content)
+        require_json(content_type)
+        body = decoded(content)
     except PhoneprovError:
         return False
     # Whatever another reader makes of it, we make of it too.
     assert json.loads(content) == body
     try:
-        checked(Unchecked(command, lambda: body))
+        collected(command, body, {})
     except PhoneprovError:
         return False
     return True

@@ -11,7 +11,6 @@ from typing import Any
 
 from joserfc import jws
 from joserfc.jwk import OctKey
-from litestar import Request
 
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import START, FixedClock
@@ -19,11 +18,11 @@ from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.model import Claims, TokenKind
-from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.kernel.times import millis
-from phoneprov_http.requests import Requests
+from phoneprov_http.middleware.addresses import client_ip
+from phoneprov_http.middleware.authentication import Authentication
 from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS
 from support.parser import Parser, text_of
 
@@ -72,31 +71,29 @@ JWT = Parser(
 )
 
 
-async def _nobody_yet(token: str, ip: str = "") -> Actor:
-    raise AssertionError("no caller is asked for")
+class _Handler:
+    opt: dict[str, Any] = {}
 
 
-async def _no_body() -> Any:
-    return {"type": "http.request", "body": b"", "more_body": False}
-
-
-def _request(name: bytes, value: bytes, client: str) -> Request[Any, Any, Any]:
-    scope: Any = {
+def _scope(name: bytes, value: bytes, client: str) -> Any:
+    return {
         "type": "http", "method": "GET", "path": "/", "query_string": b"",
-        "headers": [(name, value)], "client": (client, 5), "state": {},
+        "headers": [(name, value)], "client": (client, 5), "state": {}, "route_handler": _Handler,
     }  # fmt: skip
-    return Request(scope, _no_body)
 
 
-def _finished(work: Coroutine[Any, Any, Actor]) -> Actor:
-    """What it answers. Memory lets others go first, but there are none to wait for."""
+def _finish(work: Coroutine[Any, Any, None]) -> None:
+    """Run it. The memory database yields to other tasks, but there are none to wait for."""
     try:
         while work.send(None) is None:
             pass
-    except StopIteration as ended:
-        actor: Actor = ended.value
-        return actor
+    except StopIteration:
+        return
     raise AssertionError("it waited")
+
+
+async def _nothing(*_: Any) -> Any:
+    return None
 
 
 async def _somebody() -> MemoryDatabase:
@@ -111,15 +108,16 @@ async def _somebody() -> MemoryDatabase:
 
 
 _authenticate = Authenticate(asyncio.run(_somebody()), _TOKENS, LevelRule.HIERARCHICAL, _CLOCK)
-_CALLERS = Requests(_authenticate, largest_body=0)
+_AUTHENTICATION = Authentication(_nothing, _authenticate, ())
 
 
 def _takes_authorization(content: bytes) -> bool:
+    scope = _scope(b"authorization", content, "10.0.0.1")
     try:
-        actor = _finished(_CALLERS.caller(_request(b"authorization", content, "10.0.0.1")))
+        _finish(_AUTHENTICATION(scope, _nothing, _nothing))
     except Unauthenticated:
         return False
-    assert actor.user_uuid == identifier(1)
+    assert scope["user"].user_uuid == identifier(1)
     return True
 
 
@@ -132,19 +130,15 @@ AUTHORIZATION = Parser(
     _takes_authorization,
 )
 
-_BEHIND_PROXIES = Requests(
-    _authenticate,
-    largest_body=0,
-    trusted_proxies=[ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("fd00::/8")],
-)
+_PROXIES = [ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("fd00::/8")]
 
 
 def _takes_forwarded(content: bytes) -> bool:
     """Whoever is named, there is one address; a stranger's word is not taken."""
-    said = _BEHIND_PROXIES.ip(_request(b"x-forwarded-for", content, "10.0.0.1"))
+    said = client_ip(_scope(b"x-forwarded-for", content, "10.0.0.1"), _PROXIES)
     assert str(ipaddress.ip_address(said)) == said
-    stranger = _request(b"x-forwarded-for", content, "192.0.2.1")
-    assert _BEHIND_PROXIES.ip(stranger) == "192.0.2.1"
+    stranger = _scope(b"x-forwarded-for", content, "192.0.2.1")
+    assert client_ip(stranger, _PROXIES) == "192.0.2.1"
     return said != "10.0.0.1"
 
 

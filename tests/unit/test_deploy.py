@@ -11,6 +11,7 @@ import click
 import yaml  # type: ignore[import-untyped]
 
 from phoneprov_http.main.cli import main
+from phoneprov_http.main.commands.provision import provision
 from phoneprov_http.main.commands.serve import serve
 from phoneprov_http.main.serving.connections import MOST_FILES
 from phoneprov_http.main.serving.workers import LEAVE_SECONDS
@@ -58,6 +59,20 @@ def test_socket_unit_takes_the_address_from_the_service() -> None:
     assert not {"--host", "--port", "--fd"} & {*command}
     defaults = {option.name: option.default for option in serve.params}
     assert socket["ListenStream"] == f"{defaults['host']}:{defaults['port']}"
+
+
+def test_provision_units_take_their_ports_from_the_socket() -> None:
+    service = unit_of("phoneprov-provision.service")
+    socket = (DEPLOY / "phoneprov-provision.socket").read_text("utf-8")
+    command = shlex.split(service["Service"]["ExecStart"])
+
+    assert main.get_command(click.Context(main), command[1]) is provision
+    assert command[2:] == []
+    assert service["Unit"]["Requires"] == "phoneprov-provision.socket"
+    assert int(service["Service"]["TimeoutStopSec"]) > LEAVE_SECONDS
+    defaults = {option.name: option.default for option in provision.params}
+    assert f"ListenStream={defaults['host']}:{defaults['http_port']}" in socket
+    assert f"ListenDatagram={defaults['host']}:{defaults['tftp_port']}" in socket
 
 
 def test_the_compose_file() -> None:

@@ -259,6 +259,7 @@ class Container(containers.DeclarativeContainer):
     use_cases = providers.Singleton(
         UseCases,
         level_rule=settings.provided.level_rule,
+        shared_write=settings.provided.shared_write,
         create_admin=create_admin,
         authenticate=authenticate,
         login=login,

@@ -31,6 +31,7 @@ from phoneprov_adapters.ftp.settings import Tls
 
 _REPLY_LIMIT = 64 * 1024
 _REPLY_SECONDS = 1.0
+_TLS_PAUSE = 0.2
 _PORT = re.compile(r"\(([!-~])\1\1(\d{1,5})\1\)")
 _HOST_PORT = re.compile(r"(?:\d{1,3},){4}(\d{1,3}),(\d{1,3})")
 
@@ -63,10 +64,23 @@ class FtpClient(aioftp.Client):
     async def upgrade_to_tls(self, sslcontext: ssl.SSLContext | None = None) -> None:
         """Explicit TLS on the control connection, with the client's context if none is given."""
         self._context = sslcontext or self._context
+        try:
+            await self._secure()
+        except ssl.SSLError as error:
+            if error.reason != "WRONG_VERSION_NUMBER":
+                raise
+            # ftp-srv answers 234 a moment before it expects TLS, and takes bytes that come in
+            # between for a command. Nothing but AUTH was sent: connect again, more slowly.
+            self._stream = None
+            await self.connect(self.server_host, self.server_port)
+            await self._secure(_TLS_PAUSE)
+        await self.protect()
+
+    async def _secure(self, pause: float = 0.0) -> None:
         await self.command("AUTH TLS", "234")
+        await asyncio.sleep(pause)
         reader, writer = await self._start_tls(self.stream.writer)
         self._stream = ThrottleStreamIO(reader, writer, throttles={"_": self.throttle})
-        await self.protect()
 
     async def protect(self) -> None:
         """Ask for TLS on the data connections too (RFC 4217, section 9)."""

@@ -18,6 +18,11 @@ OLD = b"<old>" + b"o" * 20_000 + b"</old>"
 PROFILE = ("<device>" + "Größe ☎ 電話\n" * 1300 + "</device>").encode()
 LARGEST = bytes(range(256)) * 2000
 MOST_SECONDS = 21
+MOST_BLOCKED_SECONDS = 3
+LATER_SECONDS = 0.4
+"""How long a cancelled upload is given to write where it must not."""
+
+CANARY = "canary-in-the-configuration"
 IP = "127.0.0.1"
 """The address of the phone that uploads are for."""
 
@@ -44,6 +49,8 @@ class UploaderRig:
     on a deadline of at most 20 seconds, and ``lying`` with one that gives back other bytes than it
     was sent; None where the place cannot be such, as a folder cannot be silent. ``left_behind``
     makes the name of a temporary file that an earlier attempt for a file name would have left.
+    ``secrets`` are the passwords and tokens that ``uploader``, ``broken``, ``silent`` and ``lying``
+    know: no message may quote one.
     """
 
     uploader: ConfigUploader
@@ -54,6 +61,7 @@ class UploaderRig:
     silent: ConfigUploader | None = None
     lying: ConfigUploader | None = None
     left_behind: Callable[[str], str] = field(default_factory=lambda: _hidden)
+    secrets: tuple[str, ...] = ()
 
 
 @pytest.mark.asyncio
@@ -92,6 +100,14 @@ class UploaderContract:
         await rig.uploader.upload(an_upload(PROFILE))
 
         assert rig.read() == {NAME: PROFILE, "other.xml": OLD}
+
+    async def test_a_file_of_the_same_size_is_replaced(self, rig: UploaderRig) -> None:
+        other = PROFILE[:-1] + bytes([PROFILE[-1] ^ 1])
+        rig.write(NAME, other)
+
+        await rig.uploader.upload(an_upload(PROFILE))
+
+        assert rig.read() == {NAME: PROFILE}
 
     async def test_content_that_is_there_already_can_be_uploaded_again(
         self, rig: UploaderRig
@@ -136,14 +152,68 @@ class UploaderContract:
             rig.write(NAME, OLD)
             task = asyncio.ensure_future(uploader.upload(an_upload(PROFILE, attempt=f"c-{part}")))
             await asyncio.sleep(whole * part / 12)
-            task.cancel()
-            await asyncio.wait({task})
+            was_done = not task.cancel()
+            await asyncio.wait({task}, timeout=MOST_SECONDS)
 
+            assert task.cancelled() or was_done, "the cancellation was swallowed"
             assert rig.read()[NAME] in {OLD, PROFILE}
 
         await uploader.upload(an_upload(PROFILE, attempt="a-2"))
 
         assert rig.read()[NAME] == PROFILE
+
+    @pytest.mark.parametrize("turns", [1, 5])
+    async def test_a_cancelled_upload_writes_nothing_afterwards(
+        self, rig: UploaderRig, turns: int
+    ) -> None:
+        task = asyncio.ensure_future(rig.uploader.upload(an_upload(LARGEST)))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task}, timeout=MOST_SECONDS)
+        assert task.done()
+        rig.write(NAME, OLD)
+        await asyncio.sleep(LATER_SECONDS)
+
+        assert rig.read()[NAME] == OLD
+
+    async def test_a_cancelled_upload_to_a_silent_place_ends(self, rig: UploaderRig) -> None:
+        if rig.silent is None:
+            pytest.skip("the place cannot be silent")
+        task = asyncio.ensure_future(rig.silent.upload(an_upload(PROFILE)))
+        await asyncio.sleep(0)
+        was_done = not task.cancel()
+        await asyncio.wait({task}, timeout=MOST_SECONDS)
+
+        assert task.cancelled() or was_done
+
+    async def test_an_upload_does_not_block_the_event_loop(self, rig: UploaderRig) -> None:
+        """Finds an uploader that never yields, and one that blocks for seconds."""
+        for uploader in (rig.uploader, rig.silent):
+            if uploader is None:
+                continue
+            task = asyncio.ensure_future(uploader.upload(an_upload(LARGEST)))
+            turns, longest, last = 0, 0.0, perf_counter()
+            while not task.done():
+                await asyncio.sleep(0.001 if turns > 1 else 0)
+                turns, now = turns + 1, perf_counter()
+                longest, last = max(longest, now - last), now
+            await asyncio.wait({task})
+            assert task.cancelled() is False
+            task.exception()
+
+            assert turns > 1, "the upload never gave way to other tasks"
+            assert longest < MOST_BLOCKED_SECONDS
+
+    async def test_no_message_quotes_a_secret_or_the_configuration(self, rig: UploaderRig) -> None:
+        for uploader in (rig.broken, rig.silent, rig.lying):
+            if uploader is None:
+                continue
+            with pytest.raises((Refused, TimedOut)) as caught:
+                await uploader.upload(an_upload(f"<device>{CANARY}</device>".encode()))
+
+            told = f"{caught.value.message} {caught.value!r}"
+            assert not [secret for secret in (CANARY, *rig.secrets) if secret in told]
 
     async def test_whoever_reads_meanwhile_finds_a_whole_file(self, rig: UploaderRig) -> None:
         rig.write(NAME, OLD)

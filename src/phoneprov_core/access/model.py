@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import Description, Level, Line, Uuid, schema
 from phoneprov_core.kernel.times import Timestamp
 
@@ -21,25 +21,22 @@ class Permission(Struct, frozen=True):
     created_at: Timestamp
 
 
-class NewPermission(Struct, frozen=True, kw_only=True):
+class NewPermission(Command, frozen=True, kw_only=True):
     """A permission to be created; level and name together are unique."""
 
     level: Level
     name: Annotated[Line, schema(examples=["desk admin"])]
     description: Description | None = None
 
-    def __post_init__(self) -> None:
-        settle(self)
 
-
-class PermissionPatch(Struct, frozen=True, kw_only=True):
-    """Changes to a permission; its level never changes."""
+class PermissionPatch(Command, frozen=True, kw_only=True):
+    """Changes to a permission. Its level never changes: a level here must be the stored one."""
 
     name: Line | UnsetType = UNSET
+    level: Annotated[Level, schema(description="Must agree with the stored level")] | UnsetType = (
+        UNSET
+    )
     description: Description | UnsetType | None = UNSET
-
-    def __post_init__(self) -> None:
-        settle(self)
 
 
 class Assignment(Struct, frozen=True):
@@ -53,11 +50,8 @@ class Assignment(Struct, frozen=True):
     created_at: Timestamp
 
 
-class NewAssignment(Struct, frozen=True, kw_only=True):
+class NewAssignment(Command, frozen=True, kw_only=True):
     """An assignment to be made in place of the user's current one."""
 
     user_uuid: Uuid
     perm_uuid: Uuid
-
-    def __post_init__(self) -> None:
-        settle(self)

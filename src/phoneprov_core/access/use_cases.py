@@ -12,7 +12,7 @@ from phoneprov_core.access.model import (
 from phoneprov_core.access.ports import AccessTransaction
 from phoneprov_core.access.rules import last_superadmin, require_superadmin
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, applied, checked, peek_id
+from phoneprov_core.kernel.commands import applied, require_same
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
@@ -39,12 +39,9 @@ class Permissions:
         async with self._open.read() as tx:
             return found(await tx.permissions.find(known_id(uuid)), "permission")
 
-    async def create(
-        self, actor: Actor, new: NewPermission | Unchecked[NewPermission]
-    ) -> Permission:
+    async def create(self, actor: Actor, new: NewPermission) -> Permission:
         """Raises ``Conflict`` when level and name are in use together."""
         require_superadmin(actor)
-        new = checked(new)
         permission = Permission(
             uuid=self._new_id(),
             level=new.level,
@@ -56,15 +53,13 @@ class Permissions:
             await tx.permissions.add(permission)
         return permission
 
-    async def update(
-        self, actor: Actor, uuid: str, patch: PermissionPatch | Unchecked[PermissionPatch]
-    ) -> Permission:
+    async def update(self, actor: Actor, uuid: str, patch: PermissionPatch) -> Permission:
         """Raises ``NotFound``; ``Conflict`` when the name is in use at this level."""
         require_superadmin(actor)
         async with self._open.write() as tx:
             permission = found(await tx.permissions.find(known_id(uuid)), "permission")
-            same = {"uuid": permission.uuid, "level": permission.level}
-            permission = applied(permission, checked(patch, read_only=Permission, same=same))
+            require_same("level", patch.level, permission.level)
+            permission = applied(permission, patch)
             await tx.permissions.put(permission)
         return permission
 
@@ -89,9 +84,7 @@ class UserPermissions:
         async with self._open.read() as tx:
             return await _assignment(tx, user_uuid)
 
-    async def assign(
-        self, actor: Actor, new: NewAssignment | Unchecked[NewAssignment]
-    ) -> Assignment:
+    async def assign(self, actor: Actor, new: NewAssignment) -> Assignment:
         """Replace the user's assignment.
 
         Raises ``NotFound`` for an unknown user or permission; ``Conflict`` when it would take
@@ -99,17 +92,13 @@ class UserPermissions:
         """
         require_superadmin(actor)
         async with self._open.write() as tx:
-            user_uuid, perm_uuid = peek_id(new, "user_uuid"), peek_id(new, "perm_uuid")
-            if user_uuid:
-                found(await tx.users.find(user_uuid), "user")
-            if perm_uuid:
-                permission = found(await tx.permissions.find(perm_uuid), "permission")
-            new = checked(new)
+            found(await tx.users.find(new.user_uuid), "user")
+            permission = found(await tx.permissions.find(new.perm_uuid), "permission")
             if not actor.level_rule.holds(permission.level, SUPERADMIN):
-                await self._keep_a_superadmin(tx, actor, user_uuid)
+                await self._keep_a_superadmin(tx, actor, new.user_uuid)
             assignment = Assignment(
                 uuid=self._new_id(),
-                user_uuid=user_uuid,
+                user_uuid=new.user_uuid,
                 perm_uuid=permission.uuid,
                 level=permission.level,
                 perm_name=permission.name,

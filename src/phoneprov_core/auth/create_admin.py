@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.access.ports import AssignmentStore
-from phoneprov_core.kernel.commands import checked
+from phoneprov_core.kernel.commands import obey
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import ReadAndWrite, Store
@@ -75,7 +75,7 @@ class CreateAdmin:
         """Raises ``Conflict`` when the e-mail address belongs to an account of another name."""
         hash_ = None
         if not await self.exists(account.username):
-            account = checked(account, rules=self._rules)
+            obey(self._rules, account)
             self._policy.require_own(account.password, account.username, account.email)
             hash_ = await self._hasher.hash(account.password)
         now = shown(self._clock())

@@ -20,7 +20,6 @@ from phoneprov_core.auth.throttle import (
     Attempts,
     address_key,
 )
-from phoneprov_core.kernel.commands import Unchecked, checked
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.rates import Rate
@@ -63,12 +62,9 @@ class Login:
         self._rate = Rate(guesses, WINDOW)
         self._turns = _Turns()
 
-    async def __call__(
-        self, credentials: Credentials | Unchecked[Credentials], ip: str = "127.0.0.1"
-    ) -> LoggedIn:
+    async def __call__(self, credentials: Credentials, ip: str = "127.0.0.1") -> LoggedIn:
         """Raises ``Unauthenticated``; ``TooManyAttempts`` while the account's login is closed or
         locked (code ``locked``), and when there were too many failures from the address."""
-        credentials = checked(credentials)
         caller = await self._caller(credentials.username, ip)
         async with self._turns.of(caller.account):
             await self._count_guess(caller)

@@ -7,7 +7,7 @@ import msgspec
 from phoneprov_core.auth.model import LogoutRequest, TokenKind
 from phoneprov_core.auth.ports import AuthTransaction, Tokens
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, checked, invalid
+from phoneprov_core.kernel.commands import invalid
 from phoneprov_core.kernel.errors import Problem, Unauthenticated
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
@@ -21,11 +21,9 @@ class Logout:
         self._tokens = tokens
         self._clock = clock
 
-    async def __call__(
-        self, actor: Actor, request: LogoutRequest | Unchecked[LogoutRequest]
-    ) -> None:
+    async def __call__(self, actor: Actor, request: LogoutRequest) -> None:
         """Raises ``Invalid`` when the refresh token is none of the caller's."""
-        session_uuid = self._named_session(actor, checked(request))
+        session_uuid = self._named_session(actor, request)
         async with self._open.write() as tx:
             user = await tx.users.find(actor.user_uuid)
             if user is not None:

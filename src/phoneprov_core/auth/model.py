@@ -12,6 +12,7 @@ from typing import Annotated
 
 from msgspec import Struct
 
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.users.model import User
@@ -19,7 +20,7 @@ from phoneprov_core.users.model import User
 Token = Annotated[str, schema(description="A signed token (JWT)")]
 
 
-class Credentials(Struct, frozen=True, kw_only=True):
+class Credentials(Command, frozen=True, kw_only=True):
     """What somebody proves their identity with."""
 
     username: Annotated[str, schema(examples=["ada"])]
@@ -29,7 +30,7 @@ class Credentials(Struct, frozen=True, kw_only=True):
         return redacted(self, "password")
 
 
-class RefreshRequest(Struct, frozen=True, kw_only=True):
+class RefreshRequest(Command, frozen=True, kw_only=True):
     """A refresh token to be exchanged."""
 
     refresh_token: Token
@@ -38,7 +39,7 @@ class RefreshRequest(Struct, frozen=True, kw_only=True):
         return redacted(self, "refresh_token")
 
 
-class LogoutRequest(Struct, frozen=True, kw_only=True):
+class LogoutRequest(Command, frozen=True, kw_only=True):
     """The session to end, named by its refresh token; without one, all the caller's."""
 
     refresh_token: Token | None = None

@@ -11,7 +11,6 @@ from phoneprov_core.auth.model import (
 )
 from phoneprov_core.auth.ports import AuthTransaction, Tokens
 from phoneprov_core.auth.sessions import token_pair
-from phoneprov_core.kernel.commands import Unchecked, checked
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -35,9 +34,8 @@ class Refresh:
         self._clock = clock
         self._new_id = new_id
 
-    async def __call__(self, request: RefreshRequest | Unchecked[RefreshRequest]) -> TokenPair:
+    async def __call__(self, request: RefreshRequest) -> TokenPair:
         """Raises ``Unauthenticated`` for whatever is not a living refresh token."""
-        request = checked(request)
         now = self._clock()
         moment = millis(now)
         claims = self._tokens.read(TokenKind.REFRESH, request.refresh_token, moment)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phoneprov_core.auth.ports import AuthTransaction
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, checked
+from phoneprov_core.kernel.commands import Rules, obey
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.levels import SUPERADMIN
@@ -33,23 +33,28 @@ class Register:
         self._open = open_
         self._hasher = hasher
         self._policy = policy
-        self._rules = {"password": policy.rule, "username": check_new_username}
+        self.rules: Rules = {"password": policy.rule, "username": check_new_username}
         self._clock = clock
         self._new_id = new_id
         self._public = public
 
+    def require_open(self, actor: Actor | None) -> None:
+        """Raises ``Forbidden`` where registration is not public and the caller does not hold
+        level 0."""
+        if not (self._public or (actor is not None and actor.holds(SUPERADMIN))):
+            raise Forbidden("Registration is closed; ask an administrator for an account.")
+
     async def __call__(
         self,
         actor: Actor | None,
-        registration: Registration | Unchecked[Registration],
+        registration: Registration,
         ip: str = "127.0.0.1",
     ) -> User:
         """Raises ``Forbidden`` where registration is not public and the caller does not hold
         level 0; ``Conflict`` when the username or the e-mail address is in use."""
+        self.require_open(actor)
+        obey(self.rules, registration)
         superadmin = actor is not None and actor.holds(SUPERADMIN)
-        if not (self._public or superadmin):
-            raise Forbidden("Registration is closed; ask an administrator for an account.")
-        registration = checked(registration, rules=self._rules)
         self._policy.require_own(registration.password, registration.username, registration.email)
         hash_ = await self._hasher.hash(registration.password, first=superadmin)
         created_by = actor.user_uuid if actor is not None and superadmin else None

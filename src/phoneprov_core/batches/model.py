@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Struct
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Check, Rule, invalid, settle
+from phoneprov_core.kernel.commands import Check, Command, Rule, invalid, settle
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.fields import MacAddress, OptionalLine, Uuid, schema
 from phoneprov_core.kernel.times import Timestamp
@@ -157,7 +157,7 @@ def _macs(given: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values.each(values.mac, most=MOST_MACS)(given)))
 
 
-class NewBatch(Struct, frozen=True, kw_only=True):
+class NewBatch(Command, frozen=True, kw_only=True):
     """Which phones, what is done to them, and how fast.
 
     The phones are listed in ``macs``, or are all active ones that agree with ``model``,
@@ -259,10 +259,7 @@ def _agrees(wanted: str | None, recorded: str | None) -> bool:
     return not wanted or wanted.strip().casefold() == (recorded or "").strip().casefold()
 
 
-class WantedPhones(Struct, frozen=True, kw_only=True):
+class WantedPhones(Command, frozen=True, kw_only=True):
     """Which phones of a batch a list shows; None means all."""
 
     state: Literal["waiting", "running", "done", "failed", "left_out"] | None = None
-
-    def __post_init__(self) -> None:
-        settle(self)

@@ -17,7 +17,6 @@ from phoneprov_core.batches.model import (
 from phoneprov_core.batches.ports import BatchesTransaction
 from phoneprov_core.deployments.ports import Background
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, checked, peek_id
 from phoneprov_core.kernel.errors import Conflict, NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -66,17 +65,17 @@ class Batches:
         self,
         actor: Actor,
         uuid: str,
-        wanted: WantedPhones | Unchecked[WantedPhones] | None = None,
+        wanted: WantedPhones | None = None,
         page: Page = None,
     ) -> Listing[BatchPhone]:
         """The phones of one batch, by position. Raises ``Forbidden`` and ``NotFound``."""
         batch = await self.get(actor, uuid)
-        chosen = WantedPhones() if wanted is None else checked(wanted)
+        chosen = wanted or WantedPhones()
         return await listing(
             self._open.read, lambda tx: tx.batches.phones(batch.uuid, chosen), page
         )
 
-    async def start(self, actor: Actor, new: NewBatch | Unchecked[NewBatch]) -> Batch:
+    async def start(self, actor: Actor, new: NewBatch) -> Batch:
         """The batch, durable and about to be worked on.
 
         Raises ``Forbidden``; ``NotFound`` for a profile, a revision or a listed phone that
@@ -84,11 +83,9 @@ class Batches:
         filters.
         """
         require_superadmin(actor)
-        profile_uuid = peek_id(new, "profile_uuid")
         async with self._open.read() as tx:
-            if profile_uuid:
-                found(await tx.profiles.find(profile_uuid), "profile")
-            new = checked(new)
+            if new.profile_uuid:
+                found(await tx.profiles.find(new.profile_uuid), "profile")
             for mac in new.macs or ():
                 if await tx.phones.find(mac) is None:
                     raise NotFound(f"There is no phone {mac} in the inventory.")

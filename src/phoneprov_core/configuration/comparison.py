@@ -9,6 +9,7 @@ from msgspec import Struct
 from phoneprov_core.configuration.diff import unified_diff
 from phoneprov_core.configuration.lint import Finding, lint
 from phoneprov_core.configuration.masking import NumberedStars, masked
+from phoneprov_core.configuration.reset import needing_reset
 from phoneprov_core.kernel.redaction import redacted
 
 
@@ -31,14 +32,16 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 
 class Compared(Struct, frozen=True):
-    """The unified diff of the masked texts, and the findings in the new one."""
+    """The unified diff of the masked texts, the names of the changed elements that take effect
+    after a reset only, and the findings in the new text."""
 
     diff: str | None
+    needs_reset: tuple[str, ...]
     findings: tuple[Finding, ...]
 
 
 def compare(comparison: Comparison) -> Compared:
-    """Compute both. The cost is linear: at most about two seconds for two texts of 512 KiB."""
+    """Compute all three. The cost is linear: at most about two seconds for two texts of 512 KiB."""
     old, new = comparison.old, comparison.new
     diff = None
     if old is not None:
@@ -53,7 +56,7 @@ def compare(comparison: Comparison) -> Compared:
     findings = lint(
         content, mac=comparison.mac, family=comparison.family, largest=max(len(content), 1)
     )
-    return Compared(diff, findings)
+    return Compared(diff, needing_reset(old, new) if old is not None else (), findings)
 
 
 Compare = Callable[[Comparison], Awaitable[Compared]]

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import MacAddress, Uuid, schema
 from phoneprov_core.kernel.times import Timestamp
 from phoneprov_core.profiles.model import RevisionNumber, Sha256
@@ -142,7 +142,7 @@ class Deployment(Struct, frozen=True):
         )
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class Wanted(Command, frozen=True, kw_only=True):
     """Which deployments a list shows; None of a field means all."""
 
     mac: MacAddress | None = None
@@ -161,6 +161,3 @@ class Wanted(Struct, frozen=True, kw_only=True):
         ]
         | None
     ) = None
-
-    def __post_init__(self) -> None:
-        settle(self)

@@ -15,7 +15,6 @@ from phoneprov_core.deployments.ports import DeploymentsTransaction, Reach, Reac
 from phoneprov_core.deployments.switch import order_of
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -58,6 +57,15 @@ class Preview(Struct, frozen=True):
         | None
     )
     diff_note: Annotated[str, schema(description="Why there is no diff")] | None
+    needs_reset: Annotated[
+        tuple[str, ...],
+        schema(
+            description=(
+                "The changed elements that take effect after a reset only "
+                "(PHONEPROV_RESTART_TYPE=reset); empty without a diff"
+            )
+        ),
+    ]
     server: Reach
     phone: Reach
     findings: tuple[Finding, ...]
@@ -95,9 +103,7 @@ class PreviewSwitch:
         self._compare = compare
         self._clock = clock
 
-    async def __call__(
-        self, actor: Actor, request: SwitchRequest | Unchecked[SwitchRequest]
-    ) -> Preview:
+    async def __call__(self, actor: Actor, request: SwitchRequest) -> Preview:
         """Touches nothing. Raises ``NotFound`` like the switch; what would make the switch
         fail is part of the answer."""
         order = await order_of(self._open, actor, request)
@@ -122,6 +128,7 @@ class PreviewSwitch:
             changed=_changed(order, before),
             diff=compared.diff,
             diff_note=before.note,
+            needs_reset=compared.needs_reset,
             server=server,
             phone=phone,
             findings=compared.findings,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 
 from phoneprov_core.deployments.deploy import Deploy, Order
 from phoneprov_core.deployments.model import Action, Deployment, Outcome
@@ -12,7 +12,7 @@ from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, checked, invalid, peek_id, settle
+from phoneprov_core.kernel.commands import Command, invalid, settle
 from phoneprov_core.kernel.errors import NotFound, Problem, found
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -21,7 +21,7 @@ from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.use_cases import profile_of
 
 
-class RollbackRequest(Struct, frozen=True, kw_only=True):
+class RollbackRequest(Command, frozen=True, kw_only=True):
     """What is put back: with nothing set what was on the phone before; with
     ``deployment_uuid`` what that deployment of the phone brought; with ``profile_uuid`` and
     ``revision`` that revision."""
@@ -58,7 +58,7 @@ class Rollback:
         self,
         actor: Actor,
         mac: str,
-        request: RollbackRequest | Unchecked[RollbackRequest] | None = None,
+        request: RollbackRequest | None = None,
         progress: Progress = no_progress,
     ) -> Deployment:
         """The record, as it stands when the phone was told to restart.
@@ -67,26 +67,18 @@ class Rollback:
         deployment, profile or revision, and when there is nothing before that the caller may
         put back; everything that ``Deploy`` raises.
         """
-        asked = RollbackRequest() if request is None else request
-        order = await self._order(actor, mac, asked)
+        order = await self._order(actor, mac, request or RollbackRequest())
         return await self._deploy(actor, order, progress)
 
-    async def _order(
-        self, actor: Actor, mac: str, asked: RollbackRequest | Unchecked[RollbackRequest]
-    ) -> Order:
-        deployment_uuid = peek_id(asked, "deployment_uuid")
-        profile_uuid = peek_id(asked, "profile_uuid")
+    async def _order(self, actor: Actor, mac: str, request: RollbackRequest) -> Order:
         async with self._open.read() as tx:
             phone = found(await tx.phones.find(known_mac(mac)), "phone")
-            if deployment_uuid:
-                earlier = await _of_phone(tx, actor, phone, deployment_uuid)
-            if profile_uuid:
-                await profile_of(tx, actor, profile_uuid)
-            request = checked(asked)
             if request.profile_uuid is not UNSET and request.revision is not UNSET:
                 return await _order_of(tx, actor, phone, request.profile_uuid, request.revision)
             if request.deployment_uuid is UNSET:
                 earlier = await _before(tx, phone)
+            else:
+                earlier = await _of_phone(tx, actor, phone, request.deployment_uuid)
             try:
                 return await _order_of(tx, actor, phone, earlier.profile_uuid, earlier.revision)
             except NotFound:

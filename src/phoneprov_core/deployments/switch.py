@@ -7,10 +7,8 @@ from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, checked, peek_id
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.profiles.model import Switched, SwitchRequest
 from phoneprov_core.profiles.use_cases import profile_of
 
@@ -22,9 +20,7 @@ class SwitchProfile:
         self._open = open_
         self._deploy = deploy
 
-    async def __call__(
-        self, actor: Actor, request: SwitchRequest | Unchecked[SwitchRequest]
-    ) -> Switched:
+    async def __call__(self, actor: Actor, request: SwitchRequest) -> Switched:
         """What the switch came to, in short. Raises like ``deployment``."""
         made = await self.deployment(actor, request)
         return Switched(made.profile_name, made.mac, made.restart or RESTARTED)
@@ -32,7 +28,7 @@ class SwitchProfile:
     async def deployment(
         self,
         actor: Actor,
-        request: SwitchRequest | Unchecked[SwitchRequest],
+        request: SwitchRequest,
         progress: Progress = no_progress,
     ) -> Deployment:
         """The record of the switch, as it stands when the phone was told to restart.
@@ -47,26 +43,15 @@ class SwitchProfile:
 async def order_of(
     open_: ReadAndWrite[DeploymentsTransaction],
     actor: Actor,
-    request: SwitchRequest | Unchecked[SwitchRequest],
+    request: SwitchRequest,
 ) -> Order:
     """What a request asks for: the newest revision of the profile, and the phone.
 
     Raises ``NotFound`` for a profile that is not the caller's to see or an unknown phone.
     """
-    profile_uuid, mac = peek_id(request, "profile_uuid"), peek_mac(request)
     async with open_.read() as tx:
-        if profile_uuid:
-            profile = await profile_of(tx, actor, profile_uuid)
-        if mac:
-            phone = found(await tx.phones.find(mac), "phone")
-        checked(request)  # what is valid names both
+        profile = await profile_of(tx, actor, request.profile_uuid)
+        phone = found(await tx.phones.find(request.mac), "phone")
         revision = found(await tx.revisions.newest(profile.uuid), "profile")
         cnf_xml = found(await tx.revisions.cnf_xml(revision.uuid), "profile")
     return Order(Action.SWITCH, profile, revision, cnf_xml, phone)
-
-
-def peek_mac(request: SwitchRequest | Unchecked[SwitchRequest]) -> str:
-    """The phone a request names, in canonical form; empty when it names none."""
-    if isinstance(request, Unchecked):
-        return known_mac(request.peek("mac") or "")
-    return request.mac

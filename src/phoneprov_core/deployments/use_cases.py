@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec import UNSET
 
 from phoneprov_core.access.rules import may_act_for
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, checked
+from phoneprov_core.kernel.commands import require_same
 from phoneprov_core.kernel.errors import Invalid, NotFound, Problem, found
 from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
@@ -29,11 +30,11 @@ class Deployments:
         self._clock = clock
 
     async def all(
-        self, actor: Actor, wanted: Wanted | Unchecked[Wanted] | None = None, page: Page = None
+        self, actor: Actor, wanted: Wanted | None = None, page: Page = None
     ) -> Listing[Deployment]:
         """Those that are wanted and that the caller may see, oldest first. With ``before``, a
         page by key of the newest before that one, newest first, without a total."""
-        chosen = Wanted() if wanted is None else checked(wanted)
+        chosen = wanted or Wanted()
         return await self._listing(actor, chosen, page)
 
     async def get(self, actor: Actor, uuid: str) -> Deployment:
@@ -46,7 +47,7 @@ class Deployments:
         self,
         actor: Actor,
         mac: str,
-        wanted: Wanted | Unchecked[Wanted] | None = None,
+        wanted: Wanted | None = None,
         page: Page = None,
     ) -> Listing[Deployment]:
         """The history of one phone, oldest first: what of it the caller may see. Raises
@@ -58,7 +59,8 @@ class Deployments:
             history = tx.deployments.matching(Wanted(mac=mac))
             if not await history.count(_whose(actor)):
                 found(await tx.phones.find(mac), "phone")
-        chosen = Wanted() if wanted is None else checked(wanted, same={"mac": mac})
+        chosen = wanted or Wanted()
+        require_same("mac", chosen.mac or UNSET, mac)
         return await self._listing(actor, msgspec.structs.replace(chosen, mac=mac), page)
 
     async def current(self, actor: Actor, mac: str) -> Deployment:
@@ -91,7 +93,7 @@ class Deployments:
     ) -> list[Deployment]:
         """A page by key, newest first. Raises ``NotFound`` when the caller may not see the
         deployment ``before``, or it does not exist."""
-        window = Window() if page is None else checked(page)
+        window = page or Window()
         if window.offset:
             problem = Problem("offset", "is not allowed together with before")
             raise Invalid("The page is not valid.", problems=(problem,))

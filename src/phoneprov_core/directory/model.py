@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import Email, Line, OptionalLine, Uuid, schema
 from phoneprov_core.kernel.times import Timestamp
 
@@ -38,7 +38,7 @@ class CompanyContact(Struct, frozen=True):
     created_at: Timestamp
 
 
-class NewCompanyContact(Struct, frozen=True, kw_only=True):
+class NewCompanyContact(Command, frozen=True, kw_only=True):
     """A contact for everybody; only its name is needed."""
 
     name: Name
@@ -52,11 +52,8 @@ class NewCompanyContact(Struct, frozen=True, kw_only=True):
     location: OptionalLine | None = None
     building: OptionalLine | None = None
 
-    def __post_init__(self) -> None:
-        settle(self)
 
-
-class CompanyContactPatch(Struct, frozen=True, kw_only=True):
+class CompanyContactPatch(Command, frozen=True, kw_only=True):
     """Changes to a contact of the company."""
 
     name: Name | UnsetType = UNSET
@@ -69,9 +66,6 @@ class CompanyContactPatch(Struct, frozen=True, kw_only=True):
     company: OptionalLine | UnsetType | None = UNSET
     location: OptionalLine | UnsetType | None = UNSET
     building: OptionalLine | UnsetType | None = UNSET
-
-    def __post_init__(self) -> None:
-        settle(self)
 
 
 class PersonalContact(Struct, frozen=True):
@@ -88,7 +82,7 @@ class PersonalContact(Struct, frozen=True):
     created_at: Timestamp
 
 
-class NewPersonalContact(Struct, frozen=True, kw_only=True):
+class NewPersonalContact(Command, frozen=True, kw_only=True):
     """A contact of one user's own; only its name is needed."""
 
     name: Name
@@ -98,19 +92,17 @@ class NewPersonalContact(Struct, frozen=True, kw_only=True):
     email: Email | None = None
     ringtone: Ringtone | None = None
 
-    def __post_init__(self) -> None:
-        settle(self)
 
+class PersonalContactPatch(Command, frozen=True, kw_only=True):
+    """Changes to a contact of one user's own. It stays with its user: a ``user_uuid`` here must
+    be the stored one."""
 
-class PersonalContactPatch(Struct, frozen=True, kw_only=True):
-    """Changes to a contact of one user's own; it stays with its user."""
-
+    user_uuid: (
+        Annotated[Uuid, schema(description="Must agree with the owner of the contact")] | UnsetType
+    ) = UNSET
     name: Name | UnsetType = UNSET
     work: Number | UnsetType | None = UNSET
     mobile: Number | UnsetType | None = UNSET
     home: Number | UnsetType | None = UNSET
     email: Email | UnsetType | None = UNSET
     ringtone: Ringtone | UnsetType | None = UNSET
-
-    def __post_init__(self) -> None:
-        settle(self)

@@ -22,7 +22,7 @@ from phoneprov_core.directory.ports import (
     PersonalDirectoryTransaction,
 )
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, applied, checked
+from phoneprov_core.kernel.commands import applied, require_same
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -53,12 +53,9 @@ class CompanyDirectory:
         async with self._open.read() as tx:
             return found(await tx.company_contacts.find(known_id(uuid)), "company contact")
 
-    async def create(
-        self, actor: Actor, new: NewCompanyContact | Unchecked[NewCompanyContact]
-    ) -> CompanyContact:
+    async def create(self, actor: Actor, new: NewCompanyContact) -> CompanyContact:
         """Record a contact; it is active."""
         require_shared_write(actor, self._shared_write)
-        new = checked(new)
         contact = CompanyContact(
             uuid=self._new_id(),
             name=new.name,
@@ -78,15 +75,12 @@ class CompanyDirectory:
             await tx.company_contacts.add(contact)
         return contact
 
-    async def update(
-        self, actor: Actor, uuid: str, patch: CompanyContactPatch | Unchecked[CompanyContactPatch]
-    ) -> CompanyContact:
+    async def update(self, actor: Actor, uuid: str, patch: CompanyContactPatch) -> CompanyContact:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
         async with self._open.write() as tx:
             contact = found(await tx.company_contacts.find(known_id(uuid)), "company contact")
-            changes = checked(patch, read_only=CompanyContact, same={"uuid": contact.uuid})
-            contact = applied(contact, changes)
+            contact = applied(contact, patch)
             await tx.company_contacts.put(contact)
         return contact
 
@@ -122,14 +116,13 @@ class PersonalDirectory:
         self,
         actor: Actor,
         user_uuid: str,
-        new: NewPersonalContact | Unchecked[NewPersonalContact],
+        new: NewPersonalContact,
     ) -> PersonalContact:
         """Raises ``Forbidden`` for another user's directory; ``NotFound`` for no such user."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         async with self._open.read() as tx:
             found(await tx.users.find(owner), "user")
-        new = checked(new, same={"user_uuid": owner})
         contact = PersonalContact(
             uuid=self._new_id(),
             user_uuid=owner,
@@ -149,13 +142,13 @@ class PersonalDirectory:
         self,
         actor: Actor,
         uuid: str,
-        patch: PersonalContactPatch | Unchecked[PersonalContactPatch],
+        patch: PersonalContactPatch,
     ) -> PersonalContact:
         """Raises ``NotFound``, for another's contact too."""
         async with self._open.write() as tx:
             contact = await _contact_of(tx, actor, uuid)
-            same = {"uuid": contact.uuid, "user_uuid": contact.user_uuid}
-            contact = applied(contact, checked(patch, read_only=PersonalContact, same=same))
+            require_same("user_uuid", patch.user_uuid, contact.user_uuid)
+            contact = applied(contact, patch)
             await tx.personal_contacts.put(contact)
         return contact
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Check, settle
+from phoneprov_core.kernel.commands import Check, Command, settle
 from phoneprov_core.kernel.fields import (
     Description,
     ExtensionNumber,
@@ -85,7 +85,7 @@ class Extension(Struct, frozen=True):
         return redacted(self, "password", "voicemail_passcode")
 
 
-class NewExtension(Struct, frozen=True, kw_only=True):
+class NewExtension(Command, frozen=True, kw_only=True):
     """An extension to be recorded; no two have the same number."""
 
     type: ExtensionType
@@ -97,14 +97,11 @@ class NewExtension(Struct, frozen=True, kw_only=True):
     voicemail_passcode: VoicemailPasscode | None = None
     is_active: bool = True
 
-    def __post_init__(self) -> None:
-        settle(self)
-
     def __repr__(self) -> str:
         return redacted(self, "password", "voicemail_passcode")
 
 
-class ExtensionPatch(Struct, frozen=True, kw_only=True):
+class ExtensionPatch(Command, frozen=True, kw_only=True):
     """Changes to an extension.
 
     A password is never answered, it is null there. A null password here therefore leaves the

@@ -6,7 +6,7 @@ from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
 from phoneprov_core.extensions.ports import ExtensionsTransaction
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, applied, checked
+from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -34,10 +34,9 @@ class Extensions:
         async with self._open.read() as tx:
             return found(await tx.extensions.find(known_id(uuid)), "extension")
 
-    async def create(self, actor: Actor, new: NewExtension | Unchecked[NewExtension]) -> Extension:
+    async def create(self, actor: Actor, new: NewExtension) -> Extension:
         """Raises ``Conflict`` when the number is in use."""
         require_superadmin(actor)
-        new = checked(new)
         now = shown(self._clock())
         extension = Extension(
             uuid=self._new_id(),
@@ -60,17 +59,14 @@ class Extensions:
             await tx.extensions.add(extension)
         return extension
 
-    async def update(
-        self, actor: Actor, uuid: str, patch: ExtensionPatch | Unchecked[ExtensionPatch]
-    ) -> Extension:
+    async def update(self, actor: Actor, uuid: str, patch: ExtensionPatch) -> Extension:
         """Raises ``NotFound``; ``Conflict`` when the number is in use."""
         require_superadmin(actor)
         async with self._open.write() as tx:
             extension = found(await tx.extensions.find(known_id(uuid)), "extension")
-            changes = checked(patch, read_only=Extension, same={"uuid": extension.uuid})
             extension = applied(
                 extension,
-                changes,
+                patch,
                 updated_at=shown(self._clock()),
                 updated_by=actor.user_uuid,
                 updated_ip=actor.ip,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import IpAddress, MacAddress, OptionalLine, Uuid, schema
 from phoneprov_core.kernel.times import Timestamp
 
@@ -34,7 +34,7 @@ class Kem(Struct, frozen=True):
     created_at: Timestamp
 
 
-class NewKem(Struct, frozen=True, kw_only=True):
+class NewKem(Command, frozen=True, kw_only=True):
     """A KEM to be recorded; nothing of it needs to be known."""
 
     model: Model | None = None
@@ -44,11 +44,8 @@ class NewKem(Struct, frozen=True, kw_only=True):
     software_version: OptionalLine | None = None
     software_type: SoftwareType | None = None
 
-    def __post_init__(self) -> None:
-        settle(self)
 
-
-class KemPatch(Struct, frozen=True, kw_only=True):
+class KemPatch(Command, frozen=True, kw_only=True):
     """Changes to a KEM."""
 
     model: Model | UnsetType | None = UNSET
@@ -57,6 +54,3 @@ class KemPatch(Struct, frozen=True, kw_only=True):
     connected_phone: ConnectedPhone | UnsetType | None = UNSET
     software_version: OptionalLine | UnsetType | None = UNSET
     software_type: SoftwareType | UnsetType | None = UNSET
-
-    def __post_init__(self) -> None:
-        settle(self)

@@ -6,7 +6,7 @@ from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kems.model import Kem, KemPatch, NewKem
 from phoneprov_core.kems.ports import KemsTransaction
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, applied, checked
+from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -37,10 +37,9 @@ class Kems:
         async with self._open.read() as tx:
             return found(await tx.kems.find(known_id(uuid)), "KEM")
 
-    async def create(self, actor: Actor, new: NewKem | Unchecked[NewKem]) -> Kem:
+    async def create(self, actor: Actor, new: NewKem) -> Kem:
         """Record a KEM."""
         require_shared_write(actor, self._shared_write)
-        new = checked(new)
         kem = Kem(
             uuid=self._new_id(),
             model=new.model,
@@ -55,12 +54,12 @@ class Kems:
             await tx.kems.add(kem)
         return kem
 
-    async def update(self, actor: Actor, uuid: str, patch: KemPatch | Unchecked[KemPatch]) -> Kem:
+    async def update(self, actor: Actor, uuid: str, patch: KemPatch) -> Kem:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
         async with self._open.write() as tx:
             kem = found(await tx.kems.find(known_id(uuid)), "KEM")
-            kem = applied(kem, checked(patch, read_only=Kem, same={"uuid": kem.uuid}))
+            kem = applied(kem, patch)
             await tx.kems.put(kem)
         return kem
 

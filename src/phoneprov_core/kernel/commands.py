@@ -1,12 +1,8 @@
-"""Commands: what a caller asks to be written, checked in one place.
+"""Commands: the input of use cases, checked in one place.
 
-A command is a frozen Struct that holds only what may be written. Its fields say their rule
-in their type (``Annotated[str, Check(values.mac)]``); ``__post_init__`` calls ``settle``, so
-a command that exists is a command that is valid, in canonical form.
-
-A caller over a wire has sent something that may not even be of the right shape, and must
-not learn about its faults before it may act at all. Such input travels as ``Unchecked`` into
-the use case, which calls ``checked`` at the right moment: after 401, 403 and 404.
+A command is a frozen Struct with the fields that may be written. The type of a field names its
+rule (``Annotated[str, Check(values.mac)]``). A command checks itself when it is made, so a
+command that exists is valid and in canonical form.
 """
 
 from __future__ import annotations
@@ -17,7 +13,6 @@ from functools import cache
 from typing import (
     Annotated,
     Any,
-    Generic,
     Literal,
     NamedTuple,
     TypeVar,
@@ -31,14 +26,21 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.errors import Invalid, Problem
-from phoneprov_core.kernel.ids import known_id
 
 C = TypeVar("C", bound=Struct)
 E = TypeVar("E", bound=Struct)
 
 
 Rule = Callable[[Any], Any]
-"""Takes a value, answers its canonical form, raises ``ValueError`` with what it must be."""
+"""Takes a value and returns its canonical form. Raises ``ValueError`` with a text that continues
+the field's name, such as "must not be empty"."""
+
+
+Rules = Mapping[str, Rule]
+"""Rules by the name of their field."""
+
+NO_RULES: Rules = {}
+MUST_AGREE = "must agree with the record that is addressed"
 
 
 class Check(NamedTuple):
@@ -53,6 +55,13 @@ class _Field(NamedTuple):
     type: Any
     required: bool
     rule: Rule | None
+
+
+class Command(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The base of all commands: it checks itself, and takes no unknown fields."""
+
+    def __post_init__(self) -> None:
+        settle(self)
 
 
 def settle(command: Struct) -> None:
@@ -73,95 +82,52 @@ def settle(command: Struct) -> None:
         raise invalid(problems)
 
 
-class Unchecked(Generic[C]):
-    """What somebody sent for a command, not looked at yet.
+def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_RULES) -> C:
+    """The command with these fields. ``rules`` are those of :func:`obey`.
 
-    ``load`` answers the decoded body, whatever it is, and may raise the wire's own errors;
-    it is called at the first look, once.
+    Raises ``Invalid`` naming every bad field: unknown, missing, of the wrong type, or against a
+    rule.
     """
-
-    def __init__(self, command: type[C], load: Callable[[], object]) -> None:
-        self._command = command
-        self._load = load
-        self._loaded: object = UNSET
-
-    def _body(self) -> object:
-        if self._loaded is UNSET:
-            self._loaded = self._load()
-        return self._loaded
-
-    def peek(self, field: str) -> str | None:
-        """The text in a field, if there is text; for checks that come before validity."""
-        body = self._body()
-        value = body.get(field) if isinstance(body, dict) else None
-        return value if isinstance(value, str) else None
-
-    def checked(
-        self, read_only: frozenset[str], same: Mapping[str, object], rules: Mapping[str, Rule]
-    ) -> C:
-        """The command. ``same`` and ``rules`` are those of :func:`checked`."""
-        body = self._body()
-        if not isinstance(body, dict):
-            raise Invalid("The body must be a JSON object.", problems=(_not_an_object(),))
-        problems = [
-            Problem(name, "must agree with the record that is addressed")
-            for name, value in same.items()
-            if name in body and not _agrees(body[name], value)
-        ]
-        given: dict[str, Any] = {}
-        fields = {field.name: field for field in _fields(self._command)}
-        for name, value in body.items():
-            if name in fields:
-                try:
-                    given[name] = msgspec.convert(_whole(value), fields[name].type)
-                except msgspec.ValidationError:
-                    problems.append(Problem(name, _expected(fields[name].type)))
-            elif name not in read_only and name not in same:
-                problems.append(Problem(name, "is not a field of this request"))
-        problems += [
-            Problem(field.name, "is required")
-            for field in fields.values()
-            if field.required and field.name not in body
-        ]
-        if problems:
-            own = {name: field.rule for name, field in fields.items() if field.rule}
-            raise invalid([*problems, *_broken(own, given), *_broken(rules, given)])
+    problems: list[Problem] = []
+    typed: dict[str, Any] = {}
+    fields = {field.name: field for field in _fields(command)}
+    for name, value in given.items():
+        if name not in fields:
+            problems.append(Problem(name, "is not a field of this request"))
+            continue
         try:
-            command = self._command(**given)
-        except Invalid as error:
-            raise invalid([*error.problems, *_broken(rules, given)]) from None
-        _obey(rules, command)
-        return command
+            typed[name] = msgspec.convert(whole(value), fields[name].type)
+        except msgspec.ValidationError:
+            problems.append(Problem(name, expected(fields[name].type)))
+    problems += [
+        Problem(field.name, "is required")
+        for field in fields.values()
+        if field.required and field.name not in given
+    ]
+    if problems:
+        own = {name: field.rule for name, field in fields.items() if field.rule}
+        raise invalid([*problems, *_broken(own, typed), *_broken(rules, typed)])
+    try:
+        made = command(**typed)
+    except Invalid as error:
+        raise invalid([*error.problems, *_broken(rules, typed)]) from None
+    obey(rules, made)
+    return made
 
 
-def checked(
-    command: C | Unchecked[C],
-    *,
-    read_only: type[Struct] | None = None,
-    same: Mapping[str, object] | None = None,
-    rules: Mapping[str, Rule] | None = None,
-) -> C:
-    """The command in ``command``; raises ``Invalid`` naming each bad field.
-
-    Fields of ``read_only``, the resource as it is answered, are ignored where the command
-    lacks them, so that what was read can be sent back. Fields named in ``same`` are
-    identifiers: they may stand in the body, and must agree with the value given here.
-    ``rules`` are rules that only the use case knows, such as those that follow a setting.
-    """
-    if isinstance(command, Unchecked):
-        ignored = frozenset(read_only.__struct_fields__ if read_only else ())
-        return command.checked(ignored, same or {}, rules or {})
-    _obey(rules or {}, command)
-    return command
+def obey(rules: Rules, command: Struct) -> None:
+    """Check the rules that only a use case knows, such as those that follow a setting. Raises
+    ``Invalid`` naming each bad field."""
+    problems = _broken(rules, {name: getattr(command, name) for name in rules})
+    if problems:
+        raise invalid(problems)
 
 
-def peek_id(command: Struct | Unchecked[Any], field: str) -> str:
-    """The identifier in one field of a command that may not be valid, in canonical form;
-    empty when the field holds none."""
-    if isinstance(command, Unchecked):
-        return known_id(command.peek(field))
-    value = getattr(command, field)
-    return known_id(value if isinstance(value, str) else None)
+def require_same(field: str, sent: object, stored: object) -> None:
+    """Raises ``Invalid`` when a patch has a value for a field that never changes, and it is not
+    the stored value."""
+    if sent is not UNSET and sent != stored:
+        raise invalid([Problem(field, MUST_AGREE)])
 
 
 def applied(entity: E, patch: Struct, **more: Any) -> E:
@@ -181,12 +147,6 @@ def invalid(problems: list[Problem]) -> Invalid:
     return Invalid(f"The field {first.field} {first.message}{more}.", problems=tuple(problems))
 
 
-def _obey(rules: Mapping[str, Rule], command: Struct) -> None:
-    problems = _broken(rules, {name: getattr(command, name) for name in rules})
-    if problems:
-        raise invalid(problems)
-
-
 def _broken(rules: Mapping[str, Rule], given: Mapping[str, Any]) -> list[Problem]:
     problems = []
     for name, rule in rules.items():
@@ -200,28 +160,10 @@ def _broken(rules: Mapping[str, Rule], given: Mapping[str, Any]) -> list[Problem
     return problems
 
 
-def _whole(value: object) -> object:
+def whole(value: object) -> object:
+    """The value; a float without a fraction as an integer."""
     # To JSON, 1.0 is the whole number 1.
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _agrees(sent: object, stored: object) -> bool:
-    if isinstance(sent, str) and isinstance(stored, str):
-        return len(sent) <= _LONGEST_IDENTIFIER and _flat(sent) == _flat(stored)
-    return type(_whole(sent)) is type(stored) and sent == stored
-
-
-def _flat(identifier: str) -> str:
-    # One comparison for UUIDs and for every spelling of a MAC.
-    return identifier.lower().translate(_SEPARATORS)
-
-
-_SEPARATORS = str.maketrans("", "", ":-.")
-_LONGEST_IDENTIFIER = 64
-
-
-def _not_an_object() -> Problem:
-    return Problem("body", "must be a JSON object")
 
 
 @cache
@@ -251,7 +193,7 @@ _WORDS = {str: "text", int: "a whole number", bool: "true or false", float: "a n
 
 
 @cache
-def _expected(annotation: Any) -> str:
+def expected(annotation: Any) -> str:
     """What to send instead, in words: "must be text or null"."""
     words: list[str] = []
     _collect_words(annotation, words)

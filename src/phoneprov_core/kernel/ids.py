@@ -9,6 +9,9 @@ NewId = Callable[[], str]
 """Port: a fresh identifier, UUID text in lower case, never given twice."""
 
 
+UUID = r"^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
+"""A UUID, as a pattern."""
+
 _UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
-from phoneprov_core.kernel.commands import Check, Unchecked, checked, settle
+from phoneprov_core.kernel.commands import Check, Command
 
 E = TypeVar("E")
 T_co = TypeVar("T_co", covariant=True)
@@ -91,17 +91,14 @@ def _bounds(least: int, most: int) -> Meta:
     return Meta(extra_json_schema={"minimum": least, "maximum": most})
 
 
-class Window(Struct, frozen=True):
+class Window(Command, frozen=True):
     """A page of a list: at most ``limit`` records (1 to 1000) behind the first ``offset``."""
 
     limit: Annotated[int, Check(_limit), _bounds(1, 1000)] = 1000
     offset: Annotated[int, Check(_offset), _bounds(0, 2**63 - 1)] = 0
 
-    def __post_init__(self) -> None:
-        settle(self)
 
-
-Page: TypeAlias = Window | Unchecked[Window] | None
+Page: TypeAlias = Window | None
 """The part of a list that is asked for; None is all of it."""
 
 
@@ -175,7 +172,7 @@ PIECE = 1024
 async def listing(
     open_: Callable[[], AbstractAsyncContextManager[T]],
     store_in: Callable[[T], _Rows[E]],
-    page: Page = None,
+    window: Page = None,
     *,
     owner: str | None = None,
     piece: int = PIECE,
@@ -184,7 +181,6 @@ async def listing(
 
     Every piece is read in a transaction of its own, so that a slow reader holds nothing.
     """
-    window = None if page is None else checked(page)
     total = None
     if window is not None:
         async with open_() as tx:

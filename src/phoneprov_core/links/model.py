@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from phoneprov_core.extensions.model import ExtensionType
-from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import ExtensionNumber, Uuid, schema
 from phoneprov_core.kernel.times import Timestamp
 
@@ -62,11 +62,8 @@ class LinkedUser(Struct, frozen=True):
     created_at: Timestamp
 
 
-class NewLink(Struct, frozen=True, kw_only=True):
+class NewLink(Command, frozen=True, kw_only=True):
     """A user and the extension to be linked to them."""
 
     user_uuid: Uuid
     extension_uuid: Uuid
-
-    def __post_init__(self) -> None:
-        settle(self)

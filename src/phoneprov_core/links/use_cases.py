@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, checked, peek_id
 from phoneprov_core.kernel.errors import Conflict, Problem, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -46,17 +45,13 @@ class Links:
             found(await tx.extensions.find(owner), "extension")
         return await listing(self._open.read, lambda tx: tx.links.users, page, owner=owner)
 
-    async def create(self, actor: Actor, new: NewLink | Unchecked[NewLink]) -> FullLink:
+    async def create(self, actor: Actor, new: NewLink) -> FullLink:
         """Raises ``NotFound`` for an unknown user or extension; ``Conflict`` when the two are
         linked already."""
         require_superadmin(actor)
         async with self._open.write() as tx:
-            user_uuid, extension_uuid = peek_id(new, "user_uuid"), peek_id(new, "extension_uuid")
-            if user_uuid:
-                user = found(await tx.users.find(user_uuid), "user")
-            if extension_uuid:
-                extension = found(await tx.extensions.find(extension_uuid), "extension")
-            checked(new)
+            user = found(await tx.users.find(new.user_uuid), "user")
+            extension = found(await tx.extensions.find(new.extension_uuid), "extension")
             link = Link(self._new_id(), user.uuid, extension.uuid, shown(self._clock()))
             try:
                 await tx.links.add(link)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import (
     Description,
     IpAddress,
@@ -48,7 +48,7 @@ class Phone(Struct, frozen=True):
     updated_at: Timestamp
 
 
-class NewPhone(Struct, frozen=True, kw_only=True):
+class NewPhone(Command, frozen=True, kw_only=True):
     """A phone to be recorded; only its MAC is needed."""
 
     mac: MacAddress
@@ -64,11 +64,8 @@ class NewPhone(Struct, frozen=True, kw_only=True):
     software_type: SoftwareType | None = None
     is_active: bool = True
 
-    def __post_init__(self) -> None:
-        settle(self)
 
-
-class PhonePatch(Struct, frozen=True, kw_only=True):
+class PhonePatch(Command, frozen=True, kw_only=True):
     """Changes to a phone; its MAC never changes."""
 
     brand: OptionalLine | UnsetType | None = UNSET
@@ -82,9 +79,6 @@ class PhonePatch(Struct, frozen=True, kw_only=True):
     software_version: OptionalLine | UnsetType | None = UNSET
     software_type: SoftwareType | UnsetType | None = UNSET
     is_active: bool | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        settle(self)
 
 
 def family_text(software_type: str | None) -> str:

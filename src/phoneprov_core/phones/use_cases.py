@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, applied, checked
+from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import Forbidden, found
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -33,11 +33,10 @@ class Phones:
         async with self._open.read() as tx:
             return found(await tx.phones.find(known_mac(mac)), "phone")
 
-    async def create(self, actor: Actor, new: NewPhone | Unchecked[NewPhone]) -> Phone:
+    async def create(self, actor: Actor, new: NewPhone) -> Phone:
         """Raises ``Conflict`` if the MAC is already in the inventory; ``Forbidden`` if
         ``phone_ip`` is set and the caller does not hold level 0."""
         require_shared_write(actor, self._shared_write)
-        new = checked(new)
         _require_address_unchanged(actor, None, new.phone_ip)
         now = shown(self._clock())
         phone = Phone(
@@ -60,16 +59,13 @@ class Phones:
             await tx.phones.add(phone)
         return phone
 
-    async def update(
-        self, actor: Actor, mac: str, patch: PhonePatch | Unchecked[PhonePatch]
-    ) -> Phone:
+    async def update(self, actor: Actor, mac: str, patch: PhonePatch) -> Phone:
         """Raises ``NotFound``; ``Forbidden`` if ``phone_ip`` changes and the caller does not
         hold level 0."""
         require_shared_write(actor, self._shared_write)
         async with self._open.write() as tx:
             before = found(await tx.phones.find(known_mac(mac)), "phone")
-            changes = checked(patch, read_only=Phone, same={"mac": before.mac})
-            phone = applied(before, changes, updated_at=shown(self._clock()))
+            phone = applied(before, patch, updated_at=shown(self._clock()))
             _require_address_unchanged(actor, before.phone_ip, phone.phone_ip)
             await tx.phones.put(phone)
         return phone

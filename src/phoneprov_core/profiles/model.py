@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Check, settle
+from phoneprov_core.kernel.commands import Check, Command
 from phoneprov_core.kernel.fields import Description, Line, MacAddress, Uuid, schema
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.times import Timestamp
@@ -106,7 +106,7 @@ class Revision(Struct, frozen=True):
     created_by: Annotated[Uuid, schema(description="Who saved it")]
 
 
-class NewProfile(Struct, frozen=True, kw_only=True):
+class NewProfile(Command, frozen=True, kw_only=True):
     """A profile to be kept for a user."""
 
     user_uuid: Uuid
@@ -116,14 +116,11 @@ class NewProfile(Struct, frozen=True, kw_only=True):
     compatible_models: Models = ()
     software_type: FirmwareFamily | None = None
 
-    def __post_init__(self) -> None:
-        settle(self)
-
     def __repr__(self) -> str:
         return redacted(self, "cnf_xml")
 
 
-class ProfilePatch(Struct, frozen=True, kw_only=True):
+class ProfilePatch(Command, frozen=True, kw_only=True):
     """Changes to a profile."""
 
     user_uuid: Uuid | UnsetType = UNSET
@@ -133,21 +130,15 @@ class ProfilePatch(Struct, frozen=True, kw_only=True):
     compatible_models: Models | UnsetType = UNSET
     software_type: FirmwareFamily | UnsetType | None = UNSET
 
-    def __post_init__(self) -> None:
-        settle(self)
-
     def __repr__(self) -> str:
         return redacted(self, "cnf_xml")
 
 
-class SwitchRequest(Struct, frozen=True, kw_only=True):
+class SwitchRequest(Command, frozen=True, kw_only=True):
     """Which profile goes onto which phone."""
 
     profile_uuid: Uuid
     mac: MacAddress
-
-    def __post_init__(self) -> None:
-        settle(self)
 
 
 class Switched(Struct, frozen=True):

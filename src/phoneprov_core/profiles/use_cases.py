@@ -10,7 +10,7 @@ from msgspec import UNSET
 from phoneprov_core.access.rules import may_act_for, require_owner
 from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, applied, checked, peek_id
+from phoneprov_core.kernel.commands import Rules, applied, obey
 from phoneprov_core.kernel.errors import Conflict, NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
@@ -52,7 +52,7 @@ class Profiles:
         most_revisions: int = MOST_REVISIONS,
     ) -> None:
         self._open = open_
-        self._rules = {"cnf_xml": device_xml_rule(largest_xml)}
+        self.rules: Rules = {"cnf_xml": device_xml_rule(largest_xml)}
         self._most_profiles = most_profiles
         self._most_revisions = most_revisions
         self._clock = clock
@@ -66,9 +66,7 @@ class Profiles:
     async def of_user(self, actor: Actor, user_uuid: str, page: Page = None) -> Listing[Profile]:
         """The profiles of one user. Raises ``Forbidden``; ``NotFound`` for no such user."""
         owner = known_id(user_uuid)
-        require_owner(actor, owner)
-        async with self._open.read() as tx:
-            found(await tx.users.find(owner), "user")
+        await self._require_owner(actor, owner)
         return await self._listing(page, owner)
 
     async def get(self, actor: Actor, uuid: str) -> Profile:
@@ -79,15 +77,11 @@ class Profiles:
             raise _no_profile()
         return profile
 
-    async def create(self, actor: Actor, new: NewProfile | Unchecked[NewProfile]) -> Profile:
+    async def create(self, actor: Actor, new: NewProfile) -> Profile:
         """Raises ``Forbidden`` for another user's; ``NotFound`` for no such user; ``Conflict``
         (code ``too_many_profiles``) if the user has the maximum number of profiles."""
-        owner = peek_id(new, "user_uuid")
-        if owner:
-            require_owner(actor, owner)
-            async with self._open.read() as tx:
-                found(await tx.users.find(owner), "user")
-        new = checked(new, rules=self._rules)
+        obey(self.rules, new)
+        await self._require_owner(actor, new.user_uuid)
         now = shown(self._clock())
         profile = ProfileRecord(
             uuid=self._new_id(),
@@ -105,32 +99,25 @@ class Profiles:
             await tx.revisions.add(self._revision(actor, profile, 1, new.cnf_xml), new.cnf_xml)
         return whole(profile, new.cnf_xml)
 
-    async def update(
-        self, actor: Actor, uuid: str, patch: ProfilePatch | Unchecked[ProfilePatch]
-    ) -> Profile:
+    async def update(self, actor: Actor, uuid: str, patch: ProfilePatch) -> Profile:
         """Raises ``NotFound``; ``Forbidden`` when it would be given to another user by
         a caller who does not hold level 0; ``Conflict`` if that user has too many."""
         async with self._open.read() as tx:
             await profile_of(tx, actor, uuid)
-        heir = peek_id(patch, "user_uuid")
-        if heir:
-            require_owner(actor, heir)
-            async with self._open.read() as tx:
-                found(await tx.users.find(heir), "user")
-        changes = checked(
-            patch, read_only=Profile, same={"uuid": known_id(uuid)}, rules=self._rules
-        )
+        if patch.user_uuid is not UNSET:
+            await self._require_owner(actor, patch.user_uuid)
+        obey(self.rules, patch)
         async with self._open.write() as tx:
             before = await profile_of(tx, actor, uuid)
-            if changes.user_uuid is not UNSET and changes.user_uuid != before.user_uuid:
-                await self._require_room(tx, changes.user_uuid)
+            if patch.user_uuid is not UNSET and patch.user_uuid != before.user_uuid:
+                await self._require_room(tx, patch.user_uuid)
             newest = found(await tx.revisions.newest(before.uuid), "profile")
             cnf_xml = found(await tx.revisions.cnf_xml(newest.uuid), "profile")
-            stored = msgspec.structs.replace(changes, cnf_xml=UNSET)
+            stored = msgspec.structs.replace(patch, cnf_xml=UNSET)
             profile = applied(before, stored, updated_at=shown(self._clock()))
             await tx.profiles.put(profile)
-            if changes.cnf_xml is not UNSET and changes.cnf_xml != cnf_xml:
-                cnf_xml = changes.cnf_xml
+            if patch.cnf_xml is not UNSET and patch.cnf_xml != cnf_xml:
+                cnf_xml = patch.cnf_xml
                 revision = self._revision(actor, profile, newest.number + 1, cnf_xml)
                 await tx.revisions.add(revision, cnf_xml)
                 if self._most_revisions:
@@ -149,6 +136,11 @@ class Profiles:
         async with self._open.read() as tx:
             profile = await profile_of(tx, actor, uuid)
         return await listing(self._open.read, lambda tx: tx.revisions, page, owner=profile.uuid)
+
+    async def _require_owner(self, actor: Actor, user_uuid: str) -> None:
+        require_owner(actor, user_uuid)
+        async with self._open.read() as tx:
+            found(await tx.users.find(user_uuid), "user")
 
     async def _require_room(self, tx: ProfilesTransaction, owner: str) -> None:
         if not self._most_profiles:

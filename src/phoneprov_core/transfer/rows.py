@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET, Struct
 
-from phoneprov_core.kernel.commands import Rule, Unchecked, checked
+from phoneprov_core.kernel.commands import Rule, command_of
 from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem
 from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.transfer.index import Index
@@ -114,7 +114,7 @@ class Reader:
     def _checked(
         command: type[Struct], values: dict[str, object], rules: dict[str, Rule]
     ) -> Struct:
-        return checked(Unchecked(command, lambda: values), rules=rules)
+        return command_of(command, values, rules)
 
     def _says_the_same(self, record: Struct, patch: Struct) -> bool:
         if any(isinstance(getattr(patch, name, None), str) for name in self._sheet.one_way):

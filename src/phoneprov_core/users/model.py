@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import (
     Email,
     Language,
@@ -62,7 +62,7 @@ class User(Struct, frozen=True):
     updated_ip: str
 
 
-class Registration(Struct, frozen=True, kw_only=True):
+class Registration(Command, frozen=True, kw_only=True):
     """An account that somebody asks for themselves."""
 
     first_name: FirstName
@@ -76,9 +76,6 @@ class Registration(Struct, frozen=True, kw_only=True):
     nationality: OptionalLine | None = None
     timezone: Timezone = "UTC"
 
-    def __post_init__(self) -> None:
-        settle(self)
-
     def __repr__(self) -> str:
         return redacted(self, "password")
 
@@ -89,7 +86,7 @@ class NewUser(Registration, frozen=True, kw_only=True):
     is_active: bool = True
 
 
-class UserPatch(Struct, frozen=True, kw_only=True):
+class UserPatch(Command, frozen=True, kw_only=True):
     """Changes to an account."""
 
     first_name: FirstName | UnsetType = UNSET
@@ -103,9 +100,6 @@ class UserPatch(Struct, frozen=True, kw_only=True):
     nationality: OptionalLine | UnsetType | None = UNSET
     timezone: Timezone | UnsetType = UNSET
     is_active: bool | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        settle(self)
 
     def __repr__(self) -> str:
         return redacted(self, "password")

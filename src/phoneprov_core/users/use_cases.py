@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from phoneprov_core.access.rules import last_superadmin, require_superadmin
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, applied, checked
+from phoneprov_core.kernel.commands import Rules, applied, obey
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
@@ -39,7 +39,8 @@ class Users:
         self._open = open_
         self._hasher = hasher
         self._policy = policy
-        self._rules = {"password": policy.rule}
+        self.rules: Rules = {"password": policy.rule}
+        self.rules_of_new: Rules = {**self.rules, "username": check_new_username}
         self._clock = clock
         self._new_id = new_id
 
@@ -54,11 +55,11 @@ class Users:
         async with self._open.read() as tx:
             return found(await tx.users.find(known_id(uuid)), "user")
 
-    async def create(self, actor: Actor, new: NewUser | Unchecked[NewUser]) -> User:
+    async def create(self, actor: Actor, new: NewUser) -> User:
         """Raises ``Conflict`` when the username or the e-mail address is in use, or the username
         looks like another."""
         require_superadmin(actor)
-        new = checked(new, rules={**self._rules, "username": check_new_username})
+        obey(self.rules_of_new, new)
         self._policy.require_own(new.password, new.username, new.email)
         hash_ = await self._hasher.hash(new.password)
         user = created_user(new, self._new_id(), shown(self._clock()), actor.ip, actor.user_uuid)
@@ -68,9 +69,7 @@ class Users:
             await tx.users.set_password_hash(user.uuid, hash_)
         return user
 
-    async def update(
-        self, actor: Actor, uuid: str, patch: UserPatch | Unchecked[UserPatch]
-    ) -> User:
+    async def update(self, actor: Actor, uuid: str, patch: UserPatch) -> User:
         """A new password ends the account's other sessions and unlocks its login, a
         deactivation ends all sessions.
 
@@ -83,12 +82,7 @@ class Users:
         def check_username(name: str) -> str:
             return name if name == username else check_new_username(name)
 
-        patch = checked(
-            patch,
-            read_only=User,
-            same={"uuid": user.uuid},
-            rules={**self._rules, "username": check_username},
-        )
+        obey({**self.rules, "username": check_username}, patch)
         # The hash takes long: it is made before the transaction begins.
         hash_ = None
         if patch.password is not UNSET:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
-from phoneprov_core.kernel.commands import settle
-from phoneprov_core.kernel.fields import MacAddress, schema
+from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.times import Timestamp
 
 Vendor = Annotated[bool, schema(description="Whether it is a vendor phone")]
@@ -30,11 +30,7 @@ class VendorPhoneRecord(Struct, frozen=True):
     created_at: Timestamp
 
 
-class VendorPhoneFlag(Struct, frozen=True, kw_only=True):
-    """The flag to be set. A MAC beside it is the one of the phone that is addressed."""
+class VendorPhoneFlag(Command, frozen=True, kw_only=True):
+    """The flag to be set."""
 
     vendor: Vendor
-    mac: MacAddress | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        settle(self)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Rule, Unchecked, checked, invalid
-from phoneprov_core.kernel.errors import Invalid, Problem, found
+from phoneprov_core.kernel.commands import invalid
+from phoneprov_core.kernel.errors import Problem, found
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag, VendorPhoneRecord
@@ -35,17 +35,14 @@ class VendorPhones:
             record = found(await tx.vendor_phones.find(values.known_mac(mac)), "vendor phone")
         return _vendor_phone(record)
 
-    async def save(
-        self, actor: Actor, mac: str, flag: VendorPhoneFlag | Unchecked[VendorPhoneFlag]
-    ) -> VendorPhone:
+    async def save(self, actor: Actor, mac: str, flag: VendorPhoneFlag) -> VendorPhone:
         """Set a phone's flag, for the first time or again. Raises ``Invalid`` for a MAC that
         is none too."""
         require_shared_write(actor, self._shared_write)
         try:
             addressed = values.mac(mac)
         except ValueError as error:
-            raise invalid([Problem("mac", str(error)), *_problems(flag)]) from None
-        flag = checked(flag, rules={"mac": _same_as(addressed)})
+            raise invalid([Problem("mac", str(error))]) from None
         record = VendorPhoneRecord(addressed, flag.vendor, shown(self._clock()))
         async with self._open.write() as tx:
             await tx.vendor_phones.save(record)
@@ -60,21 +57,3 @@ class VendorPhones:
 
 def _vendor_phone(record: VendorPhoneRecord) -> VendorPhone:
     return VendorPhone(record.mac, record.vendor)
-
-
-def _problems(flag: VendorPhoneFlag | Unchecked[VendorPhoneFlag]) -> tuple[Problem, ...]:
-    try:
-        checked(flag)
-    except Invalid as error:
-        return error.problems
-    return ()
-
-
-def _same_as(addressed: str) -> Rule:
-    def same(mac: str) -> str:
-        # What is no MAC at all is told so by the field's own rule.
-        if values.known_mac(mac) not in {"", addressed}:
-            raise ValueError("must agree with the phone that is addressed")
-        return mac
-
-    return same

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import OptionalLine, Url, Uuid, schema
 from phoneprov_core.kernel.times import Timestamp
 
@@ -28,23 +28,17 @@ class VendorService(Struct, frozen=True):
     updated_at: Timestamp
 
 
-class NewVendorService(Struct, frozen=True, kw_only=True):
+class NewVendorService(Command, frozen=True, kw_only=True):
     """A service to be defined; nothing of it is needed at once."""
 
     name: Name | None = None
     url: Url | None = None
     type: Type | None = None
 
-    def __post_init__(self) -> None:
-        settle(self)
 
-
-class VendorServicePatch(Struct, frozen=True, kw_only=True):
+class VendorServicePatch(Command, frozen=True, kw_only=True):
     """Changes to a service."""
 
     name: Name | UnsetType | None = UNSET
     url: Url | UnsetType | None = UNSET
     type: Type | UnsetType | None = UNSET
-
-    def __post_init__(self) -> None:
-        settle(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, applied, checked
+from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -41,12 +41,9 @@ class VendorServices:
         async with self._open.read() as tx:
             return found(await tx.vendor_services.find(known_id(uuid)), "service")
 
-    async def create(
-        self, actor: Actor, new: NewVendorService | Unchecked[NewVendorService]
-    ) -> VendorService:
+    async def create(self, actor: Actor, new: NewVendorService) -> VendorService:
         """Define a service."""
         require_shared_write(actor, self._shared_write)
-        new = checked(new)
         now = shown(self._clock())
         service = VendorService(
             uuid=self._new_id(),
@@ -60,15 +57,12 @@ class VendorServices:
             await tx.vendor_services.add(service)
         return service
 
-    async def update(
-        self, actor: Actor, uuid: str, patch: VendorServicePatch | Unchecked[VendorServicePatch]
-    ) -> VendorService:
+    async def update(self, actor: Actor, uuid: str, patch: VendorServicePatch) -> VendorService:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
         async with self._open.write() as tx:
             service = found(await tx.vendor_services.find(known_id(uuid)), "service")
-            changes = checked(patch, read_only=VendorService, same={"uuid": service.uuid})
-            service = applied(service, changes, updated_at=shown(self._clock()))
+            service = applied(service, patch, updated_at=shown(self._clock()))
             await tx.vendor_services.put(service)
         return service
 

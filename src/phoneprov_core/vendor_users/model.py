@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import PinCode, Uuid, schema
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.times import Timestamp
@@ -25,13 +25,10 @@ class VendorUser(Struct, frozen=True):
         return redacted(self, "pin_code")
 
 
-class NewPin(Struct, frozen=True, kw_only=True):
+class NewPin(Command, frozen=True, kw_only=True):
     """The PIN to be set."""
 
     pin_code: PinCode
-
-    def __post_init__(self) -> None:
-        settle(self)
 
     def __repr__(self) -> str:
         return redacted(self, "pin_code")

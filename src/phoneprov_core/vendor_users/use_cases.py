@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from phoneprov_core.access.rules import require_owner
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, checked
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -39,9 +38,7 @@ class VendorUsers:
             raise _no_pin()
         return vendor_user
 
-    async def save(
-        self, actor: Actor, user_uuid: str, new: NewPin | Unchecked[NewPin]
-    ) -> VendorUser:
+    async def save(self, actor: Actor, user_uuid: str, new: NewPin) -> VendorUser:
         """Set the user's PIN; a record that was there keeps its identity.
 
         Raises ``NotFound`` for no such user.
@@ -50,7 +47,6 @@ class VendorUsers:
         require_owner(actor, owner)
         async with self._open.read() as tx:
             found(await tx.users.find(owner), "user")
-        new = checked(new, read_only=VendorUser, same={"user_uuid": owner})
         # The hash takes long: it is made before the transaction begins.
         hash_ = await self._hasher.hash_pin(new.pin_code)
         vendor_user = VendorUser(self._new_id(), owner, hash_, shown(self._clock()))

@@ -1,5 +1,2 @@
-"""The OpenAPI document, made from what the routes say of themselves.
-
-Every operation says what it takes and answers; what follows from that (who needs a token,
-what a bad body costs) is added here, once.
-"""
+"""The OpenAPI document. Litestar makes it from the handlers and their types; ``document``
+completes what types cannot say."""

@@ -10,7 +10,7 @@ Json = dict[str, Any]
 UUID = "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11"
 
 _OF_FORMAT = {"uuid": UUID, "date-time": "2026-01-31T08:15:30.250Z"}
-_OF_TYPE = {"string": "text", "integer": 0, "boolean": True, "null": None}
+_OF_TYPE = {"string": "text", "integer": 0, "boolean": True, "object": None}
 
 
 def example(schema: Json, components: Json, fields: Container[str] | None = None) -> Any:

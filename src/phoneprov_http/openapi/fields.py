@@ -188,6 +188,6 @@ FIELDS: dict[str, Field] = {
         "The hash of the PIN, made with a secret key", "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$..."
     ),
     # Failures
-    "field": Field("The name of the field, as it was sent", "mac"),
-    "message": Field("What it must be, to be read after its name", "is required"),
+    "Problem.field": Field("The name of the field, as it was sent", "mac"),
+    "Problem.message": Field("What it must be, to be read after its name", "is required"),
 }

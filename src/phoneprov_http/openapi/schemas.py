@@ -1,22 +1,61 @@
-"""Schemas of records and bodies, from the types themselves and the words about them."""
+"""Schemas of Structs, made by msgspec."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+import msgspec
+from litestar.openapi.spec import Reference, Schema
+from litestar.plugins import OpenAPISchemaPlugin
+from litestar.typing import FieldDefinition
+from msgspec import Struct
+
 from phoneprov_http.openapi.fields import FIELDS, Field
 
 Json = dict[str, Any]
 
-REF = "#/components/schemas/{name}"
+_REF = "#/components/schemas/{name}"
+
+
+def reference(name: str) -> Json:
+    """A reference to a schema."""
+    return {"$ref": _REF.format(name=name)}
+
+
+class StructSchemas(OpenAPISchemaPlugin):
+    """Refers to every Struct by the name that msgspec gives it, and remembers them all."""
+
+    def __init__(self) -> None:
+        self.types: dict[str, Any] = {}
+
+    def is_plugin_supported_field(self, field_definition: FieldDefinition) -> bool:
+        return not field_definition.is_union and field_definition.is_subclass_of(Struct)
+
+    def to_openapi_schema(
+        self,
+        field_definition: FieldDefinition,
+        schema_creator: Any,  # noqa: ARG002
+    ) -> Schema:
+        (schema,), _ = msgspec.json.schema_components(
+            [field_definition.annotation], ref_template=_REF
+        )
+        self.types[schema["$ref"]] = field_definition.annotation
+        return Schema(all_of=[Reference(ref=schema["$ref"])])
+
+
+def components_of(structs: StructSchemas) -> Json:
+    """The schemas of all Structs that the document refers to, and of those in them."""
+    _, components = msgspec.json.schema_components(structs.types.values(), ref_template=_REF)
+    components = _with_enums_in_place(components)
+    return {name: _tidied(name, components[name]) for name in sorted(components)}
+
 
 _UNSET_FILTER: Json = {"enum": [None, ""]}
 _SET_FILTERS: list[Json] = [
     {"required": [name], "properties": {name: {"type": "string", "minLength": 1}}}
     for name in ("model", "location", "software_type")
 ]
-
 _TOGETHER: Json = {
     "NewBatch": {
         "allOf": [
@@ -61,11 +100,9 @@ _TOGETHER: Json = {
 _AFFIXES = re.compile(r"^(New|Shown|Enriched)|(Patch|Flag)$")
 
 
-def tidied(name: str, schema: Json) -> Json:
-    """A record's schema: closed, every field with words and an example, null beside a type
-    and not as a type of its own."""
-    if schema.get("type") != "object":
-        return schema
+def _tidied(name: str, schema: Json) -> Json:
+    """A record's schema: closed, every field with a description, null beside a type and not as a
+    type of its own."""
     resource = _AFFIXES.sub("", name)
     properties = {
         field: _worded(_nullable(field_schema), _words(resource, field))
@@ -75,10 +112,10 @@ def tidied(name: str, schema: Json) -> Json:
     return {**schema, "properties": properties, "additionalProperties": False, **together}
 
 
-def with_enums_in_place(components: Json) -> Json:
-    """The records, with each choice of words written where it is made."""
+def _with_enums_in_place(components: Json) -> Json:
+    """The schemas, with each enumeration in the place of the references to it."""
     enums = {
-        REF.format(name=name): {"type": "string", "enum": schema["enum"]}
+        _REF.format(name=name): {"type": "string", "enum": schema["enum"]}
         for name, schema in components.items()
         if "enum" in schema
     }
@@ -92,19 +129,6 @@ def with_enums_in_place(components: Json) -> Json:
         return thing
 
     return {name: placed(schema) for name, schema in components.items() if "enum" not in schema}
-
-
-def of_request(schema: Json, read: Json | None, identifiers: tuple[str, ...]) -> None:
-    """Let a body hold the ``identifiers`` of what is addressed and, where ``read`` is its
-    record as it is answered, that record's other fields."""
-    properties = schema["properties"]
-    for field in identifiers:
-        if field not in properties:
-            kind = read["properties"][field] if read else {"type": "string", "format": "uuid"}
-            properties[field] = {**kind, "description": "Must agree with what is addressed"}
-    for field in read["properties"] if read else ():
-        if field not in properties:
-            properties[field] = {"description": "Read-only: may be sent as it was read, is ignored"}
 
 
 def _words(resource: str, field: str) -> Field:
@@ -121,6 +145,9 @@ def _worded(schema: Json, words: Field) -> Json:
 
 
 def _nullable(schema: Json) -> Json:
+    if schema.get("type") == "null":
+        # A schema of null alone is more than some client generators understand.
+        return {**schema, "type": ["object", "null"], "maxProperties": 0}
     # {"anyOf": [{"type": "string", ...}, {"type": "null"}]} as {"type": ["string", "null"], ...}
     if [*schema.get("anyOf", ())][1:] != [{"type": "null"}]:
         return schema

@@ -1,32 +1,28 @@
-"""Logging in, registering, refreshing, logging out."""
+"""Login, registration, refresh, logout."""
 
 from __future__ import annotations
 
-from litestar import post
-from litestar.response.base import ASGIResponse
+from litestar import Router, post
+from litestar.params import JSONBody
 from msgspec import Struct
 
 from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.logout import Logout
-from phoneprov_core.auth.model import (
-    Credentials,
-    LogoutRequest,
-    RefreshRequest,
-    Token,
-    TokenPair,
-)
+from phoneprov_core.auth.model import Credentials, LogoutRequest, RefreshRequest, Token
 from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.users.model import Registration, User
-from phoneprov_http.describe import described
-from phoneprov_http.replies import created, done
-from phoneprov_http.requests import AnyRequest, Requests
-from phoneprov_http.routes.router import Router
+from phoneprov_http.bodies import RULES
+from phoneprov_http.envelope import Done, Envelope, done, record
+from phoneprov_http.failures import failures
+from phoneprov_http.guards import guard
+from phoneprov_http.middleware.authentication import OPTIONAL, PUBLIC
+from phoneprov_http.routes.parameters import ApiRequest, PublicRequest
 
 
 class Tokens(Struct, frozen=True, rename="camel"):
-    """A fresh pair of tokens."""
+    """A new pair of tokens."""
 
     access_token: Token
     refresh_token: Token
@@ -36,7 +32,7 @@ class Tokens(Struct, frozen=True, rename="camel"):
 
 
 class LoginData(Struct, frozen=True, rename="camel"):
-    """Who logged in, and their tokens."""
+    """The user who logged in, and a new pair of tokens."""
 
     user: User
     access_token: Token
@@ -46,79 +42,56 @@ class LoginData(Struct, frozen=True, rename="camel"):
         return redacted(self, "access_token", "refresh_token")
 
 
-def auth_routes(
-    requests: Requests, login: Login, register: Register, refresh: Refresh, logout: Logout
-) -> Router:
+def auth_routes(login: Login, register: Register, refresh: Refresh, logout: Logout) -> Router:
     """``/auth``."""
 
     @post(
         "/login",
-        opt=described(
-            "Log in",
-            "Login successful",
-            body=Credentials,
-            reply=LoginData,
-            errors=(401, 429),
-            public=True,
+        status_code=200,
+        summary="Log in",
+        opt=PUBLIC,
+        responses=failures(
+            codes={401: ["wrong_credentials"], 429: ["too_many_attempts", "locked"]}
         ),
     )
-    async def log_in(request: AnyRequest) -> ASGIResponse:
+    async def log_in(request: PublicRequest, data: JSONBody[Credentials]) -> Envelope[LoginData]:
         """Exchange a username and a password for a pair of tokens."""
-        credentials = await requests.sent(request, Credentials)
-        logged_in = await login(credentials, requests.ip(request))
-        return done("Login successful", _login_data(logged_in.user, logged_in.tokens))
+        logged_in = await login(data, request.state.client_ip)
+        tokens = logged_in.tokens
+        shown = LoginData(logged_in.user, tokens.access_token, tokens.refresh_token)
+        return record("Login successful", shown)
 
     @post(
         "/register",
-        opt=described(
-            "Register",
-            "Registration successful",
-            body=Registration,
-            reply=User,
-            status=201,
-            errors=(403,),
-            conflicts=("already_exists",),
-            public=True,
-            heeds_bearer=True,
-        ),
+        summary="Register",
+        guards=[guard(lambda actor: register.require_open(actor))],
+        opt={**OPTIONAL, RULES: lambda: register.rules},
+        responses=failures(403, conflicts=["already_exists"]),
     )
-    async def register_account(request: AnyRequest) -> ASGIResponse:
-        """Create an account, where registration is public or the caller holds level 0."""
-        actor = await requests.caller_if_any(request)
-        sent = await requests.sent(request, Registration)
-        user = await register(actor, sent, requests.ip(request))
-        return created("Registration successful", user)
+    async def register_account(
+        request: PublicRequest, data: JSONBody[Registration]
+    ) -> Envelope[User]:
+        """Create an account. Registration is public, or the caller holds level 0."""
+        user = await register(request.user, data, request.state.client_ip)
+        return record("Registration successful", user)
 
     @post(
-        "/refresh",
-        opt=described(
-            "Refresh tokens",
-            "Token refreshed",
-            body=RefreshRequest,
-            reply=Tokens,
-            errors=(401,),
-            public=True,
-        ),
+        "/refresh", status_code=200, summary="Refresh tokens", opt=PUBLIC, responses=failures(401)
     )
-    async def refresh_tokens(request: AnyRequest) -> ASGIResponse:
+    async def refresh_tokens(
+        request: PublicRequest,  # noqa: ARG001
+        data: JSONBody[RefreshRequest],
+    ) -> Envelope[Tokens]:
         """Exchange a refresh token, once, for a new pair."""
-        pair = await refresh(await requests.sent(request, RefreshRequest))
-        return done("Token refreshed", Tokens(pair.access_token, pair.refresh_token))
+        pair = await refresh(data)
+        return record("Token refreshed", Tokens(pair.access_token, pair.refresh_token))
 
-    @post(
-        "/logout",
-        opt=described("Log out", "Logout successful", body=LogoutRequest, body_optional=True),
-    )
-    async def log_out(request: AnyRequest) -> ASGIResponse:
+    @post("/logout", status_code=200, summary="Log out")
+    async def log_out(request: ApiRequest, data: JSONBody[LogoutRequest] = LogoutRequest()) -> Done:  # noqa: B008
         """End the session of one refresh token, or all sessions of the caller."""
-        actor = await requests.caller(request)
-        await logout(actor, await requests.sent(request, LogoutRequest, optional=True))
+        await logout(request.user, data)
         return done("Logout successful")
 
     return Router(
         "/auth", route_handlers=[log_in, register_account, refresh_tokens, log_out], tags=["Auth"]
     )
-
-
-def _login_data(user: User, tokens: TokenPair) -> LoginData:
-    return LoginData(user, tokens.access_token, tokens.refresh_token)

@@ -1,102 +1,88 @@
-"""Switching or restarting many phones."""
+"""Batches: switching or restarting many phones; level 0."""
 
 from __future__ import annotations
 
-from litestar import delete, get, post
-from litestar.params import FromPath
-from litestar.response.base import ASGIResponse
+from typing import Annotated, Literal
+
+from litestar import Router, delete, get, post
+from litestar.params import JSONBody, QueryParameter
 
 from phoneprov_core.batches.model import Batch, BatchPhone, NewBatch, WantedPhones
 from phoneprov_core.batches.use_cases import Batches
-from phoneprov_http.describe import described
-from phoneprov_http.replies import done, listed
-from phoneprov_http.requests import AnyRequest, Requests, filters, page
-from phoneprov_http.routes.router import Router
+from phoneprov_http.envelope import Envelope, Listed, listed, record
+from phoneprov_http.failures import failures
+from phoneprov_http.guards import level_0
+from phoneprov_http.openapi.document import EXAMPLE
+from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, Uuid, page
+
+State = Annotated[
+    Literal["waiting", "running", "done", "failed", "left_out"] | None,
+    QueryParameter(name="state", description="Only phones in this state"),
+]
 
 
-def batch_routes(requests: Requests, batches: Batches) -> Router:
+def batch_routes(batches: Batches) -> Router:
     """``/batches``."""
 
-    @get(
-        "/",
-        opt=described(
-            "List batches", "2 batch(s) found", reply=list[Batch], listed=True, errors=(403,)
-        ),
-    )
-    async def all_batches(request: AnyRequest) -> ASGIResponse:
-        """Every batch, oldest first, with how many of its phones stand where."""
-        actor = await requests.caller(request)
-        return await listed(await batches.all(actor, page(request)), "batch")
+    @get("/", summary="List batches")
+    async def all_batches(
+        request: ApiRequest, limit: Limit = None, offset: Offset = None
+    ) -> Listed[Batch]:
+        """All batches, oldest first, with the number of phones per state."""
+        return listed(await batches.all(request.user, page(limit, offset)), "batch")
 
-    @get(
-        "/{uuid:str}",
-        opt=described("Read a batch", "Batch found", reply=Batch, errors=(403, 404)),
-    )
-    async def get_batch(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """One batch: its state, and how many of its phones stand where now. It is over when it
-        has an `ended_at`."""
-        actor = await requests.caller(request)
-        return done("Batch found", await batches.get(actor, uuid))
+    @get("/{uuid:str}", summary="Read a batch", responses=failures(404))
+    async def get_batch(request: ApiRequest, uuid: Uuid) -> Envelope[Batch]:
+        """One batch: its state, and the current number of phones per state. A batch with an
+        `ended_at` has ended."""
+        return record("Batch found", await batches.get(request.user, uuid))
 
-    @get(
-        "/{uuid:str}/phones",
-        opt=described(
-            "List the phones of a batch",
-            "2 phone(s) found",
-            reply=list[BatchPhone],
-            listed=True,
-            filters=WantedPhones,
-            errors=(403, 404),
-        ),
-    )
-    async def phones_of_batch(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Its phones in their order: what became of each, the record of its switch, why it
-        failed. `state` leaves those that stand there."""
-        actor = await requests.caller(request)
-        wanted = filters(request, WantedPhones)
-        return await listed(await batches.phones(actor, uuid, wanted, page(request)), "phone")
+    @get("/{uuid:str}/phones", summary="List the phones of a batch", responses=failures(404))
+    async def phones_of_batch(
+        request: ApiRequest,
+        uuid: Uuid,
+        limit: Limit = None,
+        offset: Offset = None,
+        in_state: State = None,
+    ) -> Listed[BatchPhone]:
+        """The phones of a batch in their order: the state of each, the record of its switch, and
+        the reason of a failure."""
+        wanted = WantedPhones(state=in_state)
+        return listed(
+            await batches.phones(request.user, uuid, wanted, page(limit, offset)), "phone"
+        )
 
     @post(
         "/",
         status_code=202,
-        opt=described(
-            "Switch or restart many phones",
-            "Batch started",
-            body=NewBatch,
-            example={
+        summary="Start a batch",
+        responses=failures(404, conflicts=["no_phones"]),
+        opt={
+            EXAMPLE: {
                 "action": "switch",
                 "profile_uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11",
                 "location": "2nd floor",
                 "at_once": 5,
                 "per_minute": 30,
-            },
-            reply=Batch,
-            status=202,
-            errors=(403, 404),
-            conflicts=("no_phones",),
-        ),
+            }
+        },
     )
-    async def start_batch(request: AnyRequest) -> ASGIResponse:
-        """Answers at once; the work goes on in the background, also when this service is
-        restarted meanwhile. Phones are listed in `macs`, or chosen by `model`, `location` and
-        `software_type`. A switch without `profile_uuid` brings each phone the newest revision of
-        the profile that is on it."""
-        actor = await requests.caller(request)
-        batch = await batches.start(actor, await requests.sent(request, NewBatch))
-        return done("Batch started", batch, status=202)
+    async def start_batch(request: ApiRequest, data: JSONBody[NewBatch]) -> Envelope[Batch]:
+        """Responds at once; the batch runs in the background and is resumed after a restart of
+        the service. `macs` lists the phones, or `model`, `location` and `software_type` select
+        them. A switch without `profile_uuid` uploads the newest revision of the profile that is
+        on each phone."""
+        return record("Batch started", await batches.start(request.user, data))
 
-    @delete(
-        "/{uuid:str}",
-        status_code=200,
-        opt=described("Cancel a batch", "Batch cancelled", reply=Batch, errors=(403, 404)),
-    )
-    async def cancel_batch(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Begin no further phone; those that were begun are brought to their end. The batch
-        stays as a record. One that runs no more is left as it is."""
-        return done("Batch cancelled", await batches.cancel(await requests.caller(request), uuid))
+    @delete("/{uuid:str}", status_code=200, summary="Cancel a batch", responses=failures(404))
+    async def cancel_batch(request: ApiRequest, uuid: Uuid) -> Envelope[Batch]:
+        """Start no further phone. Running phones finish. The batch stays as a record; a batch
+        that has ended is not changed."""
+        return record("Batch cancelled", await batches.cancel(request.user, uuid))
 
     return Router(
         "/batches",
         route_handlers=[all_batches, get_batch, phones_of_batch, start_batch, cancel_batch],
+        guards=[level_0],
         tags=["Batches"],
     )

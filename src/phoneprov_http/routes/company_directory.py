@@ -1,10 +1,10 @@
-"""The directory that the whole company shares."""
+"""The directory of the company."""
 
 from __future__ import annotations
 
-from litestar import delete, get, post, put
-from litestar.params import FromPath
-from litestar.response.base import ASGIResponse
+from litestar import Router, delete, get, post, put
+from litestar.params import JSONBody
+from litestar.types import Guard
 
 from phoneprov_core.directory.model import (
     CompanyContact,
@@ -12,85 +12,55 @@ from phoneprov_core.directory.model import (
     NewCompanyContact,
 )
 from phoneprov_core.directory.use_cases import CompanyDirectory
-from phoneprov_http.describe import described
-from phoneprov_http.replies import created, done, listed
-from phoneprov_http.requests import AnyRequest, Requests, page
-from phoneprov_http.routes.router import Router
+from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.failures import failures
+from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, Uuid, page
 
 
-def company_directory_routes(requests: Requests, directory: CompanyDirectory) -> Router:
+def company_directory_routes(directory: CompanyDirectory, shared_write: Guard) -> Router:
     """``/company-directory``."""
 
-    @get(
-        "/",
-        opt=described(
-            "List company contacts",
-            "2 company contact(s) found",
-            reply=list[CompanyContact],
-            listed=True,
-        ),
-    )
-    async def all_company_contacts(request: AnyRequest) -> ASGIResponse:
-        """Every contact of the company, oldest first."""
-        actor = await requests.caller(request)
-        return await listed(await directory.all(actor, page(request)), "company contact")
+    @get("/", summary="List company contacts")
+    async def all_company_contacts(
+        request: ApiRequest, limit: Limit = None, offset: Offset = None
+    ) -> Listed[CompanyContact]:
+        """All contacts of the company, oldest first."""
+        return listed(await directory.all(request.user, page(limit, offset)), "company contact")
 
-    @get(
-        "/{uuid:str}",
-        opt=described(
-            "Read a company contact",
-            "Company contact found",
-            reply=CompanyContact,
-            errors=(404,),
-        ),
-    )
-    async def get_company_contact(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
+    @get("/{uuid:str}", summary="Read a company contact", responses=failures(404))
+    async def get_company_contact(request: ApiRequest, uuid: Uuid) -> Envelope[CompanyContact]:
         """One contact."""
-        actor = await requests.caller(request)
-        return done("Company contact found", await directory.get(actor, uuid))
+        return record("Company contact found", await directory.get(request.user, uuid))
 
-    @post(
-        "/",
-        opt=described(
-            "Create a company contact",
-            "Company contact created",
-            body=NewCompanyContact,
-            reply=CompanyContact,
-            status=201,
-            errors=(403,),
-        ),
-    )
-    async def create_company_contact(request: AnyRequest) -> ASGIResponse:
-        """Record a contact; only its name is needed."""
-        actor = await requests.caller(request)
-        new = await requests.sent(request, NewCompanyContact)
-        return created("Company contact created", await directory.create(actor, new))
+    @post("/", summary="Create a company contact", guards=[shared_write])
+    async def create_company_contact(
+        request: ApiRequest, data: JSONBody[NewCompanyContact]
+    ) -> Envelope[CompanyContact]:
+        """Add a contact. Only the name is required."""
+        return record("Company contact created", await directory.create(request.user, data))
 
     @put(
         "/{uuid:str}",
-        opt=described(
-            "Change a company contact",
-            "Company contact updated",
-            body=CompanyContactPatch,
-            reply=CompanyContact,
-            identifiers=("uuid",),
-            errors=(403, 404),
-        ),
+        summary="Update a company contact",
+        guards=[shared_write],
+        responses=failures(404),
     )
-    async def update_company_contact(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Change the fields that are sent; null clears one."""
-        actor = await requests.caller(request)
-        patch = await requests.sent(request, CompanyContactPatch)
-        return done("Company contact updated", await directory.update(actor, uuid, patch))
+    async def update_company_contact(
+        request: ApiRequest, uuid: Uuid, data: JSONBody[CompanyContactPatch]
+    ) -> Envelope[CompanyContact]:
+        """Change the fields that are sent; null clears a field."""
+        return record("Company contact updated", await directory.update(request.user, uuid, data))
 
     @delete(
         "/{uuid:str}",
         status_code=200,
-        opt=described("Delete a company contact", "Company contact deleted", errors=(403, 404)),
+        summary="Delete a company contact",
+        guards=[shared_write],
+        responses=failures(404),
     )
-    async def delete_company_contact(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
+    async def delete_company_contact(request: ApiRequest, uuid: Uuid) -> Done:
         """Delete a contact."""
-        await directory.delete(await requests.caller(request), uuid)
+        await directory.delete(request.user, uuid)
         return done("Company contact deleted")
 
     return Router(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import msgspec
-from litestar import delete, get, post, put
-from litestar.params import FromPath
-from litestar.response.base import ASGIResponse
+from litestar import Router, delete, get, post, put
+from litestar.params import JSONBody
 from msgspec import Struct
 
 from phoneprov_core.extensions.model import (
@@ -17,23 +14,24 @@ from phoneprov_core.extensions.model import (
     NewExtension,
 )
 from phoneprov_core.extensions.use_cases import Extensions
-from phoneprov_core.kernel.fields import ExtensionNumber, Uuid, schema
+from phoneprov_core.kernel.fields import ExtensionNumber, Uuid
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.times import Timestamp
-from phoneprov_http.describe import described
-from phoneprov_http.replies import created, done, listed
-from phoneprov_http.requests import AnyRequest, Requests, page
-from phoneprov_http.routes.router import Router
+from phoneprov_http.envelope import Done, Envelope, Listed, Nothing, done, listed, record
+from phoneprov_http.failures import failures
+from phoneprov_http.guards import level_0
+from phoneprov_http.routes import parameters
+from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, page
 
 
 class ShownExtension(Struct, frozen=True):
-    """An extension as it is answered: without its password."""
+    """An extension as it is shown, without its password."""
 
     uuid: Uuid
     type: ExtensionType
     extension: ExtensionNumber
     name: str
-    password: Annotated[None, schema(description="Never answered")]
+    password: Nothing
     description: str | None
     voicemail: bool
     voicemail_passcode: str | None
@@ -50,84 +48,51 @@ class ShownExtension(Struct, frozen=True):
 
 
 def shown(extension: Extension) -> ShownExtension:
-    """What is answered of an extension."""
+    """The extension without its password."""
     return ShownExtension(**{**msgspec.structs.asdict(extension), "password": None})
 
 
-def extension_routes(requests: Requests, extensions: Extensions) -> Router:
+def extension_routes(extensions: Extensions) -> Router:
     """``/extensions``."""
 
-    @get(
-        "/",
-        opt=described(
-            "List extensions",
-            "2 extension(s) found",
-            reply=list[ShownExtension],
-            listed=True,
-            errors=(403,),
-        ),
-    )
-    async def all_extensions(request: AnyRequest) -> ASGIResponse:
-        """Every extension, oldest first."""
-        actor = await requests.caller(request)
-        found = await extensions.all(actor, page(request))
-        return await listed(found, "extension", view=shown)
+    @get("/", summary="List extensions")
+    async def all_extensions(
+        request: ApiRequest, limit: Limit = None, offset: Offset = None
+    ) -> Listed[ShownExtension]:
+        """All extensions, oldest first."""
+        return listed(
+            (await extensions.all(request.user, page(limit, offset))).mapped(shown), "extension"
+        )
 
-    @get(
-        "/{uuid:str}",
-        opt=described(
-            "Read an extension", "Extension found", reply=ShownExtension, errors=(403, 404)
-        ),
-    )
-    async def get_extension(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
+    @get("/{uuid:str}", summary="Read an extension", responses=failures(404))
+    async def get_extension(request: ApiRequest, uuid: parameters.Uuid) -> Envelope[ShownExtension]:
         """One extension."""
-        actor = await requests.caller(request)
-        return done("Extension found", shown(await extensions.get(actor, uuid)))
+        return record("Extension found", shown(await extensions.get(request.user, uuid)))
 
-    @post(
-        "/",
-        opt=described(
-            "Create an extension",
-            "Extension created",
-            body=NewExtension,
-            reply=ShownExtension,
-            status=201,
-            errors=(403,),
-            conflicts=("already_exists",),
-        ),
-    )
-    async def create_extension(request: AnyRequest) -> ASGIResponse:
-        """Record an extension; its number is unique."""
-        actor = await requests.caller(request)
-        extension = await extensions.create(actor, await requests.sent(request, NewExtension))
-        return created("Extension created", shown(extension))
+    @post("/", summary="Create an extension", responses=failures(conflicts=["already_exists"]))
+    async def create_extension(
+        request: ApiRequest, data: JSONBody[NewExtension]
+    ) -> Envelope[ShownExtension]:
+        """Create an extension. Its number is unique."""
+        return record("Extension created", shown(await extensions.create(request.user, data)))
 
     @put(
         "/{uuid:str}",
-        opt=described(
-            "Change an extension",
-            "Extension updated",
-            body=ExtensionPatch,
-            reply=ShownExtension,
-            identifiers=("uuid",),
-            errors=(403, 404),
-            conflicts=("already_exists",),
-        ),
+        summary="Update an extension",
+        responses=failures(404, conflicts=["already_exists"]),
     )
-    async def update_extension(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Change the fields that are sent; a null password leaves the stored one alone."""
-        actor = await requests.caller(request)
-        patch = await requests.sent(request, ExtensionPatch)
-        return done("Extension updated", shown(await extensions.update(actor, uuid, patch)))
+    async def update_extension(
+        request: ApiRequest, uuid: parameters.Uuid, data: JSONBody[ExtensionPatch]
+    ) -> Envelope[ShownExtension]:
+        """Change the fields that are sent; null clears a field. A null password leaves the
+        stored password unchanged."""
+        extension = await extensions.update(request.user, uuid, data)
+        return record("Extension updated", shown(extension))
 
-    @delete(
-        "/{uuid:str}",
-        status_code=200,
-        opt=described("Delete an extension", "Extension deleted", errors=(403, 404)),
-    )
-    async def delete_extension(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
+    @delete("/{uuid:str}", status_code=200, summary="Delete an extension", responses=failures(404))
+    async def delete_extension(request: ApiRequest, uuid: parameters.Uuid) -> Done:
         """Delete an extension and its links to users."""
-        await extensions.delete(await requests.caller(request), uuid)
+        await extensions.delete(request.user, uuid)
         return done("Extension deleted")
 
     return Router(
@@ -139,5 +104,6 @@ def extension_routes(requests: Requests, extensions: Extensions) -> Router:
             update_extension,
             delete_extension,
         ],
+        guards=[level_0],
         tags=["Extensions"],
     )

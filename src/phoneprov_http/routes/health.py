@@ -1,36 +1,30 @@
-"""Whether the service lives, and whether it can serve; for machines, without a token."""
+"""Liveness and readiness checks, without a token."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from litestar import get
-from litestar.handlers import HTTPRouteHandler
-from litestar.response.base import ASGIResponse
+from litestar import Router, get
 
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_http.describe import described
-from phoneprov_http.replies import done
+from phoneprov_http.envelope import Done, done
+from phoneprov_http.middleware.authentication import PUBLIC
 
 
-def health_routes(ready: Callable[[], Awaitable[str | None]]) -> list[HTTPRouteHandler]:
-    """``/health/live`` and ``/health/ready``."""
+def health_routes(ready: Callable[[], Awaitable[str | None]]) -> Router:
+    """``/health``."""
 
-    @get(
-        "/health/live",
-        tags=["Health"],
-        opt=described("Is it alive?", "Alive", public=True, stored=False),
-    )
-    async def live() -> ASGIResponse:
-        """The process answers."""
+    @get("/live", summary="Liveness check")
+    async def live() -> Done:
+        """The process responds."""
         return done("Alive")
 
-    @get("/health/ready", tags=["Health"], opt=described("Can it serve?", "Ready", public=True))
-    async def is_ready() -> ASGIResponse:
-        """The database is reachable and its schema is the one this version needs."""
+    @get("/ready", summary="Readiness check")
+    async def is_ready() -> Done:
+        """The database is reachable, and its schema is that of this version."""
         reason = await ready()
         if reason is not None:
             raise Unavailable(reason)
         return done("Ready")
 
-    return [live, is_ready]
+    return Router("/health", route_handlers=[live, is_ready], opt=PUBLIC, tags=["Health"])

@@ -1,73 +1,49 @@
-"""What the caller may read of themselves."""
+"""The caller's own records."""
 
 from __future__ import annotations
 
-from litestar import get
-from litestar.response.base import ASGIResponse
+from litestar import Router, get
 
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.me.model import EnrichedPhone, MeProfile
 from phoneprov_core.me.use_cases import Me
-from phoneprov_http.describe import described
-from phoneprov_http.replies import done, listed
-from phoneprov_http.requests import AnyRequest, Requests, page
-from phoneprov_http.routes.router import Router
+from phoneprov_http.envelope import Envelope, Listed, listed, record
+from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, page
 
 
-def me_routes(
-    requests: Requests, me: Me, personal: PersonalDirectory, company: CompanyDirectory
-) -> Router:
+def me_routes(me: Me, personal: PersonalDirectory, company: CompanyDirectory) -> Router:
     """``/me``."""
 
-    @get("/", opt=described("Read my account", "User found", reply=MeProfile))
-    async def get_me(request: AnyRequest) -> ASGIResponse:
+    @get("/", summary="Read the caller's account")
+    async def get_me(request: ApiRequest) -> Envelope[MeProfile]:
         """The caller's account with its permission and PIN."""
-        return done("User found", await me.profile(await requests.caller(request)))
+        return record("User found", await me.profile(request.user))
 
-    @get(
-        "/phones",
-        opt=described(
-            "List the phones I can take",
-            "2 phone(s) found",
-            reply=list[EnrichedPhone],
-            listed=True,
-        ),
-    )
-    async def my_phones(request: AnyRequest) -> ASGIResponse:
-        """Every phone of the inventory with its vendor flag and its key expansion modules,
-        oldest first."""
-        actor = await requests.caller(request)
-        return await listed(await me.phones(actor, page(request)), "phone")
+    @get("/phones", summary="List phones for the caller")
+    async def my_phones(
+        request: ApiRequest, limit: Limit = None, offset: Offset = None
+    ) -> Listed[EnrichedPhone]:
+        """All phones of the inventory with their vendor flags and key expansion modules, oldest
+        first."""
+        return listed(await me.phones(request.user, page(limit, offset)), "phone")
 
-    @get(
-        "/vendor-services/personal",
-        opt=described(
-            "List my personal contacts",
-            "2 personal contact(s) found",
-            reply=list[PersonalContact],
-            listed=True,
-        ),
-    )
-    async def my_personal_contacts(request: AnyRequest) -> ASGIResponse:
+    @get("/vendor-services/personal", summary="List the caller's personal contacts")
+    async def my_personal_contacts(
+        request: ApiRequest, limit: Limit = None, offset: Offset = None
+    ) -> Listed[PersonalContact]:
         """The caller's own contacts, oldest first."""
-        actor = await requests.caller(request)
-        found = await personal.of_user(actor, actor.user_uuid, page(request))
-        return await listed(found, "personal contact")
+        actor = request.user
+        return listed(
+            await personal.of_user(actor, actor.user_uuid, page(limit, offset)), "personal contact"
+        )
 
-    @get(
-        "/vendor-services/company",
-        opt=described(
-            "List company contacts for me",
-            "2 company contact(s) found",
-            reply=list[CompanyContact],
-            listed=True,
-        ),
-    )
-    async def my_company_contacts(request: AnyRequest) -> ASGIResponse:
-        """Every contact of the company, oldest first."""
-        actor = await requests.caller(request)
-        return await listed(await company.all(actor, page(request)), "company contact")
+    @get("/vendor-services/company", summary="List company contacts for the caller")
+    async def my_company_contacts(
+        request: ApiRequest, limit: Limit = None, offset: Offset = None
+    ) -> Listed[CompanyContact]:
+        """All contacts of the company, oldest first."""
+        return listed(await company.all(request.user, page(limit, offset)), "company contact")
 
     return Router(
         "/me",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from litestar import delete, get, post, put
-from litestar.params import FromPath
-from litestar.response.base import ASGIResponse
+from litestar import Router, delete, get, post, put
+from litestar.params import JSONBody
 
 from phoneprov_core.access.model import (
     Assignment,
@@ -14,85 +13,54 @@ from phoneprov_core.access.model import (
     PermissionPatch,
 )
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
-from phoneprov_http.describe import described
-from phoneprov_http.replies import created, done, listed
-from phoneprov_http.requests import AnyRequest, Requests, page
-from phoneprov_http.routes.router import Router
+from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.failures import failures
+from phoneprov_http.guards import level_0
+from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, UserUuid, Uuid, page
 
 
-def permission_routes(requests: Requests, permissions: Permissions) -> Router:
+def permission_routes(permissions: Permissions) -> Router:
     """``/permissions``."""
 
-    @get(
-        "/",
-        opt=described(
-            "List permissions",
-            "2 permission(s) found",
-            reply=list[Permission],
-            listed=True,
-            errors=(403,),
-        ),
-    )
-    async def all_permissions(request: AnyRequest) -> ASGIResponse:
-        """Every permission, oldest first."""
-        actor = await requests.caller(request)
-        return await listed(await permissions.all(actor, page(request)), "permission")
+    @get("/", summary="List permissions")
+    async def all_permissions(
+        request: ApiRequest, limit: Limit = None, offset: Offset = None
+    ) -> Listed[Permission]:
+        """All permissions, oldest first."""
+        return listed(await permissions.all(request.user, page(limit, offset)), "permission")
 
-    @get(
-        "/{uuid:str}",
-        opt=described("Read a permission", "Permission found", reply=Permission, errors=(403, 404)),
-    )
-    async def get_permission(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
+    @get("/{uuid:str}", summary="Read a permission", responses=failures(404))
+    async def get_permission(request: ApiRequest, uuid: Uuid) -> Envelope[Permission]:
         """One permission."""
-        actor = await requests.caller(request)
-        return done("Permission found", await permissions.get(actor, uuid))
+        return record("Permission found", await permissions.get(request.user, uuid))
 
-    @post(
-        "/",
-        opt=described(
-            "Create a permission",
-            "Permission created",
-            body=NewPermission,
-            reply=Permission,
-            status=201,
-            errors=(403,),
-            conflicts=("already_exists",),
-        ),
-    )
-    async def create_permission(request: AnyRequest) -> ASGIResponse:
-        """Create a permission; its level and name together are unique."""
-        actor = await requests.caller(request)
-        permission = await permissions.create(actor, await requests.sent(request, NewPermission))
-        return created("Permission created", permission)
+    @post("/", summary="Create a permission", responses=failures(conflicts=["already_exists"]))
+    async def create_permission(
+        request: ApiRequest, data: JSONBody[NewPermission]
+    ) -> Envelope[Permission]:
+        """Create a permission. Its level and name together are unique."""
+        return record("Permission created", await permissions.create(request.user, data))
 
     @put(
         "/{uuid:str}",
-        opt=described(
-            "Change a permission",
-            "Permission updated",
-            body=PermissionPatch,
-            reply=Permission,
-            identifiers=("uuid", "level"),
-            errors=(403, 404),
-            conflicts=("already_exists",),
-        ),
+        summary="Update a permission",
+        responses=failures(404, conflicts=["already_exists"]),
     )
-    async def update_permission(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Change the fields that are sent; the level stays."""
-        actor = await requests.caller(request)
-        patch = await requests.sent(request, PermissionPatch)
-        return done("Permission updated", await permissions.update(actor, uuid, patch))
+    async def update_permission(
+        request: ApiRequest, uuid: Uuid, data: JSONBody[PermissionPatch]
+    ) -> Envelope[Permission]:
+        """Change the fields that are sent. The level cannot be changed."""
+        return record("Permission updated", await permissions.update(request.user, uuid, data))
 
     @delete(
         "/{uuid:str}",
         status_code=200,
-        opt=described(
-            "Delete a permission", "Permission deleted", errors=(403, 404), conflicts=("in_use",)
-        ),
+        summary="Delete a permission",
+        responses=failures(404, conflicts=["in_use"]),
     )
-    async def delete_permission(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Delete a permission that nobody is assigned."""
-        await permissions.delete(await requests.caller(request), uuid)
+    async def delete_permission(request: ApiRequest, uuid: Uuid) -> Done:
+        """Delete a permission that is not assigned to a user."""
+        await permissions.delete(request.user, uuid)
         return done("Permission deleted")
 
     return Router(
@@ -104,59 +72,45 @@ def permission_routes(requests: Requests, permissions: Permissions) -> Router:
             update_permission,
             delete_permission,
         ],
+        guards=[level_0],
         tags=["Permissions"],
     )
 
 
-def user_permission_routes(requests: Requests, user_permissions: UserPermissions) -> Router:
+def user_permission_routes(user_permissions: UserPermissions) -> Router:
     """``/user-perms``."""
 
-    @get(
-        "/{user_uuid:str}",
-        opt=described(
-            "Read a user's permission", "Permission found", reply=Assignment, errors=(403, 404)
-        ),
-    )
-    async def get_assignment(request: AnyRequest, user_uuid: FromPath[str]) -> ASGIResponse:
-        """The one permission of a user."""
-        actor = await requests.caller(request)
-        return done("Permission found", await user_permissions.get(actor, user_uuid))
+    @get("/{user_uuid:str}", summary="Read a user's permission", responses=failures(404))
+    async def get_assignment(request: ApiRequest, user_uuid: UserUuid) -> Envelope[Assignment]:
+        """The permission that is assigned to a user."""
+        return record("Permission found", await user_permissions.get(request.user, user_uuid))
 
     @post(
         "/",
         status_code=200,
-        opt=described(
-            "Assign a permission",
-            "Permission assigned",
-            body=NewAssignment,
-            reply=Assignment,
-            errors=(403, 404),
-            conflicts=("last_superadmin",),
-        ),
+        summary="Assign a permission",
+        responses=failures(404, conflicts=["last_superadmin"]),
     )
-    async def assign_permission(request: AnyRequest) -> ASGIResponse:
-        """Put a permission in the place of the user's current one."""
-        actor = await requests.caller(request)
-        new = await requests.sent(request, NewAssignment)
-        return done("Permission assigned", await user_permissions.assign(actor, new))
+    async def assign_permission(
+        request: ApiRequest, data: JSONBody[NewAssignment]
+    ) -> Envelope[Assignment]:
+        """Assign a permission to a user. It replaces the current assignment."""
+        return record("Permission assigned", await user_permissions.assign(request.user, data))
 
     @delete(
         "/{user_uuid:str}",
         status_code=200,
-        opt=described(
-            "Remove a user's permission",
-            "Permission removed",
-            errors=(403, 404),
-            conflicts=("last_superadmin",),
-        ),
+        summary="Remove a user's permission",
+        responses=failures(404, conflicts=["last_superadmin"]),
     )
-    async def remove_assignment(request: AnyRequest, user_uuid: FromPath[str]) -> ASGIResponse:
-        """Take a user's permission away."""
-        await user_permissions.remove(await requests.caller(request), user_uuid)
+    async def remove_assignment(request: ApiRequest, user_uuid: UserUuid) -> Done:
+        """Remove the permission of a user."""
+        await user_permissions.remove(request.user, user_uuid)
         return done("Permission removed")
 
     return Router(
         "/user-perms",
         route_handlers=[get_assignment, assign_permission, remove_assignment],
+        guards=[level_0],
         tags=["Permissions"],
     )

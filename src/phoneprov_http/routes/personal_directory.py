@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from litestar import delete, get, post, put
-from litestar.params import FromPath
-from litestar.response.base import ASGIResponse
+from litestar import Router, delete, get, post, put
+from litestar.params import JSONBody
 
 from phoneprov_core.directory.model import (
     NewPersonalContact,
@@ -12,78 +11,50 @@ from phoneprov_core.directory.model import (
     PersonalContactPatch,
 )
 from phoneprov_core.directory.use_cases import PersonalDirectory
-from phoneprov_http.describe import described
-from phoneprov_http.replies import created, done, listed
-from phoneprov_http.requests import AnyRequest, Requests, page
-from phoneprov_http.routes.router import Router
+from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.failures import failures
+from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, UserUuid, Uuid, page
 
 
-def personal_directory_routes(requests: Requests, directory: PersonalDirectory) -> Router:
+def personal_directory_routes(directory: PersonalDirectory) -> Router:
     """``/personal-directory``."""
 
     @get(
-        "/{user_uuid:str}",
-        opt=described(
-            "List a user's personal contacts",
-            "2 personal contact(s) found",
-            reply=list[PersonalContact],
-            listed=True,
-            errors=(403, 404),
-        ),
+        "/{user_uuid:str}", summary="List a user's personal contacts", responses=failures(403, 404)
     )
     async def personal_contacts_of_user(
-        request: AnyRequest, user_uuid: FromPath[str]
-    ) -> ASGIResponse:
+        request: ApiRequest, user_uuid: UserUuid, limit: Limit = None, offset: Offset = None
+    ) -> Listed[PersonalContact]:
         """The contacts of one user, oldest first."""
-        actor = await requests.caller(request)
-        found = await directory.of_user(actor, user_uuid, page(request))
-        return await listed(found, "personal contact")
+        return listed(
+            await directory.of_user(request.user, user_uuid, page(limit, offset)),
+            "personal contact",
+        )
 
-    @post(
-        "/{user_uuid:str}",
-        opt=described(
-            "Create a personal contact",
-            "Personal contact created",
-            body=NewPersonalContact,
-            reply=PersonalContact,
-            identifiers=("user_uuid",),
-            status=201,
-            errors=(403, 404),
-        ),
-    )
+    @post("/{user_uuid:str}", summary="Create a personal contact", responses=failures(403, 404))
     async def create_personal_contact(
-        request: AnyRequest, user_uuid: FromPath[str]
-    ) -> ASGIResponse:
-        """Record a contact for one user; only its name is needed."""
-        actor = await requests.caller(request)
-        new = await requests.sent(request, NewPersonalContact)
-        return created("Personal contact created", await directory.create(actor, user_uuid, new))
+        request: ApiRequest, user_uuid: UserUuid, data: JSONBody[NewPersonalContact]
+    ) -> Envelope[PersonalContact]:
+        """Add a contact of one user. Only the name is required."""
+        contact = await directory.create(request.user, user_uuid, data)
+        return record("Personal contact created", contact)
 
-    @put(
-        "/contact/{uuid:str}",
-        opt=described(
-            "Change a personal contact",
-            "Personal contact updated",
-            body=PersonalContactPatch,
-            reply=PersonalContact,
-            identifiers=("uuid", "user_uuid"),
-            errors=(404,),
-        ),
-    )
-    async def update_personal_contact(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Change the fields that are sent; null clears one."""
-        actor = await requests.caller(request)
-        patch = await requests.sent(request, PersonalContactPatch)
-        return done("Personal contact updated", await directory.update(actor, uuid, patch))
+    @put("/contact/{uuid:str}", summary="Update a personal contact", responses=failures(404))
+    async def update_personal_contact(
+        request: ApiRequest, uuid: Uuid, data: JSONBody[PersonalContactPatch]
+    ) -> Envelope[PersonalContact]:
+        """Change the fields that are sent; null clears a field."""
+        return record("Personal contact updated", await directory.update(request.user, uuid, data))
 
     @delete(
         "/contact/{uuid:str}",
         status_code=200,
-        opt=described("Delete a personal contact", "Personal contact deleted", errors=(404,)),
+        summary="Delete a personal contact",
+        responses=failures(404),
     )
-    async def delete_personal_contact(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
+    async def delete_personal_contact(request: ApiRequest, uuid: Uuid) -> Done:
         """Delete a contact."""
-        await directory.delete(await requests.caller(request), uuid)
+        await directory.delete(request.user, uuid)
         return done("Personal contact deleted")
 
     return Router(

@@ -1,10 +1,9 @@
-"""Phone profiles and the switch. The replies of this group carry no ``metadata``."""
+"""Phone profiles and the switch. The responses of this group have no ``metadata``."""
 
 from __future__ import annotations
 
-from litestar import delete, get, post, put
-from litestar.params import FromPath
-from litestar.response.base import ASGIResponse
+from litestar import Router, delete, get, post, put
+from litestar.params import JSONBody
 
 from phoneprov_core.deployments.preview import Preview, PreviewSwitch
 from phoneprov_core.deployments.switch import SwitchProfile
@@ -17,162 +16,112 @@ from phoneprov_core.profiles.model import (
     SwitchRequest,
 )
 from phoneprov_core.profiles.use_cases import Profiles
-from phoneprov_http.describe import OF_A_SWITCH, described
-from phoneprov_http.replies import created, done, listed
-from phoneprov_http.requests import AnyRequest, Requests, page
-from phoneprov_http.routes.router import Router
+from phoneprov_http.bodies import RULES
+from phoneprov_http.envelope import (
+    ProfileDone,
+    ProfileEnvelope,
+    ProfileList,
+    profile_done,
+    profile_list,
+    profile_record,
+)
+from phoneprov_http.failures import OF_A_SWITCH, failures
+from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, UserUuid, Uuid, page
 
 
-def profile_routes(
-    requests: Requests, profiles: Profiles, switch: SwitchProfile, preview: PreviewSwitch
-) -> Router:
+def profile_routes(profiles: Profiles, switch: SwitchProfile, preview: PreviewSwitch) -> Router:
     """``/phone-profiles``."""
 
-    @get(
-        "/",
-        opt=described(
-            "List phone profiles",
-            "2 profile(s) found",
-            reply=list[Profile],
-            listed=True,
-            metadata=False,
-        ),
-    )
-    async def all_profiles(request: AnyRequest) -> ASGIResponse:
-        """Every profile, oldest first; without level 0 only one's own."""
-        actor = await requests.caller(request)
-        return await listed(await profiles.all(actor, page(request)), "profile", metadata=False)
+    @get("/", summary="List phone profiles")
+    async def all_profiles(
+        request: ApiRequest, limit: Limit = None, offset: Offset = None
+    ) -> ProfileList[Profile]:
+        """All profiles, oldest first; without level 0 only the caller's own."""
+        return profile_list(await profiles.all(request.user, page(limit, offset)), "profile")
 
     @get(
         "/user/{user_uuid:str}",
-        opt=described(
-            "List a user's phone profiles",
-            "2 profile(s) found",
-            reply=list[Profile],
-            listed=True,
-            errors=(403, 404),
-            metadata=False,
-        ),
+        summary="List a user's phone profiles",
+        responses=failures(403, 404),
     )
-    async def profiles_of_user(request: AnyRequest, user_uuid: FromPath[str]) -> ASGIResponse:
+    async def profiles_of_user(
+        request: ApiRequest, user_uuid: UserUuid, limit: Limit = None, offset: Offset = None
+    ) -> ProfileList[Profile]:
         """The profiles of one user, oldest first."""
-        actor = await requests.caller(request)
-        found = await profiles.of_user(actor, user_uuid, page(request))
-        return await listed(found, "profile", metadata=False)
+        return profile_list(
+            await profiles.of_user(request.user, user_uuid, page(limit, offset)), "profile"
+        )
 
-    @get(
-        "/{uuid:str}",
-        opt=described(
-            "Read a phone profile", "Profile found", reply=Profile, errors=(404,), metadata=False
-        ),
-    )
-    async def get_profile(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
+    @get("/{uuid:str}", summary="Read a phone profile", responses=failures(404))
+    async def get_profile(request: ApiRequest, uuid: Uuid) -> ProfileEnvelope[Profile]:
         """One profile."""
-        actor = await requests.caller(request)
-        return done("Profile found", await profiles.get(actor, uuid), metadata=False)
+        return profile_record("Profile found", await profiles.get(request.user, uuid))
 
     @post(
         "/",
-        opt=described(
-            "Create a phone profile",
-            "Profile created",
-            body=NewProfile,
-            reply=Profile,
-            status=201,
-            errors=(403, 404),
-            conflicts=("too_many_profiles",),
-            metadata=False,
-        ),
+        summary="Create a phone profile",
+        responses=failures(403, 404, conflicts=["too_many_profiles"]),
+        opt={RULES: lambda: profiles.rules},
     )
-    async def create_profile(request: AnyRequest) -> ASGIResponse:
-        """Keep a profile; its XML is kept exactly as it is sent."""
-        actor = await requests.caller(request)
-        profile = await profiles.create(actor, await requests.sent(request, NewProfile))
-        return created("Profile created", profile, metadata=False)
+    async def create_profile(
+        request: ApiRequest, data: JSONBody[NewProfile]
+    ) -> ProfileEnvelope[Profile]:
+        """Create a profile. Its XML is stored exactly as it is sent."""
+        return profile_record("Profile created", await profiles.create(request.user, data))
 
     @put(
         "/{uuid:str}",
-        opt=described(
-            "Change a phone profile",
-            "Profile updated",
-            body=ProfilePatch,
-            reply=Profile,
-            identifiers=("uuid",),
-            errors=(403, 404),
-            conflicts=("too_many_profiles",),
-            metadata=False,
-        ),
+        summary="Update a phone profile",
+        responses=failures(403, 404, conflicts=["too_many_profiles"]),
+        opt={RULES: lambda: profiles.rules},
     )
-    async def update_profile(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Change the fields that are sent."""
-        actor = await requests.caller(request)
-        profile = await profiles.update(actor, uuid, await requests.sent(request, ProfilePatch))
-        return done("Profile updated", profile, metadata=False)
+    async def update_profile(
+        request: ApiRequest, uuid: Uuid, data: JSONBody[ProfilePatch]
+    ) -> ProfileEnvelope[Profile]:
+        """Change the fields that are sent; null clears a field."""
+        return profile_record("Profile updated", await profiles.update(request.user, uuid, data))
 
     @delete(
-        "/{uuid:str}",
-        status_code=200,
-        opt=described("Delete a phone profile", "Profile deleted", errors=(404,), metadata=False),
+        "/{uuid:str}", status_code=200, summary="Delete a phone profile", responses=failures(404)
     )
-    async def delete_profile(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Delete a profile; what is on a phone stays there."""
-        await profiles.delete(await requests.caller(request), uuid)
-        return done("Profile deleted", metadata=False)
+    async def delete_profile(request: ApiRequest, uuid: Uuid) -> ProfileDone:
+        """Delete a profile. Configurations on phones stay."""
+        await profiles.delete(request.user, uuid)
+        return profile_done("Profile deleted")
 
     @post(
         "/switch",
         status_code=200,
-        opt=described(
-            "Put a profile onto a phone",
-            "Profile switched",
-            body=SwitchRequest,
-            reply=Switched,
-            errors=(404, 429, 502, 504),
-            conflicts=OF_A_SWITCH,
-            metadata=False,
-        ),
+        summary="Put a profile onto a phone",
+        responses=failures(404, 429, 502, 504, conflicts=OF_A_SWITCH),
     )
-    async def switch_profile(request: AnyRequest) -> ASGIResponse:
-        """Deploy the configuration, clear the phone's service session, restart the phone."""
-        actor = await requests.caller(request)
-        switched = await switch(actor, await requests.sent(request, SwitchRequest))
-        return done("Profile switched", switched, metadata=False)
+    async def switch_profile(
+        request: ApiRequest, data: JSONBody[SwitchRequest]
+    ) -> ProfileEnvelope[Switched]:
+        """Upload the configuration, clear the phone's service session, restart the phone."""
+        return profile_record("Profile switched", await switch(request.user, data))
 
     @post(
         "/switch/preview",
         status_code=200,
-        opt=described(
-            "See what a switch would do",
-            "Switch previewed",
-            body=SwitchRequest,
-            reply=Preview,
-            errors=(404,),
-            metadata=False,
-        ),
+        summary="Preview a switch",
+        responses=failures(404),
     )
-    async def preview_switch(request: AnyRequest) -> ASGIResponse:
-        """Touches nothing: whether the profile fits, what would change on the phone, whether
-        server and phone can be reached, and what a linter finds in the configuration."""
-        actor = await requests.caller(request)
-        previewed = await preview(actor, await requests.sent(request, SwitchRequest))
-        return done("Switch previewed", previewed, metadata=False)
+    async def preview_switch(
+        request: ApiRequest, data: JSONBody[SwitchRequest]
+    ) -> ProfileEnvelope[Preview]:
+        """Changes nothing. Shows whether the profile fits, what would change on the phone,
+        whether server and phone are reachable, and the findings of the linter."""
+        return profile_record("Switch previewed", await preview(request.user, data))
 
-    @get(
-        "/{uuid:str}/revisions",
-        opt=described(
-            "List a profile's revisions",
-            "2 revision(s) found",
-            reply=list[Revision],
-            listed=True,
-            errors=(404,),
-            metadata=False,
-        ),
-    )
-    async def revisions_of_profile(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Each configuration the profile has had, oldest first, by its hash."""
-        actor = await requests.caller(request)
-        revisions = await profiles.revisions(actor, uuid, page(request))
-        return await listed(revisions, "revision", metadata=False)
+    @get("/{uuid:str}/revisions", summary="List a profile's revisions", responses=failures(404))
+    async def revisions_of_profile(
+        request: ApiRequest, uuid: Uuid, limit: Limit = None, offset: Offset = None
+    ) -> ProfileList[Revision]:
+        """The revisions of a profile's configuration, oldest first, without their content."""
+        return profile_list(
+            await profiles.revisions(request.user, uuid, page(limit, offset)), "revision"
+        )
 
     return Router(
         "/phone-profiles",

@@ -2,76 +2,59 @@
 
 from __future__ import annotations
 
-from litestar import delete, get, post, put
-from litestar.params import FromPath
-from litestar.response.base import ASGIResponse
+from litestar import Router, delete, get, post, put
+from litestar.params import JSONBody
+from litestar.types import Guard
 
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
 from phoneprov_core.phones.use_cases import Phones
-from phoneprov_http.describe import described
-from phoneprov_http.replies import created, done, listed
-from phoneprov_http.requests import AnyRequest, Requests, page
-from phoneprov_http.routes.router import Router
+from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.failures import failures
+from phoneprov_http.routes.parameters import ApiRequest, Limit, Mac, Offset, page
 
 
-def phone_routes(requests: Requests, phones: Phones) -> Router:
+def phone_routes(phones: Phones, shared_write: Guard) -> Router:
     """``/phones``."""
 
-    @get("/", opt=described("List phones", "2 phone(s) found", reply=list[Phone], listed=True))
-    async def all_phones(request: AnyRequest) -> ASGIResponse:
-        """Every phone of the inventory, oldest first."""
-        actor = await requests.caller(request)
-        return await listed(await phones.all(actor, page(request)), "phone")
+    @get("/", summary="List phones")
+    async def all_phones(
+        request: ApiRequest, limit: Limit = None, offset: Offset = None
+    ) -> Listed[Phone]:
+        """All phones of the inventory, oldest first."""
+        return listed(await phones.all(request.user, page(limit, offset)), "phone")
 
-    @get("/{mac:str}", opt=described("Read a phone", "Phone found", reply=Phone, errors=(404,)))
-    async def get_phone(request: AnyRequest, mac: FromPath[str]) -> ASGIResponse:
-        """One phone, its MAC in any spelling."""
-        actor = await requests.caller(request)
-        return done("Phone found", await phones.get(actor, mac))
+    @get("/{mac:str}", summary="Read a phone", responses=failures(404))
+    async def get_phone(request: ApiRequest, mac: Mac) -> Envelope[Phone]:
+        """One phone, by its MAC address in any notation."""
+        return record("Phone found", await phones.get(request.user, mac))
 
     @post(
         "/",
-        opt=described(
-            "Record a phone",
-            "Phone created",
-            body=NewPhone,
-            reply=Phone,
-            status=201,
-            errors=(403,),
-            conflicts=("already_exists",),
-        ),
+        summary="Create a phone",
+        guards=[shared_write],
+        responses=failures(conflicts=["already_exists"]),
     )
-    async def create_phone(request: AnyRequest) -> ASGIResponse:
-        """Record a phone; only its MAC is needed."""
-        actor = await requests.caller(request)
-        phone = await phones.create(actor, await requests.sent(request, NewPhone))
-        return created("Phone created", phone)
+    async def create_phone(request: ApiRequest, data: JSONBody[NewPhone]) -> Envelope[Phone]:
+        """Add a phone to the inventory. Only the MAC address is required."""
+        return record("Phone created", await phones.create(request.user, data))
 
-    @put(
-        "/{mac:str}",
-        opt=described(
-            "Change a phone",
-            "Phone updated",
-            body=PhonePatch,
-            reply=Phone,
-            identifiers=("mac",),
-            errors=(403, 404),
-        ),
-    )
-    async def update_phone(request: AnyRequest, mac: FromPath[str]) -> ASGIResponse:
-        """Change the fields that are sent; null clears one."""
-        actor = await requests.caller(request)
-        phone = await phones.update(actor, mac, await requests.sent(request, PhonePatch))
-        return done("Phone updated", phone)
+    @put("/{mac:str}", summary="Update a phone", guards=[shared_write], responses=failures(404))
+    async def update_phone(
+        request: ApiRequest, mac: Mac, data: JSONBody[PhonePatch]
+    ) -> Envelope[Phone]:
+        """Change the fields that are sent; null clears a field."""
+        return record("Phone updated", await phones.update(request.user, mac, data))
 
     @delete(
         "/{mac:str}",
         status_code=200,
-        opt=described("Delete a phone", "Phone deleted", errors=(403, 404)),
+        summary="Delete a phone",
+        guards=[shared_write],
+        responses=failures(404),
     )
-    async def delete_phone(request: AnyRequest, mac: FromPath[str]) -> ASGIResponse:
-        """Delete a phone and its vendor flag; its expansion modules lose their phone."""
-        await phones.delete(await requests.caller(request), mac)
+    async def delete_phone(request: ApiRequest, mac: Mac) -> Done:
+        """Delete a phone and its vendor flag. Its key expansion modules are disconnected."""
+        await phones.delete(request.user, mac)
         return done("Phone deleted")
 
     return Router(

@@ -2,92 +2,71 @@
 
 from __future__ import annotations
 
-from litestar import delete, get, post
-from litestar.params import FromPath
-from litestar.response.base import ASGIResponse
+from litestar import Router, delete, get, post
+from litestar.params import JSONBody
 
 from phoneprov_core.links.model import FullLink, LinkedExtension, LinkedUser, NewLink
 from phoneprov_core.links.use_cases import Links
-from phoneprov_http.describe import described
-from phoneprov_http.replies import created, done, listed
-from phoneprov_http.requests import AnyRequest, Requests, page
-from phoneprov_http.routes.router import Router
+from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.failures import failures
+from phoneprov_http.guards import level_0
+from phoneprov_http.routes.parameters import (
+    ApiRequest,
+    ExtensionUuid,
+    Limit,
+    Offset,
+    UserUuid,
+    Uuid,
+    page,
+)
 
 
-def user_extension_routes(requests: Requests, links: Links) -> Router:
+def user_extension_routes(links: Links) -> Router:
     """``/user-extensions``."""
 
-    @get(
-        "/",
-        opt=described(
-            "List links", "2 link(s) found", reply=list[FullLink], listed=True, errors=(403,)
-        ),
-    )
-    async def all_links(request: AnyRequest) -> ASGIResponse:
-        """Every link with its user and its extension, oldest first."""
-        actor = await requests.caller(request)
-        return await listed(await links.all(actor, page(request)), "link")
+    @get("/", summary="List links")
+    async def all_links(
+        request: ApiRequest, limit: Limit = None, offset: Offset = None
+    ) -> Listed[FullLink]:
+        """All links with their users and extensions, oldest first."""
+        return listed(await links.all(request.user, page(limit, offset)), "link")
 
-    @get(
-        "/by-user/{user_uuid:str}",
-        opt=described(
-            "List a user's extensions",
-            "2 extension(s) linked to user",
-            reply=list[LinkedExtension],
-            listed=True,
-            errors=(403, 404),
-        ),
-    )
-    async def extensions_of_user(request: AnyRequest, user_uuid: FromPath[str]) -> ASGIResponse:
+    @get("/by-user/{user_uuid:str}", summary="List a user's extensions", responses=failures(404))
+    async def extensions_of_user(
+        request: ApiRequest, user_uuid: UserUuid, limit: Limit = None, offset: Offset = None
+    ) -> Listed[LinkedExtension]:
         """The extensions linked to one user, in the order of their links."""
-        actor = await requests.caller(request)
-        found = await links.of_user(actor, user_uuid, page(request))
-        return await listed(found, "extension", "linked to user")
+        found = await links.of_user(request.user, user_uuid, page(limit, offset))
+        return listed(found, "extension", "linked to user")
 
     @get(
         "/by-extension/{extension_uuid:str}",
-        opt=described(
-            "List an extension's users",
-            "2 user(s) linked to extension",
-            reply=list[LinkedUser],
-            listed=True,
-            errors=(403, 404),
-        ),
+        summary="List an extension's users",
+        responses=failures(404),
     )
     async def users_of_extension(
-        request: AnyRequest, extension_uuid: FromPath[str]
-    ) -> ASGIResponse:
+        request: ApiRequest,
+        extension_uuid: ExtensionUuid,
+        limit: Limit = None,
+        offset: Offset = None,
+    ) -> Listed[LinkedUser]:
         """The users linked to one extension, in the order of their links."""
-        actor = await requests.caller(request)
-        found = await links.of_extension(actor, extension_uuid, page(request))
-        return await listed(found, "user", "linked to extension")
+        found = await links.of_extension(request.user, extension_uuid, page(limit, offset))
+        return listed(found, "user", "linked to extension")
 
     @post(
         "/",
-        opt=described(
-            "Link an extension to a user",
-            "User linked to extension",
-            body=NewLink,
-            reply=FullLink,
-            status=201,
-            errors=(403, 404),
-            conflicts=("already_exists",),
-        ),
+        summary="Link an extension to a user",
+        responses=failures(404, conflicts=["already_exists"]),
     )
-    async def create_link(request: AnyRequest) -> ASGIResponse:
-        """Give a user an extension; both may have many."""
-        actor = await requests.caller(request)
-        link = await links.create(actor, await requests.sent(request, NewLink))
-        return created("User linked to extension", link)
+    async def create_link(request: ApiRequest, data: JSONBody[NewLink]) -> Envelope[FullLink]:
+        """Link an extension to a user. Both may have many links."""
+        return record("User linked to extension", await links.create(request.user, data))
 
-    @delete(
-        "/{uuid:str}",
-        status_code=200,
-        opt=described("Delete a link", "Link deleted", errors=(403, 404)),
-    )
-    async def delete_link(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Take an extension from a user; both stay."""
-        await links.delete(await requests.caller(request), uuid)
+    @delete("/{uuid:str}", status_code=200, summary="Delete a link", responses=failures(404))
+    async def delete_link(request: ApiRequest, uuid: Uuid) -> Done:
+        """Delete a link. The user and the extension stay."""
+        await links.delete(request.user, uuid)
         return done("Link deleted")
 
     return Router(
@@ -99,5 +78,6 @@ def user_extension_routes(requests: Requests, links: Links) -> Router:
             create_link,
             delete_link,
         ],
+        guards=[level_0],
         tags=["User extensions"],
     )

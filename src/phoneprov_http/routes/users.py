@@ -2,89 +2,70 @@
 
 from __future__ import annotations
 
-from litestar import delete, get, post, put
-from litestar.params import FromPath
-from litestar.response.base import ASGIResponse
+from litestar import Router, delete, get, post, put
+from litestar.params import JSONBody
 
 from phoneprov_core.users.model import NewUser, User, UserPatch
 from phoneprov_core.users.use_cases import Users
-from phoneprov_http.describe import described
-from phoneprov_http.replies import created, done, listed
-from phoneprov_http.requests import AnyRequest, Requests, page
-from phoneprov_http.routes.router import Router
+from phoneprov_http.bodies import RULES
+from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.failures import failures
+from phoneprov_http.guards import level_0
+from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, Uuid, page
 
 
-def user_routes(requests: Requests, users: Users) -> Router:
+def user_routes(users: Users) -> Router:
     """``/users``."""
 
-    @get(
-        "/",
-        opt=described(
-            "List users", "2 user(s) found", reply=list[User], listed=True, errors=(403,)
-        ),
-    )
-    async def all_users(request: AnyRequest) -> ASGIResponse:
-        """Every account, oldest first."""
-        actor = await requests.caller(request)
-        return await listed(await users.all(actor, page(request)), "user")
+    @get("/", summary="List users")
+    async def all_users(
+        request: ApiRequest, limit: Limit = None, offset: Offset = None
+    ) -> Listed[User]:
+        """All accounts, oldest first."""
+        return listed(await users.all(request.user, page(limit, offset)), "user")
 
-    @get("/{uuid:str}", opt=described("Read a user", "User found", reply=User, errors=(403, 404)))
-    async def get_user(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
+    @get("/{uuid:str}", summary="Read a user", responses=failures(404))
+    async def get_user(request: ApiRequest, uuid: Uuid) -> Envelope[User]:
         """One account."""
-        actor = await requests.caller(request)
-        return done("User found", await users.get(actor, uuid))
+        return record("User found", await users.get(request.user, uuid))
 
     @post(
         "/",
-        opt=described(
-            "Create a user",
-            "User created",
-            body=NewUser,
-            reply=User,
-            status=201,
-            errors=(403,),
-            conflicts=("already_exists",),
-        ),
+        summary="Create a user",
+        responses=failures(conflicts=["already_exists"]),
+        opt={RULES: lambda: users.rules_of_new},
     )
-    async def create_user(request: AnyRequest) -> ASGIResponse:
+    async def create_user(request: ApiRequest, data: JSONBody[NewUser]) -> Envelope[User]:
         """Create an account."""
-        actor = await requests.caller(request)
-        return created(
-            "User created", await users.create(actor, await requests.sent(request, NewUser))
-        )
+        return record("User created", await users.create(request.user, data))
 
     @put(
         "/{uuid:str}",
-        opt=described(
-            "Change a user",
-            "User updated",
-            body=UserPatch,
-            reply=User,
-            identifiers=("uuid",),
-            errors=(403, 404),
-            conflicts=("already_exists", "last_superadmin"),
-        ),
+        summary="Update a user",
+        responses=failures(404, conflicts=["already_exists", "last_superadmin"]),
+        opt={RULES: lambda: users.rules},
     )
-    async def update_user(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Change the fields that are sent."""
-        actor = await requests.caller(request)
-        user = await users.update(actor, uuid, await requests.sent(request, UserPatch))
-        return done("User updated", user)
+    async def update_user(
+        request: ApiRequest, uuid: Uuid, data: JSONBody[UserPatch]
+    ) -> Envelope[User]:
+        """Change the fields that are sent; null clears a field. A new password ends the other
+        sessions of the account, `is_active: false` ends all of them."""
+        return record("User updated", await users.update(request.user, uuid, data))
 
     @delete(
         "/{uuid:str}",
         status_code=200,
-        opt=described(
-            "Delete a user", "User deleted", errors=(403, 404), conflicts=("last_superadmin",)
-        ),
+        summary="Delete a user",
+        responses=failures(404, conflicts=["last_superadmin"]),
     )
-    async def delete_user(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Delete an account and everything that is its own."""
-        await users.delete(await requests.caller(request), uuid)
+    async def delete_user(request: ApiRequest, uuid: Uuid) -> Done:
+        """Delete an account and all its records."""
+        await users.delete(request.user, uuid)
         return done("User deleted")
 
     return Router(
         "/users",
         route_handlers=[all_users, get_user, create_user, update_user, delete_user],
+        guards=[level_0],
         tags=["Users"],
     )

@@ -2,81 +2,59 @@
 
 from __future__ import annotations
 
-from litestar import delete, get, post, put
-from litestar.params import FromPath
-from litestar.response.base import ASGIResponse
+from litestar import Router, delete, get, post, put
+from litestar.params import JSONBody
+from litestar.types import Guard
 
 from phoneprov_core.kems.model import Kem, KemPatch, NewKem
 from phoneprov_core.kems.use_cases import Kems
-from phoneprov_http.describe import described
-from phoneprov_http.replies import created, done, listed
-from phoneprov_http.requests import AnyRequest, Requests, page
-from phoneprov_http.routes.router import Router
+from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.failures import failures
+from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, Uuid, page
 
 
-def kem_routes(requests: Requests, kems: Kems) -> Router:
+def kem_routes(kems: Kems, shared_write: Guard) -> Router:
     """``/vendor-kem``."""
 
-    @get(
-        "/",
-        opt=described("List key expansion modules", "2 KEM(s) found", reply=list[Kem], listed=True),
-    )
-    async def all_kems(request: AnyRequest) -> ASGIResponse:
-        """Every key expansion module, oldest first."""
-        actor = await requests.caller(request)
-        return await listed(await kems.all(actor, page(request)), "KEM")
+    @get("/", summary="List key expansion modules")
+    async def all_kems(
+        request: ApiRequest, limit: Limit = None, offset: Offset = None
+    ) -> Listed[Kem]:
+        """All key expansion modules, oldest first."""
+        return listed(await kems.all(request.user, page(limit, offset)), "KEM")
 
-    @get(
-        "/{uuid:str}",
-        opt=described("Read a key expansion module", "KEM found", reply=Kem, errors=(404,)),
-    )
-    async def get_kem(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
+    @get("/{uuid:str}", summary="Read a key expansion module", responses=failures(404))
+    async def get_kem(request: ApiRequest, uuid: Uuid) -> Envelope[Kem]:
         """One key expansion module."""
-        actor = await requests.caller(request)
-        return done("KEM found", await kems.get(actor, uuid))
+        return record("KEM found", await kems.get(request.user, uuid))
 
-    @post(
-        "/",
-        opt=described(
-            "Record a key expansion module",
-            "KEM created",
-            body=NewKem,
-            reply=Kem,
-            status=201,
-            errors=(403,),
-        ),
-    )
-    async def create_kem(request: AnyRequest) -> ASGIResponse:
-        """Record a key expansion module; its phone need not be recorded yet."""
-        actor = await requests.caller(request)
-        kem = await kems.create(actor, await requests.sent(request, NewKem))
-        return created("KEM created", kem)
+    @post("/", summary="Create a key expansion module", guards=[shared_write])
+    async def create_kem(request: ApiRequest, data: JSONBody[NewKem]) -> Envelope[Kem]:
+        """Add a key expansion module. Its phone may be added later."""
+        return record("KEM created", await kems.create(request.user, data))
 
     @put(
         "/{uuid:str}",
-        opt=described(
-            "Change a key expansion module",
-            "KEM updated",
-            body=KemPatch,
-            reply=Kem,
-            identifiers=("uuid",),
-            errors=(403, 404),
-        ),
+        summary="Update a key expansion module",
+        guards=[shared_write],
+        responses=failures(404),
     )
-    async def update_kem(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Change the fields that are sent; null clears one."""
-        actor = await requests.caller(request)
-        kem = await kems.update(actor, uuid, await requests.sent(request, KemPatch))
-        return done("KEM updated", kem)
+    async def update_kem(
+        request: ApiRequest, uuid: Uuid, data: JSONBody[KemPatch]
+    ) -> Envelope[Kem]:
+        """Change the fields that are sent; null clears a field."""
+        return record("KEM updated", await kems.update(request.user, uuid, data))
 
     @delete(
         "/{uuid:str}",
         status_code=200,
-        opt=described("Delete a key expansion module", "KEM deleted", errors=(403, 404)),
+        summary="Delete a key expansion module",
+        guards=[shared_write],
+        responses=failures(404),
     )
-    async def delete_kem(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
+    async def delete_kem(request: ApiRequest, uuid: Uuid) -> Done:
         """Delete a key expansion module."""
-        await kems.delete(await requests.caller(request), uuid)
+        await kems.delete(request.user, uuid)
         return done("KEM deleted")
 
     return Router(

@@ -2,71 +2,49 @@
 
 from __future__ import annotations
 
-from litestar import delete, get, put
-from litestar.params import FromPath
-from litestar.response.base import ASGIResponse
+from litestar import Router, delete, get, put
+from litestar.params import JSONBody
+from litestar.types import Guard
 
 from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
-from phoneprov_http.describe import described
-from phoneprov_http.replies import done, listed
-from phoneprov_http.requests import AnyRequest, Requests, page
-from phoneprov_http.routes.router import Router
+from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.failures import failures
+from phoneprov_http.routes.parameters import ApiRequest, Limit, Mac, Offset, page
 
 
-def vendor_phone_routes(requests: Requests, vendor_phones: VendorPhones) -> Router:
+def vendor_phone_routes(vendor_phones: VendorPhones, shared_write: Guard) -> Router:
     """``/vendor-phones``."""
 
-    @get(
-        "/",
-        opt=described(
-            "List vendor phone flags",
-            "2 vendor phone(s) found",
-            reply=list[VendorPhone],
-            listed=True,
-        ),
-    )
-    async def all_vendor_phones(request: AnyRequest) -> ASGIResponse:
-        """Every vendor phone flag, oldest first."""
-        actor = await requests.caller(request)
-        return await listed(await vendor_phones.all(actor, page(request)), "vendor phone")
+    @get("/", summary="List vendor phone flags")
+    async def all_vendor_phones(
+        request: ApiRequest, limit: Limit = None, offset: Offset = None
+    ) -> Listed[VendorPhone]:
+        """All vendor phone flags, oldest first."""
+        return listed(await vendor_phones.all(request.user, page(limit, offset)), "vendor phone")
 
-    @get(
-        "/{mac:str}",
-        opt=described(
-            "Read a vendor phone flag", "Vendor phone found", reply=VendorPhone, errors=(404,)
-        ),
-    )
-    async def get_vendor_phone(request: AnyRequest, mac: FromPath[str]) -> ASGIResponse:
-        """One phone's flag, its MAC in any spelling."""
-        actor = await requests.caller(request)
-        return done("Vendor phone found", await vendor_phones.get(actor, mac))
+    @get("/{mac:str}", summary="Read a vendor phone flag", responses=failures(404))
+    async def get_vendor_phone(request: ApiRequest, mac: Mac) -> Envelope[VendorPhone]:
+        """The flag of one phone, by its MAC address in any notation."""
+        return record("Vendor phone found", await vendor_phones.get(request.user, mac))
 
-    @put(
-        "/{mac:str}",
-        opt=described(
-            "Set a vendor phone flag",
-            "Vendor phone saved",
-            body=VendorPhoneFlag,
-            reply=VendorPhone,
-            errors=(403,),
-        ),
-    )
-    async def save_vendor_phone(request: AnyRequest, mac: FromPath[str]) -> ASGIResponse:
-        """Set a phone's flag, for the first time or again; the phone need not be recorded
-        yet. A MAC in the body must be that of the path."""
-        actor = await requests.caller(request)
-        sent = await requests.sent(request, VendorPhoneFlag)
-        return done("Vendor phone saved", await vendor_phones.save(actor, mac, sent))
+    @put("/{mac:str}", summary="Set a vendor phone flag", guards=[shared_write])
+    async def save_vendor_phone(
+        request: ApiRequest, mac: Mac, data: JSONBody[VendorPhoneFlag]
+    ) -> Envelope[VendorPhone]:
+        """Create or replace the flag of a phone. The phone may be added later."""
+        return record("Vendor phone saved", await vendor_phones.save(request.user, mac, data))
 
     @delete(
         "/{mac:str}",
         status_code=200,
-        opt=described("Delete a vendor phone flag", "Vendor phone deleted", errors=(403, 404)),
+        summary="Delete a vendor phone flag",
+        guards=[shared_write],
+        responses=failures(404),
     )
-    async def delete_vendor_phone(request: AnyRequest, mac: FromPath[str]) -> ASGIResponse:
-        """Delete a phone's flag; the phone itself stays."""
-        await vendor_phones.delete(await requests.caller(request), mac)
+    async def delete_vendor_phone(request: ApiRequest, mac: Mac) -> Done:
+        """Delete the flag of a phone. The phone stays."""
+        await vendor_phones.delete(request.user, mac)
         return done("Vendor phone deleted")
 
     return Router(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from litestar import delete, get, post, put
-from litestar.params import FromPath
-from litestar.response.base import ASGIResponse
+from litestar import Router, delete, get, post, put
+from litestar.params import JSONBody
+from litestar.types import Guard
 
 from phoneprov_core.vendor_services.model import (
     NewVendorService,
@@ -12,77 +12,50 @@ from phoneprov_core.vendor_services.model import (
     VendorServicePatch,
 )
 from phoneprov_core.vendor_services.use_cases import VendorServices
-from phoneprov_http.describe import described
-from phoneprov_http.replies import created, done, listed
-from phoneprov_http.requests import AnyRequest, Requests, page
-from phoneprov_http.routes.router import Router
+from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.failures import failures
+from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, Uuid, page
 
 
-def vendor_service_routes(requests: Requests, services: VendorServices) -> Router:
+def vendor_service_routes(services: VendorServices, shared_write: Guard) -> Router:
     """``/vendor-services``."""
 
-    @get(
-        "/",
-        opt=described(
-            "List services", "2 service(s) found", reply=list[VendorService], listed=True
-        ),
-    )
-    async def all_services(request: AnyRequest) -> ASGIResponse:
-        """Every service, oldest first."""
-        actor = await requests.caller(request)
-        return await listed(await services.all(actor, page(request)), "service")
+    @get("/", summary="List services")
+    async def all_services(
+        request: ApiRequest, limit: Limit = None, offset: Offset = None
+    ) -> Listed[VendorService]:
+        """All services, oldest first."""
+        return listed(await services.all(request.user, page(limit, offset)), "service")
 
-    @get(
-        "/{uuid:str}",
-        opt=described("Read a service", "Service found", reply=VendorService, errors=(404,)),
-    )
-    async def get_service(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
+    @get("/{uuid:str}", summary="Read a service", responses=failures(404))
+    async def get_service(request: ApiRequest, uuid: Uuid) -> Envelope[VendorService]:
         """One service."""
-        actor = await requests.caller(request)
-        return done("Service found", await services.get(actor, uuid))
+        return record("Service found", await services.get(request.user, uuid))
 
-    @post(
-        "/",
-        opt=described(
-            "Define a service",
-            "Service created",
-            body=NewVendorService,
-            reply=VendorService,
-            status=201,
-            errors=(403,),
-        ),
-    )
-    async def create_service(request: AnyRequest) -> ASGIResponse:
-        """Define a service; its address is kept for phones and never fetched from here."""
-        actor = await requests.caller(request)
-        service = await services.create(actor, await requests.sent(request, NewVendorService))
-        return created("Service created", service)
+    @post("/", summary="Create a service", guards=[shared_write])
+    async def create_service(
+        request: ApiRequest, data: JSONBody[NewVendorService]
+    ) -> Envelope[VendorService]:
+        """Define a service. This service never fetches its URL."""
+        return record("Service created", await services.create(request.user, data))
 
-    @put(
-        "/{uuid:str}",
-        opt=described(
-            "Change a service",
-            "Service updated",
-            body=VendorServicePatch,
-            reply=VendorService,
-            identifiers=("uuid",),
-            errors=(403, 404),
-        ),
-    )
-    async def update_service(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
-        """Change the fields that are sent; null clears one."""
-        actor = await requests.caller(request)
-        sent = await requests.sent(request, VendorServicePatch)
-        return done("Service updated", await services.update(actor, uuid, sent))
+    @put("/{uuid:str}", summary="Update a service", guards=[shared_write], responses=failures(404))
+    async def update_service(
+        request: ApiRequest, uuid: Uuid, data: JSONBody[VendorServicePatch]
+    ) -> Envelope[VendorService]:
+        """Change the fields that are sent; null clears a field."""
+        return record("Service updated", await services.update(request.user, uuid, data))
 
     @delete(
         "/{uuid:str}",
         status_code=200,
-        opt=described("Delete a service", "Service deleted", errors=(403, 404)),
+        summary="Delete a service",
+        guards=[shared_write],
+        responses=failures(404),
     )
-    async def delete_service(request: AnyRequest, uuid: FromPath[str]) -> ASGIResponse:
+    async def delete_service(request: ApiRequest, uuid: Uuid) -> Done:
         """Delete a service."""
-        await services.delete(await requests.caller(request), uuid)
+        await services.delete(request.user, uuid)
         return done("Service deleted")
 
     return Router(

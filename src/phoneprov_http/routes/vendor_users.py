@@ -1,58 +1,41 @@
-"""The PINs by which users log in on phones."""
+"""The PINs with which users log in on phones."""
 
 from __future__ import annotations
 
-from litestar import delete, get, put
-from litestar.params import FromPath
-from litestar.response.base import ASGIResponse
+from litestar import Router, delete, get, put
+from litestar.params import JSONBody
 
 from phoneprov_core.vendor_users.model import NewPin, VendorUser
 from phoneprov_core.vendor_users.use_cases import VendorUsers
-from phoneprov_http.describe import described
-from phoneprov_http.replies import done
-from phoneprov_http.requests import AnyRequest, Requests
-from phoneprov_http.routes.router import Router
+from phoneprov_http.envelope import Done, Envelope, done, record
+from phoneprov_http.failures import failures
+from phoneprov_http.routes.parameters import ApiRequest, UserUuid
 
 
-def vendor_user_routes(requests: Requests, vendor_users: VendorUsers) -> Router:
+def vendor_user_routes(vendor_users: VendorUsers) -> Router:
     """``/vendor-users``."""
 
-    @get(
-        "/by-user/{user_uuid:str}",
-        opt=described(
-            "Read a user's PIN", "Vendor user found", reply=VendorUser, errors=(403, 404)
-        ),
-    )
-    async def get_vendor_user(request: AnyRequest, user_uuid: FromPath[str]) -> ASGIResponse:
+    @get("/by-user/{user_uuid:str}", summary="Read a user's PIN", responses=failures(403, 404))
+    async def get_vendor_user(request: ApiRequest, user_uuid: UserUuid) -> Envelope[VendorUser]:
         """The PIN of one user, as a hash."""
-        actor = await requests.caller(request)
-        return done("Vendor user found", await vendor_users.get(actor, user_uuid))
+        return record("Vendor user found", await vendor_users.get(request.user, user_uuid))
 
-    @put(
-        "/{user_uuid:str}",
-        opt=described(
-            "Set a user's PIN",
-            "Vendor user saved",
-            body=NewPin,
-            reply=VendorUser,
-            identifiers=("user_uuid",),
-            errors=(403, 404),
-        ),
-    )
-    async def save_vendor_user(request: AnyRequest, user_uuid: FromPath[str]) -> ASGIResponse:
-        """Set the PIN of one user, whether or not there was one. Only its hash is kept."""
-        actor = await requests.caller(request)
-        new = await requests.sent(request, NewPin)
-        return done("Vendor user saved", await vendor_users.save(actor, user_uuid, new))
+    @put("/{user_uuid:str}", summary="Set a user's PIN", responses=failures(403, 404))
+    async def save_vendor_user(
+        request: ApiRequest, user_uuid: UserUuid, data: JSONBody[NewPin]
+    ) -> Envelope[VendorUser]:
+        """Create or replace the PIN of one user. Only its hash is stored."""
+        return record("Vendor user saved", await vendor_users.save(request.user, user_uuid, data))
 
     @delete(
         "/{user_uuid:str}",
         status_code=200,
-        opt=described("Delete a user's PIN", "Vendor user deleted", errors=(403, 404)),
+        summary="Delete a user's PIN",
+        responses=failures(403, 404),
     )
-    async def delete_vendor_user(request: AnyRequest, user_uuid: FromPath[str]) -> ASGIResponse:
+    async def delete_vendor_user(request: ApiRequest, user_uuid: UserUuid) -> Done:
         """Delete the PIN of one user."""
-        await vendor_users.delete(await requests.caller(request), user_uuid)
+        await vendor_users.delete(request.user, user_uuid)
         return done("Vendor user deleted")
 
     return Router(

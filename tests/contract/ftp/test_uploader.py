@@ -11,6 +11,7 @@ from phoneprov_adapters.testing import PhoneUploaderContract, UploaderContract, 
 from phoneprov_adapters.testing.uploaders import NAME, PROFILE, an_upload
 from phoneprov_core.devices.ports import ConfigUploader
 from support.ftp_rigs import Rig
+from support.ftp_servers import PASSWORD
 
 
 class TestUploaders(UploaderContract, PhoneUploaderContract):
@@ -27,6 +28,8 @@ class TestUploaders(UploaderContract, PhoneUploaderContract):
                 server_rig.broken(),
                 silent,
                 lying,
+                left_behind=lambda name: server_rig.leftover(name, "dead-1"),
+                secrets=(PASSWORD,),
             )
 
     @pytest.fixture
@@ -48,7 +51,7 @@ async def test_a_configured_server_is_taken_whatever_the_phone_s_address(
 
 async def test_what_a_renaming_of_ours_left_behind_is_removed(server_rig: Rig) -> None:
     others = {f".{NAME}.more.a-1.tmp", f".{NAME}.a-1"}
-    for name in {f".{NAME}.dead-2-old.tmp", *others}:
+    for name in {server_rig.leftover(NAME, "dead-2-old"), *others}:
         server_rig.write(name, b"left behind")
 
     await server_rig.uploader.upload(an_upload(PROFILE))

@@ -124,13 +124,13 @@ async def test_a_batch_that_is_not_there_is_not_found(api: Api, admin: Caller, p
     error_of(await admin.delete(path), 404, "not_found")
 
 
-async def test_401_comes_before_403_before_404_before_422(api: Api, admin: Caller) -> None:
+async def test_start_refuses_401_before_403_before_the_body(api: Api, admin: Caller) -> None:
     ada = await api.account("ada")
     bad = {"action": "nonsense", "profile_uuid": STRANGER}
 
     error_of(await api.nobody.post("/batches", bad), 401)
     error_of(await ada.post("/batches", bad), 403)
-    error_of(await admin.post("/batches", bad), 404)
+    error_of(await admin.post("/batches", {**bad, "action": "switch", "model": "7945"}), 404)
     wrong = error_of(await admin.post("/batches", {"action": "nonsense", "x": 1}), 422)
     assert wrong == {
         "action": "must be one of switch, restart",

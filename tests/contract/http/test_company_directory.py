@@ -119,13 +119,13 @@ async def test_a_contact_is_deleted_once(admin: Caller) -> None:
 
     error_of(await admin.get(path), 404, "not_found")
     error_of(await admin.delete(path), 404)
-    error_of(await admin.put(path, {"name": ""}), 404)
+    error_of(await admin.put(path, {}), 404)
 
 
 @pytest.mark.parametrize("uuid", [STRANGER, "7", "%00", "' OR 1=1 --"])
 async def test_what_names_no_contact_is_not_found(admin: Caller, uuid: str) -> None:
     error_of(await admin.get(f"/company-directory/{uuid}"), 404, "not_found")
-    error_of(await admin.put(f"/company-directory/{uuid}", {"nonsense": 1}), 404, "not_found")
+    error_of(await admin.put(f"/company-directory/{uuid}", {}), 404, "not_found")
     error_of(await admin.delete(f"/company-directory/{uuid}"), 404, "not_found")
 
 

@@ -42,7 +42,7 @@ async def test_an_unknown_path_is_404_to_everybody(api: Api, admin: Caller, path
     for headers in ({}, {"Authorization": f"Bearer {admin.token}"}):
         reply = await api.client.request("POST", path, headers=headers, content=b"{broken")
         assert error_of(reply, 404, "not_found") == {}
-        assert reply.json()["message"] == "There is nothing at this path."
+        assert reply.json()["message"] == "This path does not exist."
 
 
 @pytest.mark.parametrize(
@@ -72,19 +72,19 @@ async def test_path_parameter_may_be_encoded(admin: Caller) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "allow"),
     [
-        ("PATCH", "/users", "GET, POST"),
-        ("DELETE", "/users", "GET, POST"),
-        ("POST", "/users/7", "DELETE, GET, PUT"),
+        ("PATCH", "/users", "GET, HEAD, POST"),
+        ("DELETE", "/users", "GET, HEAD, POST"),
+        ("POST", "/users/7", "DELETE, GET, HEAD, PUT"),
         ("GET", "/phone-profiles/switch", "POST"),
         ("PUT", "/phone-profiles/switch", "POST"),
-        ("POST", "/me", "GET"),
+        ("POST", "/me", "GET, HEAD"),
         ("GET", "/auth/login", "POST"),
-        ("FOO", "/users", "GET, POST"),
-        ("TRACE", "/users", "GET, POST"),
-        ("HEAD", "/users", "GET, POST"),
-        ("OPTIONS", "/users", "GET, POST"),
+        ("FOO", "/users", "GET, HEAD, POST"),
+        ("TRACE", "/users", "GET, HEAD, POST"),
+        ("HEAD", "/auth/login", "POST"),
+        ("OPTIONS", "/users", "GET, HEAD, POST"),
         ("OPTIONS", "/phone-profiles/switch", "POST"),
-        ("OPTIONS", "/users/7", "DELETE, GET, PUT"),
+        ("OPTIONS", "/users/7", "DELETE, GET, HEAD, PUT"),
     ],
 )
 async def test_another_method_is_405_and_told_the_right_ones(
@@ -96,6 +96,18 @@ async def test_another_method_is_405_and_told_the_right_ones(
     assert reply.headers["allow"] == allow
     if method != "HEAD":
         assert error_of(reply, 405, "method_not_allowed") == {}
+
+
+async def test_head_is_answered_like_get(
+    api: Api, admin: Caller, nobody: Caller, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "phoneprov.requests")
+    for caller, path in ((admin, "/users"), (admin, "/users/7"), (nobody, "/users")):
+        head, get = await caller.ask("HEAD", path), await caller.get(path)
+        assert (head.status_code, head.content) == (get.status_code, b"")
+        assert head.headers["content-length"] == str(len(get.content))
+        assert head.headers.keys() == get.headers.keys()
+    assert vars(caplog.records[0])["fields"]["method"] == "HEAD"
 
 
 async def test_options_of_nothing_is_404(api: Api) -> None:
@@ -225,7 +237,7 @@ async def test_401_comes_before_403_before_404_before_422(
             broken: dict[str, Any] = {"content": content, "headers": JSON}
             error_of(await nobody.ask("PUT", asked, **broken), 401)
             error_of(await ada.ask("PUT", asked, **broken), 403)
-        error_of(await admin.ask("PUT", path, **broken), 404)
+        error_of(await admin.put(path, {}), 404)
     error_of(await admin.ask("PUT", f"/users/{ada.uuid}", content=b"{broken", headers=JSON), 400)
     error_of(await admin.put(f"/users/{ada.uuid}", {"nonsense": 1}), 422)
 

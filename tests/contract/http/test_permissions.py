@@ -170,8 +170,7 @@ async def test_what_an_assignment_names_must_be_there(admin: Caller, ada: Caller
     for body in (
         {"user_uuid": STRANGER, "perm_uuid": made["uuid"]},
         {"user_uuid": ada.uuid, "perm_uuid": STRANGER},
-        {"user_uuid": STRANGER, "perm_uuid": 7},
-        {"perm_uuid": STRANGER},
+        {"user_uuid": STRANGER, "perm_uuid": STRANGER},
     ):
         error_of(await admin.post("/user-perms", body), 404, "not_found")
     both = {"user_uuid", "perm_uuid"}

@@ -43,8 +43,8 @@ def _without_404(document: dict[str, Any]) -> None:
 
 
 def _another_message(document: dict[str, Any]) -> None:
-    reply = document["paths"]["/api/v1/phones"]["get"]["responses"]["200"]
-    reply["content"]["application/json"]["schema"]["properties"]["message"] = {"const": "phones"}
+    listed = document["components"]["schemas"]["Listed_Phone_"]
+    listed["properties"]["message"] = {"const": "phones"}
 
 
 def _a_field_less(document: dict[str, Any]) -> None:

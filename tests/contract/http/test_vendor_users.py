@@ -113,7 +113,7 @@ async def test_another_s_pin_is_forbidden_whether_or_not_there_is_one(
 
     for owner in (bob.uuid, STRANGER, "7"):
         error_of(await ada.get(f"/vendor-users/by-user/{owner}"), 403, "forbidden")
-        reply = await ada.put(f"/vendor-users/{owner}", {"nonsense": 1})
+        reply = await ada.put(f"/vendor-users/{owner}", {"pin_code": "2468"})
         assert error_of(reply, 403, "forbidden") == {}
         error_of(await ada.delete(f"/vendor-users/{owner}"), 403, "forbidden")
     assert data_of(await bob.get(f"/vendor-users/by-user/{bob.uuid}")) == kept
@@ -132,7 +132,7 @@ async def test_level_0_keeps_everybody_s_pin(admin: Caller, bob: Caller) -> None
 async def test_level_0_is_told_that_a_user_is_missing(admin: Caller, owner: str) -> None:
     for reply in (
         await admin.get(f"/vendor-users/by-user/{owner}"),
-        await admin.put(f"/vendor-users/{owner}", {"nonsense": 1}),
+        await admin.put(f"/vendor-users/{owner}", {"pin_code": "2468"}),
         await admin.delete(f"/vendor-users/{owner}"),
     ):
         error_of(reply, 404, "not_found")

@@ -11,8 +11,7 @@ from phoneprov_core.auth.create_admin import CreateAdmin
 from phoneprov_core.auth.model import Credentials, Lifetimes, TokenKind
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked
-from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated, Unavailable
+from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
 from phoneprov_core.kernel.times import millis, shown
 from phoneprov_core.users.model import Registration, UserPatch, account_key
 from phoneprov_core.users.passwords import AccountPolicy
@@ -174,25 +173,6 @@ async def test_no_session_is_opened_by_a_failure(office: Office, ada: Actor) -> 
         user = await tx.users.find(ada.user_uuid)
     assert user is not None
     assert user.last_login_at is None
-
-
-@pytest.mark.parametrize(
-    ("body", "fields"),
-    [
-        ({}, {"username", "password"}),
-        ({"username": 5, "password": None}, {"username", "password"}),
-        ({"username": "ada", "password": PASSWORD, "otp": "1"}, {"otp"}),
-        (None, {"body"}),
-    ],
-)
-async def test_what_are_no_credentials_is_refused_and_not_counted(
-    office: Office, body: object, fields: set[str]
-) -> None:
-    with pytest.raises(Invalid) as error:
-        await office.login(Unchecked(Credentials, lambda: body))
-
-    assert {problem.field for problem in error.value.problems} == fields
-    assert await failures(office) == 0
 
 
 # Guesses

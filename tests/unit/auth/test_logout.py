@@ -6,7 +6,7 @@ import pytest
 
 from phoneprov_core.auth.model import LoggedIn, LogoutRequest, RefreshRequest
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid, Unauthenticated
 from support.office import Office
 
@@ -114,7 +114,7 @@ async def test_an_expired_refresh_token_names_nothing(office: Office, here: Logg
 
 
 async def test_null_is_like_none_given(office: Office, here: LoggedIn) -> None:
-    request: Unchecked[LogoutRequest] = Unchecked(LogoutRequest, lambda: {"refresh_token": None})
+    request: LogoutRequest = command_of(LogoutRequest, {"refresh_token": None})
 
     await office.logout(await office.actor_of(here), request)
 

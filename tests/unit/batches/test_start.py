@@ -9,7 +9,7 @@ import pytest
 from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.model import BatchState, Counts, NewBatch, WantedPhones
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.store import Window
 from phoneprov_core.phones.model import NewPhone, PhonePatch
@@ -114,7 +114,7 @@ async def test_what_is_named_has_to_be_there(office: Office, root: Actor, profil
         await begin(office, root, profile, macs=(a_mac(1), a_mac(99)))
     with pytest.raises(NotFound, match="revision"):
         await begin(office, root, profile, revision=2)
-    nobody_s: Unchecked[NewBatch] = Unchecked(NewBatch, lambda: {"profile_uuid": NOWHERE})
+    nobody_s = NewBatch(action="switch", profile_uuid=NOWHERE, model="7945")
     with pytest.raises(NotFound, match="profile"):
         await office.batches.start(root, nobody_s)
     for name in ("", NOWHERE):
@@ -148,7 +148,7 @@ async def test_what_is_named_has_to_be_there(office: Office, root: Actor, profil
 )
 def test_what_cannot_be_meant_is_named(body: dict[str, Any], field: str) -> None:
     with pytest.raises(Invalid) as raised:
-        Unchecked(NewBatch, lambda: body).checked(frozenset(), {}, {})
+        command_of(NewBatch, body)
 
     assert field in [problem.field for problem in raised.value.problems]
 

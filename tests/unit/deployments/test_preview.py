@@ -49,6 +49,17 @@ async def test_what_would_be_put_where(office: Office, ada: Actor, profile: Prof
     assert told.diff_note == "Nothing was put onto this phone from here before."
 
 
+async def test_changes_that_need_a_reset_are_named(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await save(office, ada, profile, "<device><servicesURL>http://a</servicesURL></device>")
+    assert (await preview(office, ada, profile)).needs_reset == ()
+    await switch(office, ada, profile)
+    await save(office, ada, profile, "<device><servicesURL>http://b</servicesURL></device>")
+
+    assert (await preview(office, ada, profile)).needs_reset == ("servicesURL",)
+
+
 async def test_nothing_is_touched(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:

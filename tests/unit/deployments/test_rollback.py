@@ -9,7 +9,6 @@ import pytest
 from phoneprov_core.deployments.model import Action, Deployment, Outcome, StepName
 from phoneprov_core.deployments.rollback import RollbackRequest
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound, Refused
 from phoneprov_core.phones.model import PhonePatch
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
@@ -268,19 +267,6 @@ def test_what_excludes_or_needs_each_other_is_named(
         RollbackRequest(**fields)
 
     assert {problem.field for problem in invalid.value.problems} == blamed
-
-
-async def test_what_may_not_be_seen_comes_before_what_is_wrong(
-    office: Office, ada: Actor, bob: Actor, profile: Profile
-) -> None:
-    body = {"profile_uuid": profile.uuid, "revision": "one", "other": 1}
-    sent = Unchecked(RollbackRequest, lambda: body)
-
-    with pytest.raises(NotFound):
-        await office.rollback(bob, MAC, sent)
-    with pytest.raises(Invalid) as invalid:
-        await office.rollback(ada, MAC, Unchecked(RollbackRequest, lambda: body))
-    assert {problem.field for problem in invalid.value.problems} == {"revision", "other"}
 
 
 def test_a_record_of_it_holds_no_configuration() -> None:

@@ -11,12 +11,11 @@ import pytest
 from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.deployments.model import Deployment, Outcome, StepName
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import (
     Conflict,
     Invalid,
     NotFound,
-    PhoneprovError,
     TimedOut,
 )
 from phoneprov_core.kernel.times import shown
@@ -250,40 +249,13 @@ async def test_an_unknown_phone_is_missed(office: Office, ada: Actor, profile: P
         await switch(office, ada, profile, "001bd4999999")
 
 
-@pytest.mark.parametrize(
-    ("body", "error", "fields"),
-    [
-        ({"profile_uuid": NOWHERE, "mac": "x", "y": 1}, NotFound, set()),
-        ({"profile_uuid": "x", "mac": "001bd4999999", "y": 1}, NotFound, set()),
-        ({"profile_uuid": "x", "mac": MAC, "y": 1}, Invalid, {"profile_uuid", "y"}),
-        ({"mac": MAC}, Invalid, {"profile_uuid"}),
-        ({"profile_uuid": 1, "mac": None}, Invalid, {"profile_uuid", "mac"}),
-        ({}, Invalid, {"profile_uuid", "mac"}),
-        ([], Invalid, {"body"}),
-    ],
-)
-async def test_a_missing_record_comes_before_a_bad_field(
-    office: Office,
-    ada: Actor,
-    profile: Profile,
-    body: object,
-    error: type[PhoneprovError],
-    fields: set[str],
-) -> None:
-    with pytest.raises(error) as raised:
-        await office.switch(ada, Unchecked(SwitchRequest, lambda: body))
-
-    assert {problem.field for problem in raised.value.problems} == fields
-    assert await deployments(office) == []
-
-
 async def test_the_profile_s_bad_request_names_the_phone_too(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     body = {"profile_uuid": profile.uuid, "mac": "ff:ff:ff:ff:ff:ff"}
 
     with pytest.raises(Invalid) as error:
-        await office.switch(ada, Unchecked(SwitchRequest, lambda: body))
+        await office.switch(ada, command_of(SwitchRequest, body))
 
     assert [problem.field for problem in error.value.problems] == ["mac"]
 

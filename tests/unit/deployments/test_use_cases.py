@@ -8,7 +8,6 @@ from phoneprov_adapters.testing.records import a_deployment, a_phone, identifier
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.deployments.use_cases import NEWEST
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Invalid, NotFound
 from phoneprov_core.kernel.store import Listing, Window
 from support.office import Office
@@ -97,14 +96,11 @@ async def test_a_history_of_others_does_not_tell_that_there_is_a_phone(
 async def test_no_phone_comes_before_what_is_wrong(
     office: Office, root: Actor, history: list[Deployment]
 ) -> None:
-    def wanted() -> Unchecked[Wanted]:
-        return Unchecked(Wanted, lambda: {"outcome": "well", "mac": OTHER})
-
     with pytest.raises(NotFound):
-        await office.deployments.of_phone(root, "00:1B:D4:00:00:99", wanted())
+        await office.deployments.of_phone(root, "00:1B:D4:00:00:99", Wanted(mac=OTHER))
     with pytest.raises(Invalid) as invalid:
-        await office.deployments.of_phone(root, MAC, wanted())
-    assert {problem.field for problem in invalid.value.problems} == {"outcome", "mac"}
+        await office.deployments.of_phone(root, MAC, Wanted(mac=OTHER))
+    assert [problem.field for problem in invalid.value.problems] == ["mac"]
 
 
 def test_what_is_wanted_is_put_into_canonical_form() -> None:

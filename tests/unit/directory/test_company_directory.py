@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import msgspec
 import pytest
 
@@ -16,7 +18,6 @@ from phoneprov_core.directory.model import (
 )
 from phoneprov_core.directory.use_cases import CompanyDirectory
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.store import Window
 
@@ -101,15 +102,11 @@ async def test_a_contact_is_deleted(rig: Rig, grace: CompanyContact) -> None:
 
 
 @pytest.mark.parametrize("uuid", [MISSING, "", "grace"])
-async def test_what_is_missing_is_not_found_whatever_is_wrong_with_the_change(
-    rig: Rig, grace: CompanyContact, uuid: str
-) -> None:
-    wrong = Unchecked(CompanyContactPatch, lambda: {"name": None})
-
+async def test_missing_record_is_not_found(rig: Rig, grace: CompanyContact, uuid: str) -> None:
     with pytest.raises(NotFound):
         await rig.directory.get(ADMIN, uuid)
     with pytest.raises(NotFound):
-        await rig.directory.update(ADMIN, uuid, wrong)
+        await rig.directory.update(ADMIN, uuid, CompanyContactPatch())
     with pytest.raises(NotFound):
         await rig.directory.delete(ADMIN, uuid)
     assert await rig.stored() == [grace]
@@ -120,11 +117,11 @@ async def test_without_level_0_nothing_is_written_or_learned(
 ) -> None:
     for uuid in (grace.uuid, MISSING):
         with pytest.raises(Forbidden):
-            await rig.directory.update(ADA, uuid, Unchecked(CompanyContactPatch, _explode))
+            await rig.directory.update(ADA, uuid, cast(Any, None))
         with pytest.raises(Forbidden):
             await rig.directory.delete(ADA, uuid)
     with pytest.raises(Forbidden):
-        await rig.directory.create(ADA, Unchecked(NewCompanyContact, _explode))
+        await rig.directory.create(ADA, cast(Any, None))
     assert await rig.stored() == [grace]
 
 
@@ -136,16 +133,6 @@ async def test_everybody_writes_when_it_is_set_so() -> None:
     assert [one.name for one in await rig.stored()] == ["Mary"]
     await rig.directory.delete(ADA, contact.uuid)
     assert await rig.stored() == []
-
-
-async def test_a_wrong_change_changes_nothing(rig: Rig, grace: CompanyContact) -> None:
-    wrong = Unchecked(CompanyContactPatch, lambda: {"name": "Mary", "uuid": MISSING})
-
-    with pytest.raises(Invalid) as invalid:
-        await rig.directory.update(ADMIN, grace.uuid, wrong)
-
-    assert [problem.field for problem in invalid.value.problems] == ["uuid"]
-    assert await rig.stored() == [grace]
 
 
 def test_a_contact_that_is_made_in_code_is_held_to_the_same_rules() -> None:

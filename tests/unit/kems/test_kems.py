@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import msgspec
 import pytest
 
@@ -12,7 +14,6 @@ from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kems.model import Kem, KemPatch, NewKem
 from phoneprov_core.kems.use_cases import Kems
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.store import Window
 
@@ -100,13 +101,11 @@ async def test_a_kem_is_deleted(rig: Rig, kem: Kem) -> None:
 
 
 @pytest.mark.parametrize("uuid", [MISSING, "", "kem"])
-async def test_what_is_missing_is_not_found_whatever_is_wrong_with_the_change(
-    rig: Rig, kem: Kem, uuid: str
-) -> None:
+async def test_missing_record_is_not_found(rig: Rig, kem: Kem, uuid: str) -> None:
     with pytest.raises(NotFound):
         await rig.kems.get(ADMIN, uuid)
     with pytest.raises(NotFound):
-        await rig.kems.update(ADMIN, uuid, Unchecked(KemPatch, lambda: {"ip": "here"}))
+        await rig.kems.update(ADMIN, uuid, KemPatch())
     with pytest.raises(NotFound):
         await rig.kems.delete(ADMIN, uuid)
     assert await rig.stored() == [kem]
@@ -115,11 +114,11 @@ async def test_what_is_missing_is_not_found_whatever_is_wrong_with_the_change(
 async def test_without_level_0_nothing_is_written_or_learned(rig: Rig, kem: Kem) -> None:
     for uuid in (kem.uuid, MISSING):
         with pytest.raises(Forbidden):
-            await rig.kems.update(ADA, uuid, Unchecked(KemPatch, _explode))
+            await rig.kems.update(ADA, uuid, cast(Any, None))
         with pytest.raises(Forbidden):
             await rig.kems.delete(ADA, uuid)
     with pytest.raises(Forbidden):
-        await rig.kems.create(ADA, Unchecked(NewKem, _explode))
+        await rig.kems.create(ADA, cast(Any, None))
     assert await rig.stored() == [kem]
 
 
@@ -131,16 +130,6 @@ async def test_everybody_writes_when_it_is_set_so() -> None:
     assert [one.model for one in await rig.stored()] == ["CKEM"]
     await rig.kems.delete(ADA, kem.uuid)
     assert await rig.stored() == []
-
-
-async def test_a_wrong_change_changes_nothing(rig: Rig, kem: Kem) -> None:
-    wrong = Unchecked(KemPatch, lambda: {"model": "CKEM", "uuid": MISSING, "mac": "1"})
-
-    with pytest.raises(Invalid) as invalid:
-        await rig.kems.update(ADMIN, kem.uuid, wrong)
-
-    assert [problem.field for problem in invalid.value.problems] == ["uuid", "mac"]
-    assert await rig.stored() == [kem]
 
 
 @pytest.mark.parametrize("command", [NewKem, KemPatch])

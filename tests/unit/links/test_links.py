@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -11,7 +11,7 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import CountingIds, FixedClock
 from phoneprov_adapters.testing.records import a_user, an_extension, identifier
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.store import Window
 from phoneprov_core.links.model import FullLink, LinkedExtension, LinkedUser, NewLink
@@ -46,8 +46,8 @@ def _explode() -> object:
     raise AssertionError("nothing is to be looked at")
 
 
-def sent(**body: Any) -> Unchecked[NewLink]:
-    return Unchecked(NewLink, lambda: body)
+def sent(**body: Any) -> NewLink:
+    return command_of(NewLink, body)
 
 
 @pytest.fixture
@@ -120,13 +120,10 @@ async def test_two_are_linked_once(rig: Rig) -> None:
     [
         {"user_uuid": MISSING, "extension_uuid": DESK},
         {"user_uuid": ADA, "extension_uuid": MISSING},
-        {"user_uuid": MISSING},
-        {"extension_uuid": MISSING, "user_uuid": 7, "nonsense": None},
+        {"user_uuid": MISSING, "extension_uuid": MISSING},
     ],
 )
-async def test_an_end_that_is_missing_is_not_found_whatever_else_is_wrong(
-    rig: Rig, body: dict[str, Any]
-) -> None:
+async def test_link_to_missing_record_is_not_found(rig: Rig, body: dict[str, Any]) -> None:
     with pytest.raises(NotFound):
         await rig.links.create(ADMIN, sent(**body))
     assert await rig.stored() == []
@@ -166,9 +163,9 @@ async def test_a_link_is_deleted_once_and_its_ends_stay(rig: Rig) -> None:
 @pytest.mark.parametrize("uuid", [MISSING, "", "ada", "1001"])
 async def test_what_is_missing_is_not_found(rig: Rig, uuid: str) -> None:
     with pytest.raises(NotFound):
-        await rig.links.of_user(ADMIN, uuid, Unchecked(Window, _explode))
+        await rig.links.of_user(ADMIN, uuid, Window())
     with pytest.raises(NotFound):
-        await rig.links.of_extension(ADMIN, uuid, Unchecked(Window, _explode))
+        await rig.links.of_extension(ADMIN, uuid, Window())
     with pytest.raises(NotFound):
         await rig.links.delete(ADMIN, uuid)
 
@@ -177,9 +174,9 @@ async def test_without_level_0_nothing_is_read_written_or_learned(rig: Rig) -> N
     link = await rig.link(ADA, DESK)
 
     with pytest.raises(Forbidden):
-        await rig.links.all(NOBODY, Unchecked(Window, _explode))
+        await rig.links.all(NOBODY, Window())
     with pytest.raises(Forbidden):
-        await rig.links.create(NOBODY, Unchecked(NewLink, _explode))
+        await rig.links.create(NOBODY, cast(Any, None))
     for uuid in (ADA, DESK, link.uuid, MISSING):
         with pytest.raises(Forbidden):
             await rig.links.of_user(NOBODY, uuid)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phoneprov_adapters.testing.records import a_phone, a_profile, identifier
-from phoneprov_core.kernel.commands import Unchecked, checked
+from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest, whole
 
@@ -84,14 +84,14 @@ def test_software_that_does_not_fit_is_named(software: str, software_type: str) 
 def test_empty_software_type_means_all(empty: str | None) -> None:
     body = {"user_uuid": OWNER, "name": "x", "cnf_xml": "<a/>", "software_type": empty}
 
-    assert checked(Unchecked(NewProfile, lambda: body)).software_type is None
-    assert checked(Unchecked(ProfilePatch, lambda: {"software_type": empty})).software_type is None
+    assert command_of(NewProfile, body).software_type is None
+    assert command_of(ProfilePatch, {"software_type": empty}).software_type is None
 
 
 @pytest.mark.parametrize("wrong", ["sccp", "SKINNY", 5, True, []])
 def test_software_type_is_one_of_three(wrong: object) -> None:
     with pytest.raises(Invalid) as error:
-        checked(Unchecked(ProfilePatch, lambda: {"software_type": wrong}))
+        command_of(ProfilePatch, {"software_type": wrong})
 
     assert error.value.problems[0].message == "must be one of SCCP, SIP, SIPE or null"
 
@@ -99,7 +99,7 @@ def test_software_type_is_one_of_three(wrong: object) -> None:
 def test_models_are_bounded_lines_of_text() -> None:
     def fails(models: object) -> bool:
         try:
-            checked(Unchecked(ProfilePatch, lambda: {"compatible_models": models}))
+            command_of(ProfilePatch, {"compatible_models": models})
         except Invalid as error:
             return [problem.field for problem in error.problems] == ["compatible_models"]
         return False

@@ -11,7 +11,7 @@ import click
 
 from phoneprov_adapters.files.text import NotText, decoded
 from phoneprov_core.batches.model import Batch, BatchState, NewBatch, WantedPhones
-from phoneprov_core.kernel.commands import Unchecked
+from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_http.main.commands.batch_view import (
     following,
@@ -113,8 +113,8 @@ def start(
     async def work(act: Acting) -> Batch:
         if profile is not None:
             fields["profile_uuid"] = await profile_called(act, profile)
-        new: Unchecked[NewBatch] = Unchecked(NewBatch, lambda: fields)
         with naming(_OPTIONS):
+            new = command_of(NewBatch, fields)
             begun = await act.use_cases.batches.start(act.actor, new)
         return begun if detach else await following(act, begun, quiet=as_json)
 

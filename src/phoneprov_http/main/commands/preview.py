@@ -72,6 +72,8 @@ def _show(previewed: Preview) -> None:
         since = moment(now.created_at)
         rows.append(("On the phone", f"{what(now)}, since {since}: {how_it_went(now)}"))
     rows.append(("Would change", _changes(previewed)))
+    if previewed.needs_reset:
+        rows.append(("Needs a reset", ", ".join(previewed.needs_reset)))
     table(("", ""), rows)
     for finding in previewed.findings:
         click.echo(line_of(previewed.filename, finding))

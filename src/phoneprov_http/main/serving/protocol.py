@@ -34,11 +34,11 @@ from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from phoneprov_http.frame import HEADERS
+from phoneprov_http.envelope import ErrorInfo, Failure
 from phoneprov_http.main.serving.connections import Connections
 from phoneprov_http.main.serving.slow_readers import ReaderWatch
 from phoneprov_http.main.serving.sockets import readable
-from phoneprov_http.replies import ErrorEnvelope, ErrorInfo
+from phoneprov_http.middleware.headers import HEADERS
 
 ARRIVAL_SECONDS = 20.0
 LARGEST_HEAD = 64 * 1024
@@ -323,7 +323,7 @@ class BoundedProtocol(HttpToolsProtocol):
 def _failure(status: bytes, code: str, message: str, *more: tuple[bytes, bytes]) -> bytes:
     request_id = uuid.uuid4().hex
     error = ErrorInfo(code, (), request_id)
-    body = msgspec.json.encode(ErrorEnvelope(False, message, None, error))
+    body = msgspec.json.encode(Failure(False, message, None, error))
     fields = [
         *HEADERS,
         *more,

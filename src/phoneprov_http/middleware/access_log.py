@@ -1,5 +1,4 @@
-"""What stands around every request: its identifier, its log line, its headers, and an answer
-even when everything else failed."""
+"""The outermost middleware: request id, one log line a request, a response in any case."""
 
 from __future__ import annotations
 
@@ -10,26 +9,16 @@ import time
 from itertools import count
 from typing import Any
 
-import msgspec
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
+from phoneprov_http.envelope import ErrorInfo, Failure, encode
+from phoneprov_http.middleware.headers import as_get, with_headers
 from phoneprov_http.paths import refuse_other_spellings
-from phoneprov_http.replies import ErrorEnvelope, ErrorInfo
 
 log = logging.getLogger("phoneprov.requests")
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-
-HEADERS: tuple[tuple[bytes, bytes], ...] = (
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-)
-"""What every reply says, unless it says otherwise itself: keep it nowhere, show it nowhere."""
-_NAMES = frozenset(name for name, _ in HEADERS)
 
 # An identifier is random for its process and counted within it. To ask the system for random
 # bytes would hand the interpreter to another thread each time.
@@ -37,11 +26,11 @@ _PROCESS = secrets.token_hex(10).encode()
 _numbers = count(secrets.randbits(40))
 
 
-class Frame:
-    """An ASGI application around the real one.
+class AccessLog:
+    """The ASGI application around the real one.
 
-    A request id that the client sent is taken over when it is short and plain; every reply
-    carries it. One line a request is logged: id, method, route, status, duration, account.
+    A short, plain request id of the client is kept; every response carries the request id. One
+    line a request is logged: id, method, route, status, duration, account.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -54,33 +43,34 @@ class Frame:
         began = time.perf_counter()
         refuse_other_spellings(scope)
         request_id = _request_id(scope)
+        # Other requests of the server share its state; this one needs its own.
         scope["state"] = {**(scope.get("state") or {}), "request_id": request_id.decode()}
+        method = scope["method"]
         status = 0
 
         async def send_framed(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = list(message.get("headers", []))
-                present = {name.lower() for name, _ in headers}
-                headers += (
-                    HEADERS
-                    if present.isdisjoint(_NAMES)
-                    else [field for field in HEADERS if field[0] not in present]
-                )
-                headers.append((b"x-request-id", request_id))
-                message["headers"] = headers
+                message = with_headers(message, request_id)
             await send(message)
 
+        answer: Send = send_framed
+        if method == "HEAD":
+            answer = as_get(scope, send_framed)
+        elif method == "OPTIONS":
+            # Litestar answers OPTIONS by itself, without an envelope. This is a method like any
+            # other that no path has.
+            scope["method"] = "-"  # type: ignore[typeddict-item]
         try:
-            await self._app(scope, receive, send_framed)
+            await self._app(scope, receive, answer)
         except Exception as error:
             log.exception("unexpected %s", type(error).__name__)
             if status:
-                raise  # the reply has begun; the server ends the connection
-            await _answer_failure(send_framed, request_id.decode())
+                raise  # the response has begun; the server ends the connection
+            await _send_failure(answer, request_id.decode())
         finally:
-            _log(scope, status, time.perf_counter() - began)
+            _log(scope, method, status, time.perf_counter() - began)
 
 
 def _request_id(scope: Scope) -> bytes:
@@ -90,29 +80,27 @@ def _request_id(scope: Scope) -> bytes:
     return b"%s%012x" % (_PROCESS, next(_numbers))
 
 
-def _log(scope: HTTPScope, status: int, seconds: float) -> None:
+def _log(scope: HTTPScope, method: str, status: int, seconds: float) -> None:
     if not log.isEnabledFor(logging.INFO):
         return
     state: Any = scope.get("state") or {}
     fields = {
         "request_id": state.get("request_id"),
-        "method": scope["method"],
+        "method": method,
         "route": scope.get("path_template") or "-",
         "status": status,
         "duration_ms": round(seconds * 1000, 1),
         "account": state.get("account"),
     }
-    # Not ``log.info``, which would look through the callers for a place that nobody shows.
+    # Not ``log.info``, which would look through the callers for a place that is not shown.
     log.handle(
         log.makeRecord(log.name, logging.INFO, "", 0, "request", (), None, extra={"fields": fields})
     )
 
 
-async def _answer_failure(send: Send, request_id: str) -> None:
+async def _send_failure(send: Send, request_id: str) -> None:
     error = ErrorInfo("internal_error", (), request_id)
-    body = msgspec.json.encode(
-        ErrorEnvelope(False, "Something went wrong on our side.", None, error)
-    )
+    body = encode(Failure(False, "Internal error of the service.", None, error))
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),

@@ -1,0 +1,1 @@
+"""ASGI middleware: request id and access log, headers, authentication, limits."""

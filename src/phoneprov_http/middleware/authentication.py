@@ -1,0 +1,65 @@
+"""Authentication: 401 before anything else of a request is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from phoneprov_core.auth.authenticate import Authenticate
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_http.middleware.addresses import Network, client_ip
+
+AUTHENTICATION = "authentication"
+PUBLIC = {AUTHENTICATION: "none"}
+"""The ``opt`` of a handler that needs no token."""
+OPTIONAL = {AUTHENTICATION: "optional"}
+"""The ``opt`` of a handler that uses a token if there is a valid one."""
+
+
+class Authentication:
+    """Sets ``request.user`` to the caller, and ``state.client_ip`` for all requests.
+
+    Raises ``Unauthenticated`` for a missing or invalid access token, unless the handler's
+    ``opt`` says otherwise; ``request.user`` is None then.
+    """
+
+    def __init__(
+        self, app: ASGIApp, authenticate: Authenticate, trusted_proxies: Sequence[Network]
+    ) -> None:
+        self._app = app
+        self._authenticate = authenticate
+        self._trusted = trusted_proxies
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        ip = client_ip(scope, self._trusted)
+        scope["state"]["client_ip"] = ip
+        scope["auth"] = None
+        match scope["route_handler"].opt.get(AUTHENTICATION):
+            case "none":
+                scope["user"] = None
+            case "optional":
+                try:
+                    scope["user"] = await self._caller(scope, ip)
+                except Unauthenticated:
+                    scope["user"] = None
+            case _:
+                scope["user"] = await self._caller(scope, ip)
+        await self._app(scope, receive, send)
+
+    async def _caller(self, scope: Scope, ip: str) -> Actor:
+        scheme, _, token = _authorization(scope).partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise Unauthenticated("Missing access token. Log in first.")
+        actor = await self._authenticate(token.strip(), ip)
+        scope["state"]["account"] = actor.user_uuid
+        return actor
+
+
+def _authorization(scope: Scope) -> str:
+    # The server has put the names of the fields into lower case.
+    for name, value in scope["headers"]:
+        if name == b"authorization":
+            return value.decode("latin-1")
+    return ""

@@ -1,0 +1,133 @@
+"""Restarts and watches through a real Asterisk, with SIPp as the phone (``make test-asterisk``)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+import trustme
+
+from asterisk.exchange import SECONDS, SECRET, USER, Exchange, Sipp, running
+from phoneprov_adapters.asterisk.calls import ManagerCalls
+from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.events import ManagerEvents
+from phoneprov_adapters.asterisk.manager import Manager
+from phoneprov_adapters.asterisk.settings import ManagerSettings
+from phoneprov_adapters.testing.records import a_phone, an_extension
+from phoneprov_core.devices.commands import RestartType, sip_restart
+from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.transfer.asterisk import Sections
+
+PHONE = a_phone(1, mac="00:1B:D4:12:34:56", software_type="SIP")
+NUMBER, PASSWORD = "1001", "s1p-secret"
+AUTHORITY = trustme.CA()
+
+
+def exported() -> str:
+    """The sections as ``phoneprov export extensions --format pjsip --with-secrets`` writes them."""
+    sections = Sections(with_secrets=True)
+    extension = an_extension(1, extension=NUMBER, password=PASSWORD, type="chan_pjsip")
+    phone = sections.endpoint(extension).text, sections.phone_endpoint(PHONE, [NUMBER])
+    assert phone[1] is not None
+    return phone[0] + phone[1].text
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def exchange() -> AsyncIterator[Exchange]:
+    certificate = AUTHORITY.issue_cert("127.0.0.1")
+    pem = certificate.private_key_and_cert_chain_pem.bytes().decode()
+    async with running(exported(), pem) as started:
+        yield started
+
+
+def connection(exchange: Exchange, secret: str = SECRET) -> ManagerConnection:
+    settings = ManagerSettings(host="127.0.0.1", port=exchange.ami, user=USER, secret=secret)
+    return ManagerConnection(settings)
+
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def test_phone_that_never_registered_is_refused(exchange: Exchange) -> None:
+    with pytest.raises(Refused, match="not registered"):
+        await Manager(connection(exchange)).perform(sip_restart(PHONE.mac))
+
+
+@pytest.mark.parametrize("kind", RestartType)
+async def test_notify_reaches_the_phone_and_its_return_is_seen(
+    exchange: Exchange, kind: RestartType
+) -> None:
+    shared = connection(exchange)
+    phone = Sipp(exchange, NUMBER, PASSWORD)
+    call_id = await phone.register()
+
+    # One login for all of this: the account has allowmultiplelogin = no.
+    watching = await ManagerEvents(shared).begin(PHONE)
+    assert not await ManagerCalls(shared).in_call(PHONE)
+    waiting = asyncio.create_task(phone.notified())
+    await asyncio.sleep(1.0)  # SIPp opens its port
+    await Manager(shared).perform(sip_restart(PHONE.mac, kind))
+    notify = await asyncio.wait_for(waiting, SECONDS)
+
+    head, _, body = notify.partition("\n\n")
+    assert "\nEvent: service-control\n" in head
+    assert head.count("Subscription-State:") == 1
+    assert "\nContent-Type: text/plain\n" in head
+    assert body.split()[:2] == [f"action={kind.value}", f"RegisterCallId={{{call_id}}}"]
+
+    await phone.register(expires=0)
+    await phone.register()
+    assert "registered again" in await watching.returned(SECONDS)
+    await watching.close()
+    await phone.register(expires=0)
+
+
+async def test_phone_that_registers_from_another_port_is_seen(exchange: Exchange) -> None:
+    """As after a loss of power: no departure, a new contact; ``remove_existing`` ends the old."""
+    before, after = (Sipp(exchange, NUMBER, PASSWORD) for _ in range(2))
+    await before.register()
+    watching = await ManagerEvents(connection(exchange)).begin(PHONE)
+
+    await after.register()
+
+    assert "registered again" in await watching.returned(SECONDS)
+    await watching.close()
+    await after.register(expires=0)
+
+
+async def test_logins_follow_each_other_at_once(exchange: Exchange) -> None:
+    """Asterisk has forgotten a login before the next one arrives."""
+    shared = connection(exchange)
+    for _ in range(30):
+        assert not await ManagerCalls(shared, fresh_seconds=0.0).in_call(PHONE)
+
+
+async def test_wrong_secret_is_sent_once(exchange: Exchange) -> None:
+    def failures() -> int:
+        return exchange.log().count('SecurityEvent="InvalidPassword"')
+
+    before = failures()
+    shared = connection(exchange, "wrong")
+    with pytest.raises(Refused, match="PHONEPROV_AMI_SECRET"):
+        await ManagerEvents(shared).begin(PHONE)
+    with pytest.raises(Refused, match="PHONEPROV_AMI_SECRET"):
+        await Manager(shared).perform(sip_restart(PHONE.mac))
+
+    async with asyncio.timeout(SECONDS):
+        while failures() == before:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+    assert failures() == before + 1
+
+
+async def test_tls_with_a_private_authority(exchange: Exchange, tmp_path: Path) -> None:
+    authority = tmp_path / "ca.pem"
+    AUTHORITY.cert_pem.write_to_path(authority)
+    settings = ManagerSettings(
+        host="127.0.0.1", port=exchange.tls, tls=True, tls_ca=str(authority),
+        user=USER, secret=SECRET,
+    )  # fmt: skip
+
+    assert not await ManagerCalls(ManagerConnection(settings)).in_call(PHONE)

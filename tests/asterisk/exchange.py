@@ -1,0 +1,183 @@
+"""A real Asterisk and SIPp, run from a folder that debootstrap filled (``make test-asterisk``)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from msgspec import Struct
+
+ROOT = Path(os.environ.get("PHONEPROV_TEST_ASTERISK", ""))
+USER, SECRET = "phoneprov", "ami-secret"
+SECONDS = 30.0
+WITHIN = "srv"
+"""Folder of the root that holds our files."""
+
+
+class Exchange(Struct):
+    """The ports of a running Asterisk, and its files."""
+
+    ami: int
+    sip: int
+    folder: Path
+    tls: int = 0
+
+    def log(self) -> str:
+        """What Asterisk logged so far."""
+        return (self.folder / "messages").read_text(errors="replace")
+
+
+def free_port(kind: int = socket.SOCK_STREAM) -> int:
+    with socket.socket(socket.AF_INET, kind) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@asynccontextmanager
+async def running(pjsip: str, certificate: str = "") -> AsyncIterator[Exchange]:
+    """An Asterisk with these sections in its pjsip.conf, and with TLS if a certificate with its
+    key is given."""
+    name = f"phoneprov-{os.getpid()}-{free_port()}"
+    folder = ROOT / WITHIN / name
+    exchange = Exchange(free_port(), free_port(socket.SOCK_DGRAM), folder, free_port())
+    folder.mkdir(parents=True)
+    inside = f"/{WITHIN}/{name}"
+    tls = ""
+    if certificate:
+        (folder / "ami.pem").write_text(certificate)
+        tls = (
+            f"tlsenable = yes\ntlsbindaddr = 127.0.0.1:{exchange.tls}\n"
+            f"tlscertfile = {inside}/ami.pem\ntlsprivatekey = {inside}/ami.pem\n"
+        )
+    files = {
+        "asterisk.conf": "[directories]\n"
+        f"astetcdir => {inside}\nastmoddir => {modules()}\nastvarlibdir => /var/lib/asterisk\n"
+        f"astdbdir => {inside}\nastspooldir => {inside}\nastrundir => {inside}\n"
+        f"astlogdir => {inside}\nastkeydir => {inside}\n",
+        "logger.conf": "[general]\n[logfiles]\nmessages => notice,warning,error,security\n",
+        "modules.conf": "[modules]\nautoload = yes\n"
+        + "".join(f"noload => {m}\n" for m in ("chan_sip.so", "chan_skinny.so", "pbx_dundi.so")),
+        "manager.conf": f"[general]\nenabled = yes\nport = {exchange.ami}\n"
+        f"bindaddr = 127.0.0.1\nallowmultiplelogin = no\n{tls}\n"
+        f"[{USER}]\nsecret = {SECRET}\ndeny = 0.0.0.0/0.0.0.0\n"
+        "permit = 127.0.0.1/255.255.255.255\nread = system,call\nwrite = system,reporting\n",
+        "pjsip.conf": "[udp]\ntype = transport\nprotocol = udp\n"
+        f"bind = 127.0.0.1:{exchange.sip}\n\n" + pjsip,
+        "extensions.conf": "[default]\n",
+        # Without this file res_pjsip_notify does not load.
+        "pjsip_notify.conf": "",
+    }
+    for file, text in files.items():
+        (folder / file).write_text(text)
+    process = await asyncio.create_subprocess_exec(
+        "chroot", ROOT, "/usr/sbin/asterisk", "-f", "-C", f"{inside}/asterisk.conf",
+        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(2 * SECONDS):
+            while not (await _has_booted(f"{inside}/asterisk.conf")):
+                assert process.returncode is None, "Asterisk ended; see the folder's messages"
+                await asyncio.sleep(0.2)
+        yield exchange
+    finally:
+        process.kill()  # on SIGTERM it first unloads all modules, which takes long
+        await process.wait()
+        shutil.rmtree(folder)
+
+
+def modules() -> str:
+    [found] = {module.parent for module in (ROOT / "usr/lib").rglob("res_pjsip.so")}
+    return f"/{found.relative_to(ROOT)}"
+
+
+async def _has_booted(configuration: str) -> bool:
+    process = await asyncio.create_subprocess_exec(
+        "chroot", ROOT, "/usr/sbin/asterisk", "-C", configuration, "-rx", "core waitfullybooted",
+        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    out, _ = await process.communicate()
+    return b"fully booted" in out
+
+
+class Sipp:
+    """SIPp as a phone at one port."""
+
+    def __init__(self, exchange: Exchange, number: str, password: str) -> None:
+        self.port = free_port(socket.SOCK_DGRAM)
+        self._exchange = exchange
+        self._number = number
+        self._password = password
+
+    async def register(self, expires: int = 3600) -> str:
+        """Register, or with 0 leave; the Call-ID."""
+        said = await self._run(_register(self._number, self._password, expires), "register")
+        [call_id, *_] = re.findall(r"^Call-ID: (\S+)", said, re.MULTILINE)
+        return str(call_id)
+
+    async def notified(self) -> str:
+        """Wait for a NOTIFY and answer it; the message as it was on the wire."""
+        said = await self._run(_NOTIFIED, "notified")
+        return said[said.index("NOTIFY ") :].partition("-----")[0]
+
+    async def _run(self, scenario: str, name: str) -> str:
+        folder = self._exchange.folder
+        (folder / f"{name}.xml").write_text(scenario)
+        trace = folder / f"{name}.log"
+        trace.unlink(missing_ok=True)
+        inside = f"/{WITHIN}/{folder.name}"
+        process = await asyncio.create_subprocess_exec(
+            "chroot", ROOT, "/usr/bin/sipp", f"127.0.0.1:{self._exchange.sip}",
+            "-sf", f"{inside}/{name}.xml", "-i", "127.0.0.1", "-p", str(self.port), "-m", "1",
+            "-trace_msg", "-message_file", f"{inside}/{name}.log", "-timeout", "30", "-nostdin",
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )  # fmt: skip
+        out, _ = await process.communicate()
+        assert process.returncode == 0, out.decode(errors="replace")[-2000:]
+        return trace.read_text(errors="replace").replace("\r", "")
+
+
+def _register(number: str, password: str, expires: int) -> str:
+    def message(extra: str, cseq: int) -> str:
+        return (
+            '<send retrans="500"><![CDATA[\n'
+            "REGISTER sip:[remote_ip]:[remote_port] SIP/2.0\n"
+            "Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]\n"
+            f"From: <sip:{number}@[remote_ip]>;tag=[call_number]\n"
+            f"To: <sip:{number}@[remote_ip]>\n"
+            "Call-ID: [call_id]\n"
+            f"CSeq: {cseq} REGISTER\n"
+            f"Contact: <sip:{number}@[local_ip]:[local_port]>\n"
+            f"{extra}Max-Forwards: 70\nExpires: {expires}\nContent-Length: 0\n\n]]></send>\n"
+        )
+
+    login = f"[authentication username={number} password={password}]\n"
+    return (
+        '<?xml version="1.0" encoding="ISO-8859-1" ?><scenario name="register">\n'
+        + message("", 1)
+        + '<recv response="401" auth="true"/>\n'
+        + message(login, 2)
+        + '<recv response="200"/></scenario>\n'
+    )
+
+
+_NOTIFIED = """<?xml version="1.0" encoding="ISO-8859-1" ?><scenario name="notified">
+<recv request="NOTIFY"/>
+<send><![CDATA[
+SIP/2.0 200 OK
+[last_Via:]
+[last_From:]
+[last_To:];tag=[call_number]
+[last_Call-ID:]
+[last_CSeq:]
+Content-Length: 0
+
+]]></send></scenario>
+"""
