@@ -110,6 +110,7 @@ class ChangeDesk:
             if not await tx.desks.take_turn(phone.mac, turn):
                 raise out_of_date()
             await tx.desks.use(phone.mac, DeskUse(), shown(self._clock()))
+            await tx.desks.settle(phone.mac)
         answered = asyncio.Event()
 
         async def clear() -> None:

@@ -12,7 +12,7 @@ from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.desks import tokens
 from phoneprov_core.desks.change import Changed, ChangeDesk
 from phoneprov_core.desks.model import AtPhone, DeskPolicy, Elsewhere
-from phoneprov_core.desks.pins import CheckPin, user_key, wrong_pin
+from phoneprov_core.desks.pins import CheckPin, wrong_pin
 from phoneprov_core.desks.ports import DesksTransaction, PageSigner
 from phoneprov_core.desks.tokens import Purpose
 from phoneprov_core.kernel import values
@@ -24,7 +24,7 @@ from phoneprov_core.kernel.times import Clock, millis, shown
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.users.model import User
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.vendor_users.model import VendorUser, guess_key
 from phoneprov_core.vendor_users.ports import PinHasher
 
 _MOST_PROFILES = 100
@@ -166,7 +166,7 @@ class ChangePin:
             if not await tx.desks.take_turn(at.phone.mac, at.desk.turn):
                 raise tokens.out_of_date()
             await tx.vendor_users.save(made)
-            await tx.attempts.clear(user_key(user))
+            await tx.attempts.clear(guess_key(user.uuid))
 
 
 def require_user(at: AtPhone) -> User:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.commands import settle
+from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.times import Timestamp
 from phoneprov_core.phones.model import Phone
@@ -41,14 +41,11 @@ class ListedDesk(Struct, frozen=True):
     desk: Desk
 
 
-class DeskPatch(Struct, frozen=True, kw_only=True):
+class DeskPatch(Command, frozen=True, kw_only=True):
     """Changes to a desk."""
 
     default_profile_uuid: DefaultProfile | UnsetType | None = UNSET
     hotdesk: Hotdesk | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        settle(self)
 
 
 class Due(Enum):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from msgspec import Struct
 
 from phoneprov_core.auth.throttle import Attempts
@@ -12,7 +10,8 @@ from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
-from phoneprov_core.users.model import User, account_key, folded
+from phoneprov_core.users.model import User, account_key
+from phoneprov_core.vendor_users.model import guess_key
 from phoneprov_core.vendor_users.ports import PinHasher
 
 
@@ -53,7 +52,9 @@ class CheckPin:
         now, and then the guess does not count.
         """
         found = await self._find(name)
-        keys = sorted((user_key(found.user, name), phone_key(mac)))
+        # Unknown names count, too.
+        of_user = guess_key(found.user.uuid if found.user else account_key(name))
+        keys = sorted((of_user, phone_key(mac)))
         is_allowed = await self._count(keys)
         try:
             is_right = await self._hasher.verify_pin(pin, found.hash or "")
@@ -108,14 +109,9 @@ class CheckPin:
                 await tx.attempts.keep(key, decided)
 
 
-def user_key(user: User | None, name: str = "") -> str:
-    """The key that guesses at a user's PIN are counted under; unknown names count, too."""
-    return _digest(f"pin of {user.uuid if user else account_key(folded(name))}")
-
-
 def phone_key(mac: str) -> str:
     """The key that guesses at a phone are counted under."""
-    return _digest(f"pin at {mac}")
+    return guess_key(f"at {mac}")
 
 
 def wrong_pin() -> Unauthenticated:
@@ -124,7 +120,3 @@ def wrong_pin() -> Unauthenticated:
         "The user or the PIN is wrong. After several failures, wait a while and try again.",
         code="wrong_pin",
     )
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -72,9 +72,7 @@ class KeepDesks:
         if is_held:
             return False  # a change is under way
         if state is None:
-            async with self._open.write() as tx:
-                await tx.desks.remove(mac)
-            return True
+            return False  # deleted; its desk goes with it
         desk, phone = state.desk, state.phone
         if desk.due is None and desk.change_uuid is None:
             return False
@@ -86,15 +84,16 @@ class KeepDesks:
                 await self._change.put(self._actor, order)
             else:
                 (await self._change.leave(phone, desk.turn)).answered()
-                async with self._open.write() as tx:
-                    await tx.desks.settle(mac)
         except PhoneprovError as error:
             # Its message names no secret.
             log.warning("The desk %s is not settled yet: %s", mac, error.message)
-            async with self._open.write() as tx:
-                await tx.desks.postpone(mac, millis(self._clock()) + RETRY_SECONDS * 1000)
+            await self._postpone(mac)
             return False
         return True
+
+    async def _postpone(self, mac: str) -> None:
+        async with self._open.write() as tx:
+            await tx.desks.postpone(mac, millis(self._clock()) + RETRY_SECONDS * 1000)
 
     async def _order(self, desk: DeskRecord, phone: Phone) -> Order | None:
         """The order that brings the phone to what the desk says; None if nothing can be put

@@ -11,7 +11,6 @@ from phoneprov_core.desks.model import Desk, DeskPatch, PhoneState
 from phoneprov_core.desks.pins import phone_key
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Unchecked, checked
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -45,7 +44,7 @@ class Desks:
                 raise _no_desk()
             return await self._shown(tx, state)
 
-    async def update(self, actor: Actor, mac: str, patch: DeskPatch | Unchecked[DeskPatch]) -> Desk:
+    async def update(self, actor: Actor, mac: str, patch: DeskPatch) -> Desk:
         """Choose the default profile, and whether users can log in; also opens the lock of the
         phone after wrong PINs. The phone keeps what it has until the next logout.
 
@@ -59,16 +58,15 @@ class Desks:
             if phone is None:
                 raise _no_desk()
             desk = await tx.desks.find(mac)
-            changes = checked(patch, read_only=Desk, same={"mac": mac})
             default, hotdesk = desk.default_profile_uuid, desk.hotdesk
-            if changes.default_profile_uuid is not UNSET:
-                default = changes.default_profile_uuid
+            if patch.default_profile_uuid is not UNSET:
+                default = patch.default_profile_uuid
                 if default is not None:
                     profile = found(await tx.profiles.find(default), "profile")
                     if phone.is_active:
                         require_fitting(profile, phone)
-            if changes.hotdesk is not UNSET:
-                hotdesk = changes.hotdesk
+            if patch.hotdesk is not UNSET:
+                hotdesk = patch.hotdesk
             await tx.desks.configure(mac, default, hotdesk=hotdesk)
             await tx.attempts.clear(phone_key(mac))
         return await self.get(actor, mac)

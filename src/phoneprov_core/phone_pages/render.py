@@ -23,15 +23,15 @@ CHARSETS = {
 }
 """The character sets that a page can be sent in, by their names in lower case."""
 
-_LONGEST_HEADER = 512
+_LONGEST_LIST = 512
 
 
 @lru_cache(64)
 def charset_of(accepted: str) -> str:
-    """The known character set with the largest ``q`` in an ``Accept-Charset`` header, the first
-    of equals; UTF-8 if none is known."""
+    """The known character set with the largest ``q`` in a list such as
+    ``iso-8859-1,utf-8;q=0.8``, the first of equals; UTF-8 if none is known."""
     best, quality = "utf-8", 0.0
-    for part in accepted[:_LONGEST_HEADER].lower().split(","):
+    for part in accepted[:_LONGEST_LIST].lower().split(","):
         name, _, parameter = part.partition(";")
         name = "utf-8" if name.strip() == "*" else name.strip()
         try:

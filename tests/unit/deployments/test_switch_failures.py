@@ -189,7 +189,7 @@ async def test_without_an_address_the_session_kept_here_is_cleared_all_the_same(
     answer = await switch(office, ada, profile)
 
     assert answer.restart == "ok"
-    assert seen == [None]
+    assert seen == [ada.user_uuid]
     clear = (await last_deployment(office)).steps[1]
     assert not clear.ok
     assert clear.message is not None

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import BigInteger, Boolean, ClauseElement, ColumnElement, Text, bindparam, or_, tuple_
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    ClauseElement,
+    ColumnElement,
+    Text,
+    bindparam,
+    or_,
+    tuple_,
+)
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import Delete, Insert, Select, Update

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, exists, func, or_, select, tuple_, update
+from sqlalchemy import and_, bindparam, delete, exists, func, null, or_, select, tuple_, update
 
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory, Row
 from phoneprov_adapters.sql.engines.statements import Statement, is_over
@@ -19,7 +20,11 @@ from phoneprov_core.users.model import User
 _RECORD = [desks.c[name] for name in DeskRecord.__struct_fields__]
 _PHONE = [phones.c[name] for name in Phone.__struct_fields__]
 _USER = [users.c[name] for name in User.__struct_fields__]
-_NEW = {"hotdesk": True, "turn": 0, "not_before": 0}
+_NEW: dict[str, Any] = dict.fromkeys(column.name for column in desks.c) | {
+    "hotdesk": True,
+    "turn": 0,
+    "not_before": 0,
+}
 _IS_MAC = desks.c.mac == bindparam("the_mac")
 
 _FIND = select(*_RECORD).where(desks.c.mac == bindparam("mac"))
@@ -34,10 +39,10 @@ _AT = (
     .where(phones.c.mac == bindparam("mac"))
 )
 _ENDED: dict[str, Any] = {
-    "user_uuid": None,
-    "profile_uuid": None,
-    "since": None,
-    "until": None,
+    "user_uuid": null(),
+    "profile_uuid": null(),
+    "since": null(),
+    "until": null(),
     "not_before": 0,
     "turn": desks.c.turn + 1,
 }
@@ -74,12 +79,12 @@ _ELSEWHERE = (
 _END_CHANGE = (
     update(desks)
     .where(_IS_MAC, desks.c.change_uuid == bindparam("the_change"))
-    .values(change_uuid=None, change_user_uuid=None)
+    .values(change_uuid=null(), change_user_uuid=null())
 )
 _SETTLE = (
     update(desks)
     .where(_IS_MAC)
-    .values(due=None, change_uuid=None, change_user_uuid=None, not_before=0)
+    .values(due=null(), change_uuid=null(), change_user_uuid=null(), not_before=0)
 )
 _POSTPONE = update(desks).where(_IS_MAC).values(not_before=bindparam("until_ms"))
 _REMOVE = delete(desks).where(desks.c.mac == bindparam("mac")).returning(desks.c.mac)
@@ -182,41 +187,29 @@ class SqlDesks(DeskStore):
         return (await self.find(mac)).user_uuid
 
     async def configure(self, mac: str, default_profile_uuid: str | None, *, hotdesk: bool) -> None:
-        values = {**_NEW, "mac": mac, "hotdesk": hotdesk}
-        await self._connection.rows(
-            _configure(self._connection.insert),
-            **values,
-            default_profile_uuid=default_profile_uuid,
-        )
+        changes = {"default_profile_uuid": default_profile_uuid, "hotdesk": hotdesk}
+        await self._put(_configure(self._connection.insert), mac, **changes)
 
     async def take_turn(self, mac: str, turn: int | None) -> bool:
         statement = _take_turn(self._connection.insert, any_turn=turn is None)
-        values = {**_NEW, "mac": mac, "turn": (turn or 0) + 1}
-        return bool(await self._connection.rows(statement, **values))
+        return bool(await self._put(statement, mac, turn=(turn or 0) + 1))
 
     async def begin_change(self, mac: str, change_uuid: str, user_uuid: str | None) -> None:
-        await self._connection.rows(
-            _begin_change(self._connection.insert),
-            **_NEW,
-            mac=mac,
-            change_uuid=change_uuid,
-            change_user_uuid=user_uuid,
-        )
+        changes = {"change_uuid": change_uuid, "change_user_uuid": user_uuid}
+        await self._put(_begin_change(self._connection.insert), mac, **changes)
 
     async def end_change(self, mac: str, change_uuid: str) -> None:
         await self._connection.rows(_END_CHANGE, the_mac=mac, the_change=change_uuid)
 
     async def use(self, mac: str, use: DeskUse, now: str) -> None:
-        values = {**_NEW, "mac": mac, "turn": 1}
-        await self._connection.rows(
-            _use(self._connection.insert),
-            **values,
-            user_uuid=use.user_uuid,
-            profile_uuid=use.profile_uuid,
-            since=now if use.user_uuid else None,
-            until=use.until,
-            due=None,
-        )
+        since = now if use.user_uuid else None
+        changes = {name: getattr(use, name) for name in use.__struct_fields__}
+        await self._put(_use(self._connection.insert), mac, turn=1, since=since, **changes)
+
+    async def _put(self, statement: Statement, mac: str, **changes: Any) -> Sequence[Row]:
+        """Insert a new desk with these changes, or do to the existing one what the statement
+        says."""
+        return await self._connection.rows(statement, **{**_NEW, "mac": mac, **changes})
 
     async def end_user(self, user_uuid: str) -> int:
         return len(await self._connection.rows(_END_USER, the_user=user_uuid))

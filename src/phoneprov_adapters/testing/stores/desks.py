@@ -7,11 +7,11 @@ import asyncio
 import pytest
 
 from phoneprov_adapters.testing.records import (
+    a_flag,
     a_mac,
     a_phone,
     a_profile,
     a_user,
-    a_flag,
     identifier,
     moment,
 )
@@ -27,6 +27,7 @@ CHANGE = identifier(51)
 
 
 async def the_desk(database: Database, mac: str = PHONE) -> DeskRecord:
+    """The record of a phone."""
     async with database.read() as tx:
         return await tx.desks.find(mac)
 
@@ -174,9 +175,7 @@ class DesksContract:
             await tx.desks.use(a_mac(3), DeskUse(BOB, identifier(99)), NOW)
             await tx.desks.use(a_mac(9), DeskUse(ADA), NOW)
 
-        used = Desk(
-            a_mac(2), identifier(42), False, ADA, "ada-31", identifier(41), NOW, LATER
-        )
+        used = Desk(a_mac(2), identifier(42), False, ADA, "ada-31", identifier(41), NOW, LATER)
         free = [Desk(a_mac(n), None, True, None, None, None, None, None) for n in (1, 3)]
         listed = [
             ListedDesk(a_phone(n).created_at, a_mac(n), desk)

@@ -38,7 +38,12 @@ def app_over(container: Container) -> ASGIApp:
     settings = container.settings()
     return create_app(
         container.use_cases(),
-        HttpSettings(largest_body=settings.largest_body, trusted_proxies=settings.trusted_proxies),
+        HttpSettings(
+            largest_body=settings.largest_body,
+            trusted_proxies=settings.trusted_proxies,
+            phone_services=settings.phone_services,
+            phone_url=settings.phone_url,
+        ),
         ready=readiness(container),
         lifespan=[lifespan],
     )
