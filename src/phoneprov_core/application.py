@@ -23,12 +23,15 @@ from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirecto
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kems.use_cases import Kems
 from phoneprov_core.kernel.actor import Actor, system_actor
+from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
+from phoneprov_core.profiles.reading import ReadConfigurations
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches
+from phoneprov_core.transfer.texts import ImportText
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.use_cases import Users
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
@@ -76,10 +79,20 @@ class UseCases:
     fetches: Fetches
     discovered_phones: DiscoveredPhones
     transfer: Transfer
+    import_text: ImportText
+    read_configurations: ReadConfigurations
 
     def require_shared_write(self, actor: Actor) -> None:
         """Raises ``Forbidden`` for an actor who may not write what all accounts share."""
         require_shared_write(actor, self.shared_write)
+
+    def may_write_shared(self, actor: Actor) -> bool:
+        """Whether this actor may write what all accounts share."""
+        try:
+            self.require_shared_write(actor)
+        except Forbidden:
+            return False
+        return True
 
     def system_actor(self) -> Actor:
         """The person at the machine; see ``phoneprov_core.kernel.actor.system_actor``."""

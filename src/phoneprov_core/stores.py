@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from phoneprov_core.access.model import Permission
 from phoneprov_core.access.ports import AssignmentStore
+from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.auth.ports import LoginAddressStore, LoginAttemptStore, SessionStore
 from phoneprov_core.batches.ports import BatchStore
 from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore
@@ -14,14 +16,17 @@ from phoneprov_core.directory.model import PersonalContact
 from phoneprov_core.directory.ports import CompanyContactStore
 from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kems.ports import KemStore
+from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import ReadAndWrite, Store
+from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.links.ports import LinkStore
 from phoneprov_core.me.ports import EnrichedPhoneStore
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
+from phoneprov_core.retention.ports import RetentionStore
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_phones.ports import VendorPhoneStore
 from phoneprov_core.vendor_services.model import VendorService
@@ -76,6 +81,8 @@ class Stores(Protocol):
     @property
     def discovered_phones(self) -> DiscoveredPhoneStore: ...
     @property
+    def retention(self) -> RetentionStore: ...
+    @property
     def vendor_users(self) -> VendorUserStore: ...
     @property
     def company_contacts(self) -> CompanyContactStore: ...
@@ -85,11 +92,20 @@ class Stores(Protocol):
     def extensions(self) -> Store[Extension]: ...
     @property
     def links(self) -> LinkStore: ...
+    @property
+    def audit(self) -> AuditStore: ...
+    @property
+    def trail(self) -> Notes: ...
 
 
 class Database(ReadAndWrite[Stores], Protocol):
     """A database with every store in it. It is opened once, before anything is read, and may
     be opened again after it was closed."""
+
+    def write(self, *, by: Actor | None = None) -> AbstractAsyncContextManager[Stores]:
+        """As in ``ReadAndWrite``. Without an actor nothing is recorded in the audit trail: for
+        maintenance that changes no record of a user's."""
+        ...
 
     async def open(self) -> None:
         """Be ready to be read and written. Raises ``Unavailable``."""

@@ -15,6 +15,7 @@ from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_http import errors
 from phoneprov_http.bodies import Body
+from phoneprov_http.console.routes import console_routes
 from phoneprov_http.envelope import EnvelopeResponse
 from phoneprov_http.guards import guard
 from phoneprov_http.middleware.access_log import AccessLog
@@ -32,11 +33,13 @@ from phoneprov_http.routes.desks import desk_routes
 from phoneprov_http.routes.docs import docs_routes
 from phoneprov_http.routes.extensions import extension_routes
 from phoneprov_http.routes.health import health_routes
+from phoneprov_http.routes.imports import import_routes
 from phoneprov_http.routes.me import me_routes
 from phoneprov_http.routes.permissions import permission_routes, user_permission_routes
 from phoneprov_http.routes.personal_directory import personal_directory_routes
 from phoneprov_http.routes.phone_profiles import profile_routes
 from phoneprov_http.routes.phones import phone_routes
+from phoneprov_http.routes.provisioning import provisioning_routes
 from phoneprov_http.routes.router import Router
 from phoneprov_http.routes.user_extensions import user_extension_routes
 from phoneprov_http.routes.users import user_routes
@@ -48,11 +51,13 @@ from phoneprov_http.routes.vendor_users import vendor_user_routes
 
 class HttpSettings(Struct, frozen=True, kw_only=True):
     """The settings of the HTTP side. ``largest_body`` is in bytes; ``X-Forwarded-For`` is
-    believed from ``trusted_proxies`` only. ``phone_services`` switches the pages of phones on;
-    ``phone_url`` is the base of the URLs in them, empty for the one of the request."""
+    believed from ``trusted_proxies`` only. ``console`` is whether ``/console`` is served,
+    ``phone_services`` whether the pages of phones are; ``phone_url`` is the base of the URLs in
+    these, empty for the one of the request."""
 
     largest_body: int = 1024 * 1024
     trusted_proxies: Sequence[Network] = ()
+    console: bool = True
     phone_services: bool = True
     phone_url: str = ""
 
@@ -77,10 +82,17 @@ def api_routes(use_cases: UseCases, settings: HttpSettings) -> Router:
             user_permission_routes(use_cases.user_permissions),
             user_extension_routes(use_cases.links),
             phone_routes(use_cases.phones, shared_write),
-            profile_routes(use_cases.profiles, use_cases.switch_profile, use_cases.preview_switch),
+            profile_routes(
+                use_cases.profiles,
+                use_cases.switch_profile,
+                use_cases.preview_switch,
+                use_cases.read_configurations,
+            ),
+            import_routes(use_cases.import_text),
             *deployment_routes(use_cases.deployments, use_cases.rollback),
             *desk_routes(use_cases.desks),
             batch_routes(use_cases.batches),
+            *provisioning_routes(use_cases.fetches, use_cases.discovered_phones),
             company_directory_routes(use_cases.company_directory, shared_write),
             kem_routes(use_cases.kems, shared_write),
             vendor_service_routes(use_cases.vendor_services, shared_write),
@@ -88,17 +100,21 @@ def api_routes(use_cases: UseCases, settings: HttpSettings) -> Router:
             vendor_phone_routes(use_cases.vendor_phones, shared_write),
             vendor_user_routes(use_cases.vendor_users),
         ],
-        middleware=[
-            DefineMiddleware(
-                Authentication,
-                authenticate=use_cases.authenticate,
-                trusted_proxies=settings.trusted_proxies,
-            ),
-            DefineMiddleware(Limits, largest_body=settings.largest_body),
-        ],
+        middleware=_middleware(use_cases, settings),
         dto=Body,
         return_dto=None,
     )
+
+
+def _middleware(use_cases: UseCases, settings: HttpSettings) -> list[DefineMiddleware]:
+    return [
+        DefineMiddleware(
+            Authentication,
+            authenticate=use_cases.authenticate,
+            trusted_proxies=settings.trusted_proxies,
+        ),
+        DefineMiddleware(Limits, largest_body=settings.largest_body),
+    ]
 
 
 def litestar_app(
@@ -109,8 +125,11 @@ def litestar_app(
     lifespan: Sequence[Lifespan] = (),
 ) -> Litestar:
     """The routes, with the exception handlers and the OpenAPI document."""
+    routers = [api_routes(use_cases, settings), health_routes(ready), docs_routes()]
+    if settings.console:
+        routers.extend(console_routes(use_cases, _middleware(use_cases, settings)))
     return Litestar(
-        route_handlers=[api_routes(use_cases, settings), health_routes(ready), docs_routes()],
+        route_handlers=routers,
         exception_handlers={
             PhoneprovError: errors.on_phoneprov_error,
             ValidationException: errors.on_invalid_parameters,

@@ -23,6 +23,9 @@ USER, PASSWORD = "phoneprov", "ftp-secret"
 _TEMPORARY = re.compile(r"\.(.+)\.([0-9a-f-]{36})\.tmp")
 
 
+STRANGER = "00:1B:D4:12:34:56"
+
+
 class Desk:
     """Keeps files in ``folder``. ``overlaps`` are files that a second attempt began to replace
     while a first was at it; ``uploads`` counts those that were put in place.
@@ -32,6 +35,7 @@ class Desk:
     """
 
     server: aioftp.Server
+    web: PhoneWebServer
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -58,6 +62,16 @@ class Desk:
             "PHONEPROV_PHONE_NETWORKS": "127.0.0.0/8",
             "PHONEPROV_RESTART": "none",
         }
+
+    def becomes(self, mac: str) -> None:
+        """The phone at the address states this MAC from now on."""
+        self.web._phone = WebPhone(mac=mac, model="CP-7945G", name="")
+
+    def commanded(self, command: str) -> None:
+        """A command arrived. After a key another phone answers, which ends the watch at once."""
+        self.commands.append(command)
+        if command.startswith("Key:"):
+            self.becomes(STRANGER)
 
     def is_at_work(self, name: str) -> bool:
         """Whether this file is being replaced."""
@@ -129,9 +143,8 @@ async def desk(folder: Path) -> AsyncIterator[Desk]:
     it.server = ftp = ftp_server(folder, USER, PASSWORD, lambda _: None)
     files = functools.partial(_Files, desk=it)
     ftp.path_io_factory = aioftp.PathIONursery(cast("type[_Files]", files))
-    web = PhoneWebServer(
-        WebPhone(mac="00:1B:D4:12:34:56", model="CP-7945G", name="SEP001BD4123456"),
-        it.commands.append,
+    it.web = web = PhoneWebServer(
+        WebPhone(mac=STRANGER, model="CP-7945G", name="SEP001BD4123456"), it.commanded
     )
     await ftp.start("127.0.0.1", 0)
     try:

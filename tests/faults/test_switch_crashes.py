@@ -110,6 +110,7 @@ async def cut_off_switches(kill: Killer, outside: Desk, environment: dict[str, s
         whole = await prepare_phone(service, outside, a_mac(0))
         before = await prepare_phone(service, outside, macs[0])
     # What is not cut off is carried out: it is the crashes that are seen below.
+    outside.becomes(whole.mac)
     assert await kill(switch_of(whole, environment)) == 0
     assert whole.file.read_bytes() == whole.new.cnf_xml.encode()
     for number, (name, _) in enumerate(places):
@@ -205,6 +206,7 @@ async def cut_off(
     kill: Killer, outside: Desk, environment: dict[str, str], name: str, phone: Before
 ) -> None:
     environment = {**environment, "PHONEPROV_RESTART": "http"}
+    outside.becomes(phone.mac)
     assert await kill(switch_of(phone, environment, name)) == -signal.SIGKILL, name
 
     outside.forget(phone.file.name)

@@ -104,6 +104,7 @@ class Rig:
         body = await route.body(self, caller, target) if route.body else None
         token = self.tokens[caller]
         headers = {"Authorization": f"Bearer {token}"} if token is not None else {}
+        self.api.client.cookies.clear()  # the session of a browser
         reply = await self.api.client.request(route.method, path, headers=headers, json=body)
         if reply.status_code == 401:
             assert reply.headers["www-authenticate"] == "Bearer"

@@ -107,7 +107,9 @@ async def opened_api(
         async with DATABASES[database_kind](folder) as database:
             container.database.override(providers.Object(database))
             http = HttpSettings(
-                largest_body=settings.largest_body, trusted_proxies=settings.trusted_proxies
+                largest_body=settings.largest_body,
+                trusted_proxies=settings.trusted_proxies,
+                console=settings.console,
             )
             with shared_app(container.use_cases(), http) as app:
                 transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]

@@ -36,14 +36,14 @@ class Hotdesk:
         """Another user with a PIN and a profile."""
         caller = await self.api.account(name)
         await caller.put(f"/vendor-users/{caller.uuid}", {"pin_code": pin})
-        await a_profile_of(caller, name=f"{name}'s", cnf_xml=f"<device><name>{name}</name></device>")
+        await a_profile_of(
+            caller, name=f"{name}'s", cnf_xml=f"<device><name>{name}</name></device>"
+        )
         return caller
 
     async def another_phone(self) -> PhoneBrowser:
         await a_desk_phone(self.admin, mac=OTHER_MAC, phone_ip=OTHER_IP)
-        await self.admin.put(
-            f"/phones/{OTHER_MAC}/desk", {"default_profile_uuid": self.lobby}
-        )
+        await self.admin.put(f"/phones/{OTHER_MAC}/desk", {"default_profile_uuid": self.lobby})
         return self.phone(OTHER_MAC, OTHER_IP)
 
     async def desk(self, mac: str = MAC) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class Hotdesk:
 async def until(is_true: Callable[[], Any], seconds: float = 30) -> None:
     """Poll until it is true."""
     async with asyncio.timeout(seconds):
-        while not await is_true():
+        while not await is_true():  # noqa: ASYNC110 - the state is in a database
             await asyncio.sleep(0.01)
 
 

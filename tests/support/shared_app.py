@@ -48,7 +48,9 @@ async def _ready() -> str | None:
 def shared_app(use_cases: UseCases, settings: HttpSettings) -> Iterator[ASGIApp]:
     """The application over these use cases, for as long as the block; nobody else has it
     meanwhile."""
-    idle = _idle.setdefault((settings.largest_body, *settings.trusted_proxies), [])
+    idle = _idle.setdefault(
+        (settings.largest_body, settings.console, *settings.trusted_proxies), []
+    )
     if idle:
         app, behind = idle.pop()
     else:

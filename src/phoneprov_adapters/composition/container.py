@@ -23,6 +23,7 @@ from phoneprov_adapters.composition.factories import (
 )
 from phoneprov_adapters.composition.phone_watch import watch_of
 from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.files.csv import CsvText
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.runtime.batch_worker import BatchWorker
@@ -74,9 +75,12 @@ from phoneprov_core.kernel.actor import system_actor
 from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
+from phoneprov_core.profiles.reading import ReadConfigurations
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches, ProvideFile
+from phoneprov_core.retention.use_cases import Prune
 from phoneprov_core.stores import Database
+from phoneprov_core.transfer.texts import ImportText
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users
@@ -208,12 +212,16 @@ class Container(containers.DeclarativeContainer):
     )
     switch_profile = providers.Singleton(SwitchProfile, database, deploy)
     rollback = providers.Singleton(Rollback, database, deploy)
+    compare = providers.Singleton(Comparing)
+    read_configurations = providers.Singleton(
+        ReadConfigurations, database, compare, largest_xml=settings.provided.largest_xml
+    )
     preview_switch = providers.Singleton(
         PreviewSwitch,
         database,
         deploy,
         reachability,
-        providers.Singleton(Comparing),
+        compare,
         clock,
     )
     deployments = providers.Singleton(Deployments, database, clock)
@@ -239,6 +247,7 @@ class Container(containers.DeclarativeContainer):
             new_id,
         ),
     )
+    prune = providers.Singleton(Prune, database, settings.provided.keep, clock, pause)
     batches = providers.Singleton(
         Batches, database, batch_worker, tasks.provided.start, clock, new_id
     )
@@ -316,6 +325,8 @@ class Container(containers.DeclarativeContainer):
         ).provider,
     )
 
+    import_text = providers.Singleton(ImportText, transfer, providers.Object(CsvText))
+
     use_cases = providers.Singleton(
         UseCases,
         level_rule=settings.provided.level_rule,
@@ -350,4 +361,6 @@ class Container(containers.DeclarativeContainer):
         fetches=fetches,
         discovered_phones=discovered_phones,
         transfer=transfer,
+        import_text=import_text,
+        read_configurations=read_configurations,
     )

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings, SettingsError
+from phoneprov_adapters.runtime.journal import log_pruned
 from phoneprov_adapters.runtime.system import system_clock
 from phoneprov_adapters.security.keys import SecretKeys, key_file, load_or_create_keys
 from phoneprov_adapters.sql.engines.choice import Database as OwnDatabase
@@ -18,8 +19,10 @@ from phoneprov_adapters.sql.maintenance.key_rotation import MissingKeys
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date, newest
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.deploy import LEASE_SECONDS
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.stores import Database
 
 DRAIN_SECONDS = 32.0
@@ -32,6 +35,9 @@ DESK_SECONDS = 2.0
 
 LOOK_FOR_BATCHES_SECONDS = 5.0
 """How often a process that works on batches looks for one that nobody holds."""
+
+LOOK_FOR_OLD_RECORDS_SECONDS = 600.0
+"""How often a process asks whether it is its turn to remove old records."""
 
 log = logging.getLogger("phoneprov.deployments")
 
@@ -181,6 +187,7 @@ async def running(
             if batches:
                 looking.append(asyncio.create_task(_go_on_with_batches(container)))
                 looking.append(asyncio.create_task(_keep_desks(container)))
+                looking.append(asyncio.create_task(_prune_from_time_to_time(container)))
             try:
                 yield container.use_cases()
             finally:
@@ -193,12 +200,15 @@ async def running(
 
 
 async def _mark_interrupted(database: Database, *, first: bool = False) -> None:
-    async with database.write() as tx:
+    async with database.write(by=SYSTEM_ACTOR) as tx:
         if first:
             # Nobody works who could hold a phone.
             await tx.leases.release_all()
             await tx.batches.release_all()
         count = await tx.deployments.interrupt_abandoned(shown(system_clock()))
+        if count:
+            event = Event("deployment.interrupted", "deployment", None, {"deployments": count})
+            tx.trail.note(event)
     if count:
         log.warning("%d deployments had been interrupted.", count)
 
@@ -224,6 +234,13 @@ async def _go_on_with_batches(container: Container) -> None:
     while True:
         container.tasks().start(container.batch_worker()())
         await asyncio.sleep(LOOK_FOR_BATCHES_SECONDS)
+
+
+async def _prune_from_time_to_time(container: Container) -> None:
+    while True:
+        await asyncio.sleep(LOOK_FOR_OLD_RECORDS_SECONDS)
+        with suppress(Unavailable):
+            log_pruned(await container.prune().in_turn() or ())
 
 
 @asynccontextmanager

@@ -34,6 +34,7 @@ from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS
 from phoneprov_core.provisioning.model import FetchBinding
+from phoneprov_core.retention.model import KeepDays
 
 _SCHEMES: Mapping[str, Literal["http", "https"]] = {"http": "http", "https": "https"}
 _TLS: Mapping[str, Tls] = {"off": "off", "explicit": "explicit", "implicit": "implicit"}
@@ -72,6 +73,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     largest_xml: int
     most_profiles: int
     most_revisions: int
+    keep: KeepDays
     largest_body: int
     ftp: FtpSettings
     filename_template: str
@@ -89,6 +91,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     phone_url: str
     desks: DeskPolicy
     phone_driver: str
+    console: bool
     variables: Variables
 
     @property
@@ -136,6 +139,12 @@ def settings_from(read: Variables) -> Settings:
         phones_per_caller=read.number("PHONEPROV_PHONES_PER_CALLER", PHONES_PER_CALLER),
         most_profiles=read.number("PHONEPROV_MOST_PROFILES", MOST_PROFILES),
         most_revisions=read.number("PHONEPROV_MOST_REVISIONS", MOST_REVISIONS),
+        keep=KeepDays(
+            deployments=read.number("PHONEPROV_KEEP_DEPLOYMENTS", 365),
+            fetches=read.number("PHONEPROV_KEEP_FETCHES", 30),
+            audit=read.number("PHONEPROV_KEEP_AUDIT", 365),
+            revisions=read.number("PHONEPROV_KEEP_REVISIONS", 365),
+        ),
         largest_xml=read.number("PHONEPROV_CNF_XML_MAX", LARGEST, least=1024),
         largest_body=read.number("PHONEPROV_BODY_MAX", 1024 * 1024, least=1024),
         ftp=_ftp(read),
@@ -166,6 +175,7 @@ def settings_from(read: Variables) -> Settings:
             clear_calls=read.truth("PHONEPROV_CLEAR_CALL_HISTORY", default=True),
         ),
         phone_driver=read.one("PHONEPROV_PHONE_DRIVER", "cisco", PHONE_DRIVERS.known),
+        console=read.literal("PHONEPROV_CONSOLE", {"on": True, "off": False}),
         variables=read,
     )
     _check_together(settings, read)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import io
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,6 +48,16 @@ class CsvTable:
     def _rows(self) -> Iterator[Rows]:
         with self._open() as file:
             yield _rows(file)
+
+
+class CsvText(CsvTable):
+    """A table in a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def _open(self) -> TextIO:
+        return io.StringIO(self._text.removeprefix("\ufeff"), newline="")
 
 
 _SEPARATORS = ",;\t"

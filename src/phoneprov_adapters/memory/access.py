@@ -49,10 +49,16 @@ class MemoryAssignments(AssignmentStore):
         )
 
     async def assign(self, assignment: Assignment) -> None:
+        before = await self.of_user(assignment.user_uuid)
         self._tables.put(ASSIGNMENTS, assignment)
+        self._tables.trail.changed(assignment.user_uuid, before, assignment)
 
     async def remove(self, user_uuid: str) -> bool:
-        return self._tables.remove(ASSIGNMENTS, user_uuid)
+        before = await self.of_user(user_uuid)
+        if not self._tables.remove(ASSIGNMENTS, user_uuid):
+            return False
+        self._tables.trail.changed(user_uuid, before, None)
+        return True
 
     async def another_superadmin(self, besides: str, rule: LevelRule) -> bool:
         # Writing transactions go one after the other as it is.

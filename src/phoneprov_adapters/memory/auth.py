@@ -73,9 +73,10 @@ class MemorySessions(SessionStore):
             return None
         assignment = self._tables.of(ASSIGNMENTS).get(user.uuid)
         if assignment is None:
-            return Principal(user.uuid, None)
+            return Principal(user.uuid, None, user.username)
         permission = self._tables.of(PERMISSIONS).get(assignment.perm_uuid)
-        return Principal(user.uuid, None if permission is None else permission.level)
+        level = None if permission is None else permission.level
+        return Principal(user.uuid, level, user.username)
 
     async def exchange(
         self,

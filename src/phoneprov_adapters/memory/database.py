@@ -15,6 +15,7 @@ from phoneprov_adapters.memory.access import (
     MemoryAssignments,
     MemoryPermissions,
 )
+from phoneprov_adapters.memory.audit import AUDIT, MemoryAudit
 from phoneprov_adapters.memory.auth import (
     COUNTED,
     LOGIN_ADDRESSES,
@@ -55,14 +56,17 @@ from phoneprov_adapters.memory.provisioning import (
     MemoryServedFiles,
 )
 from phoneprov_adapters.memory.records import Kind, Records
+from phoneprov_adapters.memory.retention import MemoryRetention
 from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions, MemoryWholeProfiles
 from phoneprov_adapters.memory.tables import Schema, Tables
 from phoneprov_adapters.memory.users import LOOKS, PASSWORDS, USERS, MemoryUsers
 from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES, MemoryVendorPhones
 from phoneprov_adapters.memory.vendor_services import VENDOR_SERVICES, MemoryVendorServices
 from phoneprov_adapters.memory.vendor_users import VENDOR_USERS, MemoryVendorUsers
+from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.trail import Trail
 
 SCHEMA = Schema(
     USERS,
@@ -93,6 +97,7 @@ SCHEMA = Schema(
     LINKS,
     COMPANY_CONTACTS,
     PERSONAL_CONTACTS,
+    AUDIT,
 )
 
 
@@ -192,6 +197,10 @@ class MemoryTransaction:
         return MemoryDiscoveredPhones(self._tables)
 
     @cached_property
+    def retention(self) -> MemoryRetention:
+        return MemoryRetention(self._tables)
+
+    @cached_property
     def vendor_users(self) -> MemoryVendorUsers:
         return MemoryVendorUsers(self._tables)
 
@@ -210,6 +219,14 @@ class MemoryTransaction:
     @cached_property
     def personal_contacts(self) -> MemoryPersonalContacts:
         return MemoryPersonalContacts(self._tables)
+
+    @cached_property
+    def audit(self) -> MemoryAudit:
+        return MemoryAudit(self._tables)
+
+    @property
+    def trail(self) -> Trail:
+        return self._tables.trail
 
 
 def _monotonic_millis() -> int:
@@ -249,12 +266,14 @@ class MemoryDatabase(ReadAndWrite[MemoryTransaction]):
         yield MemoryTransaction(Tables(SCHEMA, self._committed, writing=False), self._clock)
 
     @asynccontextmanager
-    async def write(self) -> AsyncIterator[MemoryTransaction]:
+    async def write(self, *, by: Actor | None = None) -> AsyncIterator[MemoryTransaction]:
         async with self._one_writer:
             await asyncio.sleep(0)
             self._require_open()
-            tables = Tables(SCHEMA, self._committed, writing=True)
-            yield MemoryTransaction(tables, self._clock)
+            tables = Tables(SCHEMA, self._committed, Trail(by), writing=True)
+            transaction = MemoryTransaction(tables, self._clock)
+            yield transaction
+            await transaction.audit.add_trail()
             tables.commit()
 
     def _require_open(self) -> None:

@@ -19,4 +19,4 @@ class MemoryKems(MemoryStore[Kem], KemStore):
 
     async def disconnect(self, phone_mac: str) -> None:
         for kem in list(self._tables.of(KEMS).group(("connected_phone", phone_mac))):
-            self._tables.put(KEMS, msgspec.structs.replace(kem, connected_phone=None))
+            await self.put(msgspec.structs.replace(kem, connected_phone=None))

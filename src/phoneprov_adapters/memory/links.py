@@ -111,9 +111,14 @@ class MemoryLinks(LinkStore):
         if any(other.extension_uuid == link.extension_uuid for other in others):
             raise already_taken("extension uuid", "extension_uuid")
         self._tables.add(LINKS, link)
+        self._tables.trail.changed(link.uuid, None, link)
 
     async def remove(self, uuid: str) -> bool:
-        return self._tables.remove(LINKS, uuid)
+        link = self._tables.of(LINKS).get(uuid)
+        if not self._tables.remove(LINKS, uuid):
+            return False
+        self._tables.trail.changed(uuid, link, None)
+        return True
 
     @cached_property
     def full(self) -> LinkRows[FullLink]:

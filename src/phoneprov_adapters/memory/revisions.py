@@ -52,6 +52,7 @@ class MemoryRevisions(RevisionStore):
             revision.uuid, revision.profile_uuid, revision.number, revision, cnf_xml
         )
         self._tables.add(REVISIONS, kept)
+        self._tables.trail.changed(revision.uuid, None, revision)
 
     async def find(self, profile_uuid: str, number: int) -> Revision | None:
         group = self._tables.of(REVISIONS).group(("number", (profile_uuid, number)))

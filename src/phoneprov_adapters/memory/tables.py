@@ -16,6 +16,7 @@ from phoneprov_adapters.memory.records import (
     Reference,
 )
 from phoneprov_core.kernel.errors import Conflict, NotFound, already_taken
+from phoneprov_core.kernel.trail import Trail
 
 E = TypeVar("E")
 
@@ -82,6 +83,11 @@ class Table(Generic[E]):
         committed = len(self._committed.group(group))
         return committed - hidden + len(self._changed.group(group))
 
+    def changed(self) -> list[E]:
+        """The records that differ from the committed ones."""
+        committed = self._committed.by_key
+        return [e for key, e in self._changed.by_key.items() if committed.get(key) != e]
+
     def commit(self) -> None:
         """Make this transaction's changes everybody's."""
         for key in self._hidden:
@@ -118,8 +124,14 @@ class Tables:
     """All tables of one transaction; what is written through here keeps the rules."""
 
     def __init__(
-        self, schema: Schema, committed: Mapping[Kind[Any], Records[Any]], *, writing: bool
+        self,
+        schema: Schema,
+        committed: Mapping[Kind[Any], Records[Any]],
+        trail: Trail | None = None,
+        *,
+        writing: bool,
     ) -> None:
+        self.trail = trail or Trail()
         self._schema = schema
         self._committed = committed
         self._writing = writing
@@ -161,6 +173,11 @@ class Tables:
                     )
                 self.remove(referring, referring.key_of(other))
         return True
+
+    def changed(self) -> Iterator[Any]:
+        """Every record that this transaction added or changed."""
+        for table in self._opened.values():
+            yield from table.changed()
 
     def commit(self) -> None:
         """Make everything that was written everybody's, at once."""

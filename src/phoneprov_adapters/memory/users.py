@@ -99,5 +99,10 @@ class MemoryUsers(MemoryStore[User], UserStore):
         password = self._tables.of(PASSWORDS).get(user_uuid)
         return None if password is None else password.hash
 
-    async def set_password_hash(self, user_uuid: str, hash_: str) -> None:
+    async def set_password_hash(
+        self, user_uuid: str, hash_: str, *, same_password: bool = False
+    ) -> None:
         self._tables.put(PASSWORDS, Password(user_uuid, hash_))
+        if not same_password:
+            user = await self.find(user_uuid)
+            self._tables.trail.changed(user_uuid, user, user, secrets=("password",))

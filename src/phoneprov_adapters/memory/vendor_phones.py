@@ -22,3 +22,4 @@ class MemoryVendorPhones(MemoryStore[VendorPhoneRecord], VendorPhoneStore):
         if current is not None:
             record = msgspec.structs.replace(current, vendor=record.vendor)
         self._tables.put(VENDOR_PHONES, record)
+        self._changed(current, record)

@@ -31,7 +31,15 @@ class MemoryVendorUsers(VendorUserStore):
         if current is not None:
             vendor_user = msgspec.structs.replace(current, pin_code=vendor_user.pin_code)
         self._tables.put(VENDOR_USERS, vendor_user)
+        before = None if current is None else vendor_user
+        self._tables.trail.changed(
+            vendor_user.user_uuid, before, vendor_user, secrets=("pin_code",) if before else ()
+        )
         return vendor_user
 
     async def remove(self, user_uuid: str) -> bool:
-        return self._tables.remove(VENDOR_USERS, user_uuid)
+        before = self._tables.of(VENDOR_USERS).get(user_uuid)
+        if not self._tables.remove(VENDOR_USERS, user_uuid):
+            return False
+        self._tables.trail.changed(user_uuid, before, None)
+        return True

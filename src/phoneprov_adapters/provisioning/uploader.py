@@ -7,6 +7,7 @@ from typing import Protocol
 
 from phoneprov_adapters.ftp.names import check_names
 from phoneprov_core.devices.ports import ConfigUploader, Upload, Uploaded
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Refused, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.provisioning.model import ServedFile
@@ -33,7 +34,7 @@ class ServedUploader(ConfigUploader):
         check_names(upload)
         file = ServedFile(upload.filename, upload.content, upload.attempt)
         try:
-            async with self._open.write() as tx:
+            async with self._open.write(by=SYSTEM_ACTOR) as tx:
                 await tx.served_files.put(file)
             async with self._open.read() as tx:
                 stored = await tx.served_files.find(upload.filename)

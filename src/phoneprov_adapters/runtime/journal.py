@@ -1,15 +1,18 @@
-"""The log lines of deployments and batches."""
+"""The log lines of deployments, batches and removed records."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 
 import msgspec
 
 from phoneprov_core.batches.model import Batch
 from phoneprov_core.deployments.model import Deployment, Outcome
+from phoneprov_core.retention.model import Pruned
 
 log = logging.getLogger("phoneprov.deployments")
+maintenance = logging.getLogger("phoneprov.maintenance")
 
 
 def log_deployment(deployment: Deployment) -> None:
@@ -22,3 +25,12 @@ def log_deployment(deployment: Deployment) -> None:
 def log_batch(batch: Batch) -> None:
     """One line when a batch has ended."""
     log.info("batch", extra={"fields": msgspec.to_builtins(batch)})
+
+
+def log_pruned(pruned: Iterable[Pruned]) -> None:
+    """One line for each kind of which old records were removed, or could not be."""
+    for one in pruned:
+        if one.message is not None:
+            maintenance.warning("pruning failed", extra={"fields": msgspec.to_builtins(one)})
+        elif one.count:
+            maintenance.info("pruned", extra={"fields": msgspec.to_builtins(one)})

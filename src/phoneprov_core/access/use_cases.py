@@ -49,14 +49,14 @@ class Permissions:
             description=new.description,
             created_at=shown(self._clock()),
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.permissions.add(permission)
         return permission
 
     async def update(self, actor: Actor, uuid: str, patch: PermissionPatch) -> Permission:
         """Raises ``NotFound``; ``Conflict`` when the name is in use at this level."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             permission = found(await tx.permissions.find(known_id(uuid)), "permission")
             require_same("level", patch.level, permission.level)
             permission = applied(permission, patch)
@@ -66,7 +66,7 @@ class Permissions:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``; ``Conflict`` while somebody is assigned it."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.permissions.remove(known_id(uuid)), "permission")
 
 
@@ -91,7 +91,7 @@ class UserPermissions:
         level 0 from the last account that holds it.
         """
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.users.find(new.user_uuid), "user")
             permission = found(await tx.permissions.find(new.perm_uuid), "permission")
             if not actor.level_rule.holds(permission.level, SUPERADMIN):
@@ -110,7 +110,7 @@ class UserPermissions:
     async def remove(self, actor: Actor, user_uuid: str) -> None:
         """Raises ``NotFound``; ``Conflict`` for the last account that holds level 0."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             # Held, so that nobody gives them level 0 between the look and the removal.
             await tx.users.find(known_id(user_uuid))
             assignment = await _assignment(tx, user_uuid)

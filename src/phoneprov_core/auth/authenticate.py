@@ -39,5 +39,10 @@ class Authenticate:
         if principal is None or principal.user_uuid != claims.user_uuid:
             raise Unauthenticated("The session has ended; log in again.")
         return Actor(
-            principal.user_uuid, principal.level, ip, claims.session_uuid, self._level_rule
+            principal.user_uuid,
+            principal.level,
+            ip,
+            claims.session_uuid,
+            self._level_rule,
+            principal.username,
         )

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.access.ports import AssignmentStore
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.commands import obey
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.levels import SUPERADMIN
@@ -79,7 +80,7 @@ class CreateAdmin:
             self._policy.require_own(account.password, account.username, account.email)
             hash_ = await self._hasher.hash(account.password)
         now = shown(self._clock())
-        async with self._open.write() as tx:
+        async with self._open.write(by=SYSTEM_ACTOR) as tx:
             user = await tx.users.by_username(account.username)
             is_new = user is None and hash_ is not None
             if user is None:

@@ -7,26 +7,36 @@ import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import msgspec
 from msgspec import Struct
 
-from phoneprov_core.auth.model import Credentials, Lifetimes, LoggedIn
-from phoneprov_core.auth.ports import AuthTransaction, Familiarity, Tokens
+from phoneprov_core.auth.model import Credentials, Lifetimes, LoggedIn, LoginFailure
+from phoneprov_core.auth.ports import (
+    AuthTransaction,
+    Familiarity,
+    LoginJournal,
+    Tokens,
+    ignore_failure,
+)
 from phoneprov_core.auth.sessions import new_session, token_pair
 from phoneprov_core.auth.throttle import (
     GUESSES_PER_ADDRESS,
     LONGEST_WAIT,
+    MOST_IN_A_ROW,
     RECENT,
     WINDOW,
     Attempts,
     address_key,
 )
+from phoneprov_core.kernel.actor import Actor, anonymous
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.rates import Rate
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis, shown
-from phoneprov_core.users.model import account_key
+from phoneprov_core.kernel.trail import Event
+from phoneprov_core.users.model import User, account_key
 from phoneprov_core.users.passwords import PasswordHasher
 
 _PAUSE = 0.03
@@ -52,7 +62,9 @@ class Login:
         new_id: NewId,
         *,
         guesses: int = GUESSES_PER_ADDRESS,
+        journal: LoginJournal = ignore_failure,
     ) -> None:
+        self._journal = journal
         self._open = open_
         self._hasher = hasher
         self._tokens = tokens
@@ -66,19 +78,26 @@ class Login:
         """Raises ``Unauthenticated``; ``TooManyAttempts`` while the account's login is closed or
         locked (code ``locked``), and when there were too many failures from the address."""
         caller = await self._caller(credentials.username, ip)
+        try:
+            return await self._log_in(credentials, caller)
+        except (Unauthenticated, TooManyAttempts) as error:
+            self._journal(LoginFailure(ip, error.code))
+            raise
+
+    async def _log_in(self, credentials: Credentials, caller: _Caller) -> LoggedIn:
         async with self._turns.of(caller.account):
             await self._count_guess(caller)
             try:
-                known, proven = await self._prove(credentials, caller)
+                user, proven = await self._prove(credentials, caller)
             except Unavailable:
                 await self._take_back(caller)
                 raise
             try:
                 if proven is None:
                     raise _wrong()
-                return await self._open_session(proven, caller, ip)
+                return await self._open_session(proven, caller)
             except Unauthenticated:
-                await self._decide(caller, known=known)
+                await self._decide(caller, user)
                 raise
 
     async def _caller(self, username: str, ip: str) -> _Caller:
@@ -86,7 +105,7 @@ class Login:
         since = millis(self._clock()) - RECENT
         async with self._open.read() as tx:
             familiar = await tx.login_addresses.familiarity(username, address, since)
-        return _Caller(account_key(username), address, familiar)
+        return _Caller(account_key(username), ip, address, familiar)
 
     async def _count_guess(self, caller: _Caller) -> None:
         """Count a guess whose password may then be checked. While undecided guesses close the
@@ -95,7 +114,7 @@ class Login:
         Raises ``TooManyAttempts``.
         """
         while True:
-            async with self._open.write() as tx:
+            async with self._open.write(by=anonymous(caller.ip)) as tx:
                 # Nearly always there is no failure to count on, and this is all.
                 if await tx.attempts.begin(
                     caller.account, Attempts().counted(millis(self._clock()))
@@ -125,52 +144,65 @@ class Login:
                 retry_after=seconds,
             )
 
-    async def _decide(self, caller: _Caller, *, known: bool) -> None:
-        async with self._open.write() as tx:
+    async def _decide(self, caller: _Caller, user: User | None) -> None:
+        """Count a guess as wrong. A name that no account has is not kept: it may be a password
+        that was typed into the wrong field."""
+        by, uuid = anonymous(caller.ip), None
+        if user is not None:
+            by, uuid = msgspec.structs.replace(by, username=user.username), user.uuid
+        async with self._open.write(by=by) as tx:
             attempts = await tx.attempts.of(caller.account)
-            await tx.attempts.keep(caller.account, attempts.decided(known=known))
+            attempts = attempts.decided(known=user is not None)
+            await tx.attempts.keep(caller.account, attempts)
+            tx.trail.note(Event("login.failed", "user", uuid))
+            seconds = attempts.wait(millis(self._clock()))
+            if seconds or attempts.in_a_row == MOST_IN_A_ROW:
+                fields = {"seconds": seconds, "failures_in_a_row": attempts.in_a_row}
+                tx.trail.note(Event("login.locked", "user", uuid, fields))
 
     async def _take_back(self, caller: _Caller) -> None:
-        async with self._open.write() as tx:
+        async with self._open.write(by=anonymous(caller.ip)) as tx:
             attempts = await tx.attempts.of(caller.account)
             await tx.attempts.keep(caller.account, attempts.taken_back())
             await tx.rates.take_back(caller.subject)
 
     async def _prove(
         self, credentials: Credentials, caller: _Caller
-    ) -> tuple[bool, _Proven | None]:
-        """Whether there is such an account, and the account if this is its password. Raises
-        ``Unavailable``."""
+    ) -> tuple[User | None, _Proven | None]:
+        """The account of this name, if it exists; and what proves it, if this is its password.
+        Raises ``Unavailable``."""
         async with self._open.read() as tx:
             user, hash_ = await tx.users.with_password(credentials.username) or (None, None)
         # Verified without an account too, so that its absence saves no time.
         first = caller.familiar.account or caller.familiar.address
         right = await self._hasher.verify(credentials.password, hash_, first=first)
         if not right or user is None or hash_ is None or not user.is_active:
-            return user is not None, None
+            return user, None
         fresh_hash = None
         if self._hasher.is_outdated(hash_):
             fresh_hash = await self._hasher.hash(credentials.password)
-        return True, _Proven(user.uuid, hash_, fresh_hash)
+        return user, _Proven(user, hash_, fresh_hash)
 
-    async def _open_session(self, proven: _Proven, caller: _Caller, ip: str) -> LoggedIn:
+    async def _open_session(self, proven: _Proven, caller: _Caller) -> LoggedIn:
         """The new session. Raises ``Unauthenticated`` when the account was deactivated, deleted
         or given another password while the hash was being computed."""
         now = self._clock()
         session = new_session(
-            self._new_id(), proven.user_uuid, self._new_id(), now, self._lifetimes
+            self._new_id(), proven.user.uuid, self._new_id(), now, self._lifetimes
         )
-        async with self._open.write() as tx:
-            user = await tx.users.logged_in(proven.user_uuid, ip, shown(now))
+        by = Actor(proven.user.uuid, None, caller.ip, username=proven.user.username)
+        async with self._open.write(by=by) as tx:
+            user = await tx.users.logged_in(proven.user.uuid, caller.ip, shown(now))
             # Asked for only now, while nobody can change it any more.
             if user is None or await tx.users.password_hash(user.uuid) != proven.hash:
                 raise _wrong()
             if proven.fresh_hash is not None:
-                await tx.users.set_password_hash(user.uuid, proven.fresh_hash)
+                await tx.users.set_password_hash(user.uuid, proven.fresh_hash, same_password=True)
             await tx.attempts.clear(caller.account)
             await tx.rates.take_back(caller.subject)
             await tx.login_addresses.remember(user.uuid, caller.address, millis(now))
             await tx.sessions.start(session)
+            tx.trail.note(Event("login.succeeded", "user", user.uuid))
         tokens = token_pair(
             self._tokens,
             session.uuid,
@@ -206,6 +238,7 @@ class _Caller(Struct, frozen=True):
     """The keys that a guess is counted under, and what earlier logins say of them."""
 
     account: str
+    ip: str
     address: str
     familiar: Familiarity
 
@@ -219,7 +252,7 @@ class _Proven(Struct, frozen=True):
     """An account whose password was right, the hash that said so, and the one that is to take
     its place, if any."""
 
-    user_uuid: str
+    user: User
     hash: str
     fresh_hash: str | None
 

@@ -11,6 +11,7 @@ from phoneprov_core.kernel.commands import invalid
 from phoneprov_core.kernel.errors import Problem, Unauthenticated
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
+from phoneprov_core.kernel.trail import Event
 
 
 class Logout:
@@ -24,10 +25,12 @@ class Logout:
     async def __call__(self, actor: Actor, request: LogoutRequest) -> None:
         """Raises ``Invalid`` when the refresh token is none of the caller's."""
         session_uuid = self._named_session(actor, request)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             user = await tx.users.find(actor.user_uuid)
             if user is not None:
                 await tx.users.put(msgspec.structs.replace(user, last_logout_ip=actor.ip))
+            which = "all" if session_uuid is None else "one"
+            tx.trail.note(Event("session.ended", "user", actor.user_uuid, {"sessions": which}))
             if session_uuid is None:
                 await tx.sessions.end_all(actor.user_uuid)
             else:

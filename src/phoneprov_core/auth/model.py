@@ -65,6 +65,14 @@ class LoggedIn(Struct, frozen=True):
     tokens: TokenPair
 
 
+class LoginFailure(Struct, frozen=True):
+    """A login that was refused. ``reason`` is the error code: ``wrong_credentials``,
+    ``too_many_attempts`` or ``locked``."""
+
+    client_ip: str
+    reason: str
+
+
 class TokenKind(Enum):
     """The two kinds of token; each is refused where the other belongs."""
 
@@ -102,6 +110,7 @@ class Principal(Struct, frozen=True):
 
     user_uuid: str
     level: int | None
+    username: str | None = None
 
 
 class Exchange(Enum):

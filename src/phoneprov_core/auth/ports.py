@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.auth.model import Claims, Exchange, Principal, Session, TokenKind
+from phoneprov_core.auth.model import Claims, Exchange, LoginFailure, Principal, Session, TokenKind
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.rates import RateStore
+from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.users.ports import EndSessions, UserStore
 
 
@@ -129,3 +131,13 @@ class AuthTransaction(Protocol):
     def login_addresses(self) -> LoginAddressStore: ...
     @property
     def rates(self) -> RateStore: ...
+    @property
+    def trail(self) -> Notes: ...
+
+
+LoginJournal = Callable[[LoginFailure], None]
+"""Port: called once for each login that was refused."""
+
+
+def ignore_failure(failure: LoginFailure) -> None:
+    """A journal that keeps nothing."""

@@ -11,10 +11,12 @@ from phoneprov_core.auth.model import (
 )
 from phoneprov_core.auth.ports import AuthTransaction, Tokens
 from phoneprov_core.auth.sessions import token_pair
+from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
+from phoneprov_core.kernel.trail import Event
 
 
 class Refresh:
@@ -34,13 +36,13 @@ class Refresh:
         self._clock = clock
         self._new_id = new_id
 
-    async def __call__(self, request: RefreshRequest) -> TokenPair:
+    async def __call__(self, request: RefreshRequest, ip: str = "127.0.0.1") -> TokenPair:
         """Raises ``Unauthenticated`` for whatever is not a living refresh token."""
         now = self._clock()
         moment = millis(now)
         claims = self._tokens.read(TokenKind.REFRESH, request.refresh_token, moment)
         successor = self._new_id()
-        async with self._open.write() as tx:
+        async with self._open.write(by=Actor(claims.user_uuid, None, ip)) as tx:
             outcome = await tx.sessions.exchange(
                 claims.session_uuid,
                 claims.token_id,
@@ -49,6 +51,8 @@ class Refresh:
                 expires_at=moment + self._lifetimes.refresh_idle * 1000,
                 grace=self._lifetimes.reuse_grace * 1000,
             )
+            if outcome is Exchange.REUSED:
+                tx.trail.note(Event("session.reused", "user", claims.user_uuid))
             alive = outcome is Exchange.DONE and await tx.sessions.principal(
                 claims.session_uuid, moment
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phoneprov_core.auth.ports import AuthTransaction
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, anonymous
 from phoneprov_core.kernel.commands import Rules, obey
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.kernel.ids import NewId
@@ -59,7 +59,7 @@ class Register:
         hash_ = await self._hasher.hash(registration.password, first=superadmin)
         created_by = actor.user_uuid if actor is not None and superadmin else None
         user = created_user(registration, self._new_id(), shown(self._clock()), ip, created_by)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor or anonymous(ip)) as tx:
             await tx.users.add(user)
             await tx.users.claim_looks(user.uuid, self._policy.looks(user.username))
             await tx.users.set_password_hash(user.uuid, hash_)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
+from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.batches.model import (
     Batch,
     BatchEntry,
@@ -149,6 +150,8 @@ class BatchesTransaction(DeploymentsTransaction, Protocol):
 
     @property
     def batches(self) -> BatchStore: ...
+    @property
+    def audit(self) -> AuditStore: ...
 
 
 class Calls(Protocol):

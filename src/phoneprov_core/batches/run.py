@@ -5,16 +5,23 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
+import msgspec
+
+from phoneprov_core.audit.model import AuditEntry, WantedEntries
 from phoneprov_core.batches.model import Batch, BatchState, Hold, Turn
 from phoneprov_core.batches.pace import Pace
 from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal, Pause
 from phoneprov_core.batches.rules import stopped_because, too_many_failures
 from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.ports import Unbroken
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.ids import NewId
+from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.origin import NO_ORIGIN, belonging_to
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.trail import Event
 
 HOLD_SECONDS = 30
 """A batch that was not looked at for so long belonged to somebody who is gone."""
@@ -75,11 +82,24 @@ class RunBatches:
         async with self._open.read() as tx:
             if not await tx.batches.any_free():
                 return None
-        async with self._open.write() as tx:
+        async with self._open.write(by=SYSTEM_ACTOR) as tx:
             return await tx.batches.take(self._new_id(), self._hold_seconds)
 
     async def _run(self, hold: Hold) -> None:
-        run = _Run(hold, self._open, self._work, self._pause, self._clock, self._hold_seconds)
+        """Work on a batch as a part of the request that started it, in whatever process."""
+        created = WantedEntries(
+            action="batch.created", resource="batch", resource_id=hold.batch_uuid
+        )
+        async with self._open.read() as tx:
+            started = next(iter(await tx.audit.newest(created, 1)), None)
+        origin = NO_ORIGIN if started is None else started.origin
+        with belonging_to(origin):
+            await self._run_as(hold, None if started is None else started.entry)
+
+    async def _run_as(self, hold: Hold, started: AuditEntry | None) -> None:
+        run = _Run(
+            hold, started, self._open, self._work, self._pause, self._clock, self._hold_seconds
+        )
         try:
             await run()
         finally:
@@ -92,7 +112,7 @@ class RunBatches:
             self._journal(batch)
 
     async def _release(self, hold: Hold) -> None:
-        async with self._open.write() as tx:
+        async with self._open.write(by=SYSTEM_ACTOR) as tx:
             await tx.batches.release(hold)
 
 
@@ -102,6 +122,7 @@ class _Run:
     def __init__(
         self,
         hold: Hold,
+        started: AuditEntry | None,
         open_: ReadAndWrite[BatchesTransaction],
         work: PhoneWork,
         pause: Pause,
@@ -109,6 +130,7 @@ class _Run:
         hold_seconds: int,
     ) -> None:
         self._hold = hold
+        self._started = started
         self._open = open_
         self._work = work
         self._pause = pause
@@ -124,12 +146,21 @@ class _Run:
             batch = await tx.batches.find(self._hold.batch_uuid)
         if batch is None:
             return
+        actor = self._actor(batch)
         pace = Pace(batch.per_minute, self._clock)
         while (turns := await self._turns(batch, pace)) is not None:
             pace.began(len(turns))
             for turn in turns:
-                self._at_work.add(asyncio.ensure_future(self._work(batch, turn)))
+                self._at_work.add(asyncio.ensure_future(self._work(actor, batch, turn)))
             await self._wait(pace.seconds(LOOK_SECONDS))
+
+    def _actor(self, batch: Batch) -> Actor:
+        """The account that started the batch. The batch goes on if the account loses its level."""
+        actor = Actor(batch.user_uuid, SUPERADMIN)
+        if self._started is None:
+            return actor
+        ip = self._started.client_ip or actor.ip
+        return msgspec.structs.replace(actor, ip=ip, username=self._started.actor)
 
     def leave(self) -> None:
         """Wait for nobody any more."""
@@ -141,7 +172,7 @@ class _Run:
         now = shown(self._clock())
         free = pace.allowed(batch.at_once - len(self._at_work))
         turns: list[Turn] = []
-        async with self._open.write() as tx:
+        async with self._open.write(by=SYSTEM_ACTOR) as tx:
             state = await tx.batches.keep(self._hold, self._hold_seconds)
             if state is None:
                 return None
@@ -151,6 +182,7 @@ class _Run:
                 turns = await tx.batches.claim(self._hold, free, now)
             self._is_idle = not turns and not self._at_work
             if self._is_idle and await tx.batches.finish(self._hold, now):
+                tx.trail.note(Event("batch.finished", "batch", batch.uuid))
                 return None
         return turns
 
@@ -159,7 +191,11 @@ class _Run:
         counts = await tx.batches.counts(batch.uuid)
         if not too_many_failures(batch.stop_after_failures, counts):
             return False
-        return await tx.batches.halt(batch.uuid, BatchState.STOPPED, stopped_because(counts))
+        reason = stopped_because(counts)
+        stopped = await tx.batches.halt(batch.uuid, BatchState.STOPPED, reason)
+        if stopped:
+            tx.trail.note(Event("batch.stopped", "batch", batch.uuid, {"message": reason}))
+        return stopped
 
     async def _recover(self, tx: BatchesTransaction, batch: Batch) -> None:
         left = await tx.batches.abandoned(self._hold, MOST_RECOVERED)

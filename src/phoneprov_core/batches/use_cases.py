@@ -21,6 +21,7 @@ from phoneprov_core.kernel.errors import Conflict, NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.trail import Event
 
 PIECE = 500
 """So many phones are read at a time."""
@@ -89,7 +90,7 @@ class Batches:
             for mac in new.macs or ():
                 if await tx.phones.find(mac) is None:
                     raise NotFound(f"There is no phone {mac} in the inventory.")
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             batch = await self._batch(tx, actor, new)
             await tx.batches.add(batch)
             total = 0
@@ -103,6 +104,13 @@ class Batches:
             if not total:
                 raise Conflict("No active phone agrees with the filters.", code="no_phones")
             batch = found(await tx.batches.find(batch.uuid), "batch")
+            fields = {
+                "action": batch.action.value,
+                "profile_uuid": batch.profile_uuid,
+                "revision": batch.revision,
+                "phones": total,
+            }
+            tx.trail.note(Event("batch.created", "batch", batch.uuid, fields))
         self._background(self._run())
         return batch
 
@@ -110,9 +118,10 @@ class Batches:
         """Begin no further phone of a batch; those that were begun are brought to their end.
         A batch that runs no more is left as it is. Raises ``Forbidden`` and ``NotFound``."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             batch = found(await tx.batches.find(known_id(uuid)), "batch")
-            await tx.batches.halt(batch.uuid, BatchState.CANCELLED, None)
+            if await tx.batches.halt(batch.uuid, BatchState.CANCELLED, None):
+                tx.trail.note(Event("batch.cancelled", "batch", batch.uuid))
             return found(await tx.batches.find(batch.uuid), "batch")
 
     async def _batch(self, tx: BatchesTransaction, actor: Actor, new: NewBatch) -> Batch:

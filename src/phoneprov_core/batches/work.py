@@ -17,12 +17,12 @@ from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.deployments.steps import unexpected
 from phoneprov_core.devices.ports import PhoneDriver
 from phoneprov_core.devices.restart import SWITCHED_OFF
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
 from phoneprov_core.kernel.ids import NewId
-from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone, software_type_of
 
 _IN_A_CALL = "The phone is in a call."
@@ -55,8 +55,9 @@ class PhoneWork:
         self._clock = clock
         self._new_id = new_id
 
-    async def __call__(self, batch: Batch, turn: Turn) -> None:
-        """Work on a phone, and write down what became of it. Raises ``Unavailable``."""
+    async def __call__(self, actor: Actor, batch: Batch, turn: Turn) -> None:
+        """Work on a phone for the account that started the batch, and record the result. Raises
+        ``Unavailable``."""
         async with self._open.read() as tx:
             phone = await tx.phones.find(turn.mac)
         if phone is None:
@@ -66,9 +67,9 @@ class PhoneWork:
         elif await self._is_in_call(phone):
             await self._later(batch, turn, _IN_A_CALL)
         elif batch.action is BatchAction.RESTART:
-            await self._unbroken(self._restart(batch, turn, phone))
+            await self._unbroken(self._restart(actor, batch, turn, phone))
         else:
-            await self._unbroken(self._switch(batch, turn, phone))
+            await self._unbroken(self._switch(actor, batch, turn, phone))
 
     async def recover(self, tx: BatchesTransaction, batch: Batch, turn: Turn) -> None:
         """See what became of a phone whose turn came under an earlier hold: what its record
@@ -86,20 +87,20 @@ class PhoneWork:
             # asleep, one of the two finds the name taken.
             await tx.batches.put_back(turn, turn, 0, None)
 
-    async def _switch(self, batch: Batch, turn: Turn, phone: Phone) -> None:
+    async def _switch(self, actor: Actor, batch: Batch, turn: Turn, phone: Phone) -> None:
         try:
             order = await self._order(batch, turn, phone)
-            record = await self._deploy(Actor(batch.user_uuid, SUPERADMIN), order)
+            record = await self._deploy(actor, order)
         except Unavailable:
             raise
         except PhoneprovError as error:
             await self._failed(batch, turn, error)
             return
-        async with self._open.write() as tx:
+        async with self._open.write(by=SYSTEM_ACTOR) as tx:
             await self._as_recorded(tx, turn, record)
 
     async def _failed(self, batch: Batch, turn: Turn, error: PhoneprovError) -> None:
-        async with self._open.write() as tx:
+        async with self._open.write(by=SYSTEM_ACTOR) as tx:
             record = await tx.deployments.find(turn.attempt_uuid)
             if record is not None:
                 await self._as_recorded(tx, turn, record)
@@ -131,13 +132,13 @@ class PhoneWork:
     async def _taken(self, turn: Turn, phone: Phone) -> tuple[int | None, str | None]:
         """The fence of the phone's lease, None while another holds it; and which firmware
         family it is taken for, as far as is known."""
-        async with self._open.write() as tx:
+        async with self._open.write(by=SYSTEM_ACTOR) as tx:
             fence = await tx.leases.take(phone.mac, turn.attempt_uuid, LEASE_SECONDS)
             current = await tx.deployments.current(phone.mac)
             on_it = None if current is None else await tx.profiles.find(current.profile_uuid)
         return fence, software_type_of(phone, on_it.software_type if on_it else None)
 
-    async def _restart(self, batch: Batch, turn: Turn, phone: Phone) -> None:
+    async def _restart(self, actor: Actor, batch: Batch, turn: Turn, phone: Phone) -> None:
         fence, family = await self._taken(turn, phone)
         if fence is None:
             await self._later(batch, turn, _BUSY)
@@ -149,8 +150,10 @@ class PhoneWork:
             state, message = PhoneState.FAILED, error.message
         except OSError as error:
             state, message = PhoneState.FAILED, unexpected(StepName.RESTART, error).message
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             # Both at once: whoever finds the phone free finds it restarted.
+            fields = {"batch_uuid": batch.uuid, "result": message or RESTARTED}
+            tx.trail.note(Event("phone.restarted", "phone", phone.mac, fields))
             await tx.leases.release(phone.mac, turn.attempt_uuid, fence)
             await tx.batches.end(turn, state, shown(self._clock()), message=message)
 
@@ -170,11 +173,11 @@ class PhoneWork:
             await self._end(turn, PhoneState.FAILED, message)
             return
         again = msgspec.structs.replace(turn, waiting_since=since)
-        async with self._open.write() as tx:
+        async with self._open.write(by=SYSTEM_ACTOR) as tx:
             await tx.batches.put_back(turn, again, LOOK_AGAIN_SECONDS, why)
 
     async def _end(self, turn: Turn, state: PhoneState, message: str) -> None:
-        async with self._open.write() as tx:
+        async with self._open.write(by=SYSTEM_ACTOR) as tx:
             await tx.batches.end(turn, state, shown(self._clock()), message=message)
 
     async def _as_recorded(self, tx: BatchesTransaction, turn: Turn, record: Deployment) -> None:

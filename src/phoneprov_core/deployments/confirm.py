@@ -9,6 +9,7 @@ import msgspec
 from phoneprov_core.deployments.model import Confirmation, Deployment
 from phoneprov_core.deployments.ports import Background, DeploymentsTransaction, Journal, Watching
 from phoneprov_core.deployments.watch import Watch
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
@@ -63,7 +64,7 @@ class Confirm:
             confirmation = Confirmation.NOT_CONFIRMED
         finally:
             await watching.close()
-        async with self._open.write() as tx:
+        async with self._open.write(by=SYSTEM_ACTOR) as tx:
             kept = await tx.deployments.find(record.uuid)
             current = await tx.deployments.current(record.mac)
             if kept is None or kept.confirmation is Confirmation.CONFIRMED:

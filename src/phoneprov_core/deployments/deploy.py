@@ -41,6 +41,7 @@ from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis, shown
+from phoneprov_core.kernel.trail import Event, Value
 from phoneprov_core.phones.model import Phone, software_type_of
 from phoneprov_core.profiles.model import ProfileRecord, Revision
 
@@ -164,7 +165,7 @@ class Deploy:
             family = software_type_of(phone, order.profile.software_type)
             # Side by side they take no longer than the slower of the two.
             await asyncio.gather(
-                course.settled(StepName.CLEAR_SESSION, self._clear_session(order, record)),
+                course.settled(StepName.CLEAR_SESSION, self._clear_session(actor, order, record)),
                 watch(),
             )
             restarted = await course.settled(StepName.RESTART, self._driver.restart(phone, family))
@@ -185,7 +186,7 @@ class Deploy:
                 watching = None
             record = self._completed(record, course, is_watched=watching is not None)
             try:
-                await self._keep(order, record)
+                await self._keep(actor, order, record)
             except BaseException:
                 if watching is not None:
                     await watching.close()
@@ -224,7 +225,7 @@ class Deploy:
             created_at=shown(self._clock()),
             ended_at=None,
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             fence = await tx.leases.take(record.mac, record.uuid, self._lease_seconds)
             if fence is not None:
                 now = millis(self._clock())
@@ -236,6 +237,13 @@ class Deploy:
                 await tx.deployments.add(record)
                 if order.desk is not None:
                     await _begin_change(tx, order.desk, record)
+                fields = {
+                    "mac": record.mac,
+                    "action": record.action.value,
+                    "profile_uuid": record.profile_uuid,
+                    "revision": record.revision,
+                }
+                tx.trail.note(Event("deployment.created", "deployment", record.uuid, fields))
         if fence is None:
             raise Conflict(
                 "Another switch of this phone is under way; try again when it is done.",
@@ -249,12 +257,12 @@ class Deploy:
             Upload(order.phone.phone_ip, record.filename, content, record.uuid)
         )
 
-    async def _clear_session(self, order: Order, record: Deployment) -> None:
+    async def _clear_session(self, actor: Actor, order: Order, record: Deployment) -> None:
         """Record the file's place and who uses the phone from now on, in one transaction. Then
         have the phone leave its services, and forget its calls if it changes hands."""
         phone, desk = order.phone, order.desk
         try:
-            async with self._open.write() as tx:
+            async with self._open.write(by=actor) as tx:
                 await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
                 await self._use(tx, order)
         finally:
@@ -291,15 +299,17 @@ class Deploy:
             record = self._confirm.awaited(record)
         return msgspec.structs.replace(record, steps=tuple(course.steps), ended_at=shown(now))
 
-    async def _keep(self, order: Order, record: Deployment) -> None:
+    async def _keep(self, actor: Actor, order: Order, record: Deployment) -> None:
         """Complete the record and let go of the phone."""
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.deployments.put(record)
+            tx.trail.note(_ended(record))
             await tx.leases.release(record.mac, record.uuid, record.number)
             if order.desk is not None and record.outcome in _SETTLED:
                 await tx.desks.end_change(record.mac, record.uuid)
 
 
+_OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
 _SETTLED = frozenset({Outcome.DEPLOYED, Outcome.FAILED})
 """After any other outcome the file on the server may be the old or the new one: the change stays
 recorded, and is repaired."""
@@ -320,6 +330,28 @@ async def _begin_change(tx: DeploymentsTransaction, desk: DeskChange, record: De
             "This page is out of date. Press Services and begin again.", code="desk_changed"
         )
     await tx.desks.begin_change(record.mac, record.uuid, user_uuid)
+
+
+def _ended(record: Deployment) -> Event:
+    """The event of a deployment that ended: ``phone.switched`` and the like once the phone has
+    the configuration, else ``phone.switch_failed``."""
+    resource = "phone"
+    verb = {Action.SWITCH: "switched", Action.ROLLBACK: "rolled_back"}.get(
+        record.action, record.action.value
+    )
+    if record.outcome is not Outcome.DEPLOYED:
+        verb = "switch_failed"
+    elif record.action in _OF_DESKS:
+        resource, verb = "desk", record.action.value
+    fields: dict[str, Value] = {
+        "deployment_uuid": record.uuid,
+        "profile_uuid": record.profile_uuid,
+        "profile_name": record.profile_name,
+        "revision": record.revision,
+        "outcome": record.outcome.value,
+        "restart": record.restart,
+    }
+    return Event(f"{resource}.{verb}", resource, record.mac, fields)
 
 
 def require_fitting(profile: ProfileRecord, phone: Phone) -> None:

@@ -11,6 +11,7 @@ from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.ports import ProfilesTransaction
 from phoneprov_core.users.model import User
@@ -189,6 +190,8 @@ class DeploymentsTransaction(ProfilesTransaction, Protocol):
     def desks(self) -> DeskSessions: ...
     @property
     def rates(self) -> RateStore: ...
+    @property
+    def trail(self) -> Notes: ...
 
 
 class DeviceInformation(Struct, frozen=True):

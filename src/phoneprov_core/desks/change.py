@@ -21,6 +21,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone
 
 ANSWER_SECONDS = 2.0
@@ -103,14 +104,15 @@ class ChangeDesk:
             await work  # raises
         return Changed(True, answered.set)
 
-    async def leave(self, phone: Phone, turn: int | None) -> Changed:
+    async def leave(self, actor: Actor, phone: Phone, turn: int | None) -> Changed:
         """End the use of a phone that has no default profile: it keeps its file, and leaves its
         services after the answer. Raises ``Conflict`` (code ``desk_changed``)."""
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             if not await tx.desks.take_turn(phone.mac, turn):
                 raise out_of_date()
             await tx.desks.use(phone.mac, DeskUse(), shown(self._clock()))
             await tx.desks.settle(phone.mac)
+            tx.trail.note(Event("desk.logout", "desk", phone.mac))
         answered = asyncio.Event()
 
         async def clear() -> None:

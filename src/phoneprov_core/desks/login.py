@@ -72,7 +72,7 @@ class LogInAtPhone:
         """
         _require_hotdesk(at)
         tokens.read(self._signer, Purpose.LOGIN, at.desk, self._now(), token)
-        user = await self._check_pin(name, pin, at.phone.mac)
+        user = await self._check_pin(name, pin, at.phone.mac, at.ip)
         fitting = await self._fitting(user, at.phone)
         if not fitting:
             raise _no_profile()
@@ -115,8 +115,7 @@ class LogInAtPhone:
         order = await self._change.order(profile_uuid, at.phone, Action.LOGIN, desk)
         if order is None:
             raise _no_profile()
-        actor = Actor(user.uuid, None, ip=at.ip)
-        return await self._change.put_and_answer(actor, order)
+        return await self._change.put_and_answer(actor_at(at, user), order)
 
     def _now(self) -> int:
         return millis(self._clock())
@@ -158,11 +157,11 @@ class ChangePin:
             raise Invalid("A PIN has 4 to 32 digits. Nothing was changed.") from None
         if new != again:
             raise Invalid("The two new PINs differ. Nothing was changed.")
-        if (await self._check_pin(user.username, old, at.phone.mac)).uuid != user.uuid:
+        if (await self._check_pin(user.username, old, at.phone.mac, at.ip)).uuid != user.uuid:
             raise wrong_pin()
         hash_ = await self._hasher.hash_pin(new)
         made = VendorUser(self._new_id(), user.uuid, hash_, shown(self._clock()))
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor_at(at, user)) as tx:
             if not await tx.desks.take_turn(at.phone.mac, at.desk.turn):
                 raise tokens.out_of_date()
             await tx.vendor_users.save(made)
@@ -174,6 +173,11 @@ def require_user(at: AtPhone) -> User:
     if at.user is None:
         raise Conflict("No user is logged in at this phone. Log in first.", code="not_logged_in")
     return at.user
+
+
+def actor_at(at: AtPhone, user: User) -> Actor:
+    """The user as the actor of a request from a phone; it holds no level."""
+    return Actor(user.uuid, None, ip=at.ip, username=user.username)
 
 
 def _require_hotdesk(at: AtPhone) -> None:

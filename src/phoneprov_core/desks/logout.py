@@ -6,7 +6,7 @@ from phoneprov_core.access.rules import may_act_for
 from phoneprov_core.deployments.model import Action
 from phoneprov_core.desks import tokens
 from phoneprov_core.desks.change import Changed, ChangeDesk
-from phoneprov_core.desks.login import require_user
+from phoneprov_core.desks.login import actor_at, require_user
 from phoneprov_core.desks.model import AtPhone, Due
 from phoneprov_core.desks.ports import DesksTransaction, PageSigner
 from phoneprov_core.desks.tokens import Purpose
@@ -14,6 +14,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.kernel.values import known_mac
 
 
@@ -46,13 +47,14 @@ class LogOut:
         in, and everything that ``Deploy`` raises; the user stays logged in then."""
         user = require_user(at)
         tokens.read(self._signer, Purpose.LOGOUT, at.desk, millis(self._clock()), token)
+        actor = actor_at(at, user)
         if await self._change.is_in_call(at.phone):
-            await self._release(at.phone.mac)
+            await self._release(actor, at.phone.mac)
             return Changed(False, _nothing)
         order = await self._change.default_order(at.desk, at.phone, Action.LOGOUT, at.desk.turn)
         if order is None:
-            return await self._change.leave(at.phone, at.desk.turn)
-        return await self._change.put_and_answer(Actor(user.uuid, None, ip=at.ip), order)
+            return await self._change.leave(actor, at.phone, at.desk.turn)
+        return await self._change.put_and_answer(actor, order)
 
     async def __call__(self, actor: Actor, mac: str) -> str:
         """Log out whoever is logged in at a phone, and return its canonical MAC.
@@ -69,18 +71,19 @@ class LogOut:
             raise Conflict("No user is logged in at this phone.", code="not_logged_in")
         phone, desk = state.phone, state.desk
         if await self._change.is_in_call(phone):
-            await self._release(phone.mac)
+            await self._release(actor, phone.mac)
             return phone.mac
         order = await self._change.default_order(desk, phone, Action.LOGOUT, desk.turn)
         if order is None:
-            (await self._change.leave(phone, desk.turn)).answered()
+            (await self._change.leave(actor, phone, desk.turn)).answered()
         else:
             await self._change.put(actor, order)
         return phone.mac
 
-    async def _release(self, mac: str) -> None:
-        async with self._open.write() as tx:
+    async def _release(self, actor: Actor, mac: str) -> None:
+        async with self._open.write(by=actor) as tx:
             await tx.desks.release(mac, Due.LOGOUT)
+            tx.trail.note(Event("desk.logout", "desk", mac))
 
 
 def _nothing() -> None:

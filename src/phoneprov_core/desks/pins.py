@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Struct
 
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.desks.ports import DesksTransaction
+from phoneprov_core.kernel.actor import Actor, anonymous
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.users.model import User, account_key
 from phoneprov_core.vendor_users.model import guess_key
 from phoneprov_core.vendor_users.ports import PinHasher
@@ -23,6 +26,24 @@ class _Found(Struct, frozen=True):
 
     def __repr__(self) -> str:
         return redacted(self, "hash")
+
+
+class _Guess(Struct, frozen=True):
+    """The keys that a guess is counted under, in the order in which they are locked; the account,
+    None for an unknown name; the phone, and the address that the request came from."""
+
+    keys: list[str]
+    user: User | None
+    mac: str
+    ip: str
+
+    @property
+    def actor(self) -> Actor:
+        """The caller, who is not known yet."""
+        actor = anonymous(self.ip)
+        if self.user is None:
+            return actor
+        return msgspec.structs.replace(actor, username=self.user.username)
 
 
 class _LockedError(Exception):
@@ -45,7 +66,7 @@ class CheckPin:
         self._hasher = hasher
         self._clock = clock
 
-    async def __call__(self, name: str, pin: str, mac: str) -> User:
+    async def __call__(self, name: str, pin: str, mac: str, ip: str) -> User:
         """The account of this username, or of the one user linked to this extension number.
 
         Raises ``Unauthenticated`` (code ``wrong_pin``); ``Unavailable`` if no PIN can be checked
@@ -55,20 +76,21 @@ class CheckPin:
         # Unknown names count, too.
         of_user = guess_key(found.user.uuid if found.user else account_key(name))
         keys = sorted((of_user, phone_key(mac)))
-        is_allowed = await self._count(keys)
+        guess = _Guess(keys, found.user, mac, ip)
+        is_allowed = await self._count(guess)
         try:
             is_right = await self._hasher.verify_pin(pin, found.hash or "")
         except Unavailable:
             if is_allowed:
-                await self._decide(keys, taken_back=True)
+                await self._take_back(guess)
             raise
         if not is_allowed:
             raise wrong_pin()
         user = found.user
         if user is None or not user.is_active or found.hash is None or not is_right:
-            await self._decide(keys, known=user is not None)
+            await self._decide(guess)
             raise wrong_pin()
-        async with self._open.write() as tx:
+        async with self._open.write(by=guess.actor) as tx:
             for key in keys:
                 await tx.attempts.clear(key)
         return user
@@ -81,12 +103,12 @@ class CheckPin:
             pin = await tx.vendor_users.of_user(user.uuid if user else "")
         return _Found(user, pin.pin_code if pin else None)
 
-    async def _count(self, keys: list[str]) -> bool:
+    async def _count(self, guess: _Guess) -> bool:
         """Count a guess under every key, unless one of them is locked: False then, and nothing
         is counted."""
         try:
-            async with self._open.write() as tx:
-                for key in keys:
+            async with self._open.write(by=guess.actor) as tx:
+                for key in guess.keys:
                     now = millis(self._clock())
                     if await tx.attempts.begin(key, Attempts().counted(now)):
                         continue
@@ -99,14 +121,20 @@ class CheckPin:
             return False
         return True
 
-    async def _decide(
-        self, keys: list[str], *, known: bool = False, taken_back: bool = False
-    ) -> None:
-        async with self._open.write() as tx:
-            for key in keys:
+    async def _decide(self, guess: _Guess) -> None:
+        """Count a guess as wrong."""
+        async with self._open.write(by=guess.actor) as tx:
+            for key in guess.keys:
                 count = await tx.attempts.of(key)
-                decided = count.taken_back() if taken_back else count.decided(known=known)
-                await tx.attempts.keep(key, decided)
+                await tx.attempts.keep(key, count.decided(known=guess.user is not None))
+            uuid = guess.user.uuid if guess.user else None
+            tx.trail.note(Event("login.failed", "user", uuid, {"mac": guess.mac}))
+
+    async def _take_back(self, guess: _Guess) -> None:
+        async with self._open.write(by=guess.actor) as tx:
+            for key in guess.keys:
+                count = await tx.attempts.of(key)
+                await tx.attempts.keep(key, count.taken_back())
 
 
 def phone_key(mac: str) -> str:

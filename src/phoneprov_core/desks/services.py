@@ -11,6 +11,7 @@ from phoneprov_core.desks.access import IdentifyPhone
 from phoneprov_core.desks.login import ChangePin, LogInAtPhone
 from phoneprov_core.desks.logout import LogOut
 from phoneprov_core.directory.lookup import LookUp
+from phoneprov_core.kernel.actor import anonymous
 from phoneprov_core.kernel.rates import Rate, RateStore
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
@@ -76,7 +77,7 @@ class PhoneCredentials:
             return False
         if is_right and self._user:
             return True
-        async with self._open.write() as tx:
+        async with self._open.write(by=anonymous(ip)) as tx:
             wait = await tx.rates.add(f"phone login {ip}", _FAILURES, now)
         if wait:
             if len(self._blocked) >= _MOST_BLOCKED:

@@ -55,7 +55,7 @@ class KeepDesks:
         if not unsettled:
             return 0
         if any(desk.until is not None and desk.until <= shown(now) for desk in unsettled):
-            async with self._open.write() as tx:
+            async with self._open.write(by=self._actor) as tx:
                 await tx.desks.expire(shown(now))
         turns = asyncio.Semaphore(_AT_ONCE)
 
@@ -83,7 +83,7 @@ class KeepDesks:
             if order is not None:
                 await self._change.put(self._actor, order)
             else:
-                (await self._change.leave(phone, desk.turn)).answered()
+                (await self._change.leave(self._actor, phone, desk.turn)).answered()
         except PhoneprovError as error:
             # Its message names no secret.
             log.warning("The desk %s is not settled yet: %s", mac, error.message)
@@ -92,7 +92,7 @@ class KeepDesks:
         return True
 
     async def _postpone(self, mac: str) -> None:
-        async with self._open.write() as tx:
+        async with self._open.write(by=self._actor) as tx:
             await tx.desks.postpone(mac, millis(self._clock()) + RETRY_SECONDS * 1000)
 
     async def _order(self, desk: DeskRecord, phone: Phone) -> Order | None:

@@ -15,6 +15,7 @@ from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.trail import Event, Value
 from phoneprov_core.kernel.values import known_mac
 
 
@@ -53,7 +54,7 @@ class Desks:
         """
         require_superadmin(actor)
         mac = known_mac(mac)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             phone = await tx.phones.find(mac)
             if phone is None:
                 raise _no_desk()
@@ -69,6 +70,8 @@ class Desks:
                 hotdesk = patch.hotdesk
             await tx.desks.configure(mac, default, hotdesk=hotdesk)
             await tx.attempts.clear(phone_key(mac))
+            fields: dict[str, Value] = {"default_profile_uuid": default, "hotdesk": hotdesk}
+            tx.trail.note(Event("desk.updated", "desk", mac, fields))
         return await self.get(actor, mac)
 
     async def log_out(self, actor: Actor, mac: str) -> Desk:

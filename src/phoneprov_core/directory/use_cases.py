@@ -71,14 +71,14 @@ class CompanyDirectory:
             is_active=True,
             created_at=shown(self._clock()),
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.company_contacts.add(contact)
         return contact
 
     async def update(self, actor: Actor, uuid: str, patch: CompanyContactPatch) -> CompanyContact:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             contact = found(await tx.company_contacts.find(known_id(uuid)), "company contact")
             contact = applied(contact, patch)
             await tx.company_contacts.put(contact)
@@ -87,7 +87,7 @@ class CompanyDirectory:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.company_contacts.remove(known_id(uuid)), "company contact")
 
 
@@ -134,7 +134,7 @@ class PersonalDirectory:
             ringtone=new.ringtone,
             created_at=shown(self._clock()),
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.personal_contacts.add(contact)
         return contact
 
@@ -145,7 +145,7 @@ class PersonalDirectory:
         patch: PersonalContactPatch,
     ) -> PersonalContact:
         """Raises ``NotFound``, for another's contact too."""
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             contact = await _contact_of(tx, actor, uuid)
             require_same("user_uuid", patch.user_uuid, contact.user_uuid)
             contact = applied(contact, patch)
@@ -154,7 +154,7 @@ class PersonalDirectory:
 
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``, for another's contact too."""
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             contact = await _contact_of(tx, actor, uuid)
             await tx.personal_contacts.remove(contact.uuid)
 

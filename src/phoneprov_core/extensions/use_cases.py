@@ -55,14 +55,14 @@ class Extensions:
             created_ip=actor.ip,
             updated_ip=actor.ip,
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.extensions.add(extension)
         return extension
 
     async def update(self, actor: Actor, uuid: str, patch: ExtensionPatch) -> Extension:
         """Raises ``NotFound``; ``Conflict`` when the number is in use."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             extension = found(await tx.extensions.find(known_id(uuid)), "extension")
             extension = applied(
                 extension,
@@ -77,5 +77,5 @@ class Extensions:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Its links to users go with it. Raises ``NotFound``."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.extensions.remove(known_id(uuid)), "extension")

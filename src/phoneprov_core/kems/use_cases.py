@@ -50,14 +50,14 @@ class Kems:
             software_type=new.software_type,
             created_at=shown(self._clock()),
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.kems.add(kem)
         return kem
 
     async def update(self, actor: Actor, uuid: str, patch: KemPatch) -> Kem:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             kem = found(await tx.kems.find(known_id(uuid)), "KEM")
             kem = applied(kem, patch)
             await tx.kems.put(kem)
@@ -66,5 +66,5 @@ class Kems:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.kems.remove(known_id(uuid)), "KEM")

@@ -15,7 +15,8 @@ class Actor(Struct, frozen=True):
 
     ``level`` is the level of its permission assignment, None without one. ``ip`` is the
     address the request came from, kept in records as ``created_ip`` and the like.
-    ``session_uuid`` is None for somebody who acts without a session, such as a script.
+    ``session_uuid`` is None for a caller without a session, such as a script. ``username``
+    is kept in audit entries; None where it is not known.
     """
 
     user_uuid: str
@@ -23,6 +24,7 @@ class Actor(Struct, frozen=True):
     ip: str = "127.0.0.1"
     session_uuid: str | None = None
     level_rule: LevelRule = LevelRule.HIERARCHICAL
+    username: str | None = None
 
     def holds(self, level: int) -> bool:
         """Whether the account's assignment carries this level."""
@@ -36,4 +38,13 @@ def system_actor(level_rule: LevelRule) -> Actor:
     ``level_rule`` must be the one that the service is set up with, for it decides whether
     somebody who holds level 0 is left.
     """
-    return Actor(SYSTEM, SUPERADMIN, level_rule=level_rule)
+    return Actor(SYSTEM, SUPERADMIN, level_rule=level_rule, username="system")
+
+
+SYSTEM_ACTOR = Actor(SYSTEM, SUPERADMIN, username="system")
+"""The service itself, in background work and in commands that have no account."""
+
+
+def anonymous(ip: str) -> Actor:
+    """A client that has not proven an identity, such as one that guesses a password."""
+    return Actor("", None, ip)

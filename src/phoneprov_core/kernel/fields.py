@@ -101,4 +101,7 @@ ExtensionNumber = Annotated[
     Check(values.extension_number),
     schema(minLength=1, maxLength=255, pattern=r"^[0-9A-Za-z*#+._-]+$", examples=["1001"]),
 ]
+Moment = Annotated[
+    str, Check(values.moment), schema(format="date-time", examples=["2026-01-31T08:15:30.250Z"])
+]
 Level = Annotated[int, Check(values.level), schema(minimum=0, maximum=2**31 - 1)]

@@ -8,6 +8,7 @@ from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar
 
 from msgspec import Meta
 
+from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Check, Command
 
 E = TypeVar("E")
@@ -59,18 +60,19 @@ class Store(Protocol[E]):
 class ReadAndWrite(Protocol[T_co]):
     """How a use case reaches the stores it needs.
 
-    ``read`` opens them for looking: each question sees what is committed when it is asked.
+    ``read`` opens them for looking: each query sees what is committed when it is run.
     ``write`` opens one transaction: it is committed when the block ends well and rolled back
     when it raises, whole in both cases; when the block was left, it is durable. Writers that
-    touch the same record wait for each other. Raises ``Unavailable`` when the database is
-    away or full. Never hold either across the network.
+    touch the same record wait for each other. Each change is recorded in the audit trail, in
+    the same transaction, as done ``by`` this actor. Raises ``Unavailable`` when the database
+    is away or full. Never hold either across the network.
     """
 
     def read(self) -> AbstractAsyncContextManager[T_co]:
         """Stores to look into; nothing may be written to them."""
         ...
 
-    def write(self) -> AbstractAsyncContextManager[T_co]:
+    def write(self, *, by: Actor) -> AbstractAsyncContextManager[T_co]:
         """Stores of one transaction, to read and to write."""
         ...
 

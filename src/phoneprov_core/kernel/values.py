@@ -9,10 +9,12 @@ import ipaddress
 import re
 import unicodedata
 from collections.abc import Callable
+from datetime import datetime
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
 from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.kernel.times import shown
 
 _LINE_BREAKS = frozenset("\t\n\r")
 
@@ -150,6 +152,22 @@ def _timezones() -> frozenset[str]:
     if not _known_timezones:
         _known_timezones = frozenset(available_timezones())
     return _known_timezones
+
+
+_LONGEST_MOMENT = 40
+
+
+def moment(value: str) -> str:
+    """A moment in ISO 8601 with an offset from UTC, in the form in which moments are shown."""
+    try:
+        parsed = datetime.fromisoformat(value[: _LONGEST_MOMENT + 1])
+        if parsed.tzinfo is None:
+            raise ValueError
+        return shown(parsed)
+    except (ValueError, OverflowError):
+        raise ValueError(
+            "must be a moment in UTC or with an offset, such as 2026-01-31T08:15:30Z"
+        ) from None
 
 
 def url(value: str) -> str:

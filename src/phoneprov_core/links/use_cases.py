@@ -49,7 +49,7 @@ class Links:
         """Raises ``NotFound`` for an unknown user or extension; ``Conflict`` when the two are
         linked already."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             user = found(await tx.users.find(new.user_uuid), "user")
             extension = found(await tx.extensions.find(new.extension_uuid), "extension")
             link = Link(self._new_id(), user.uuid, extension.uuid, shown(self._clock()))
@@ -73,7 +73,7 @@ class Links:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """The user and the extension stay. Raises ``NotFound``."""
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.links.remove(known_id(uuid)), "link")
 
 

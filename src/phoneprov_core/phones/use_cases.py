@@ -55,7 +55,7 @@ class Phones:
             created_at=now,
             updated_at=now,
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.phones.add(phone)
         return phone
 
@@ -63,7 +63,7 @@ class Phones:
         """Raises ``NotFound``; ``Forbidden`` if ``phone_ip`` changes and the caller does not
         hold level 0."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             before = found(await tx.phones.find(known_mac(mac)), "phone")
             phone = applied(before, patch, updated_at=shown(self._clock()))
             _require_address_unchanged(actor, before.phone_ip, phone.phone_ip)
@@ -75,7 +75,7 @@ class Phones:
         ``NotFound``."""
         require_shared_write(actor, self._shared_write)
         mac = known_mac(mac)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.phones.remove(mac), "phone")
             await tx.vendor_phones.remove(mac)
             await tx.kems.disconnect(mac)

@@ -93,7 +93,7 @@ class Profiles:
             created_at=now,
             updated_at=now,
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await self._require_room(tx, profile.user_uuid)
             await tx.profiles.add(profile)
             await tx.revisions.add(self._revision(actor, profile, 1, new.cnf_xml), new.cnf_xml)
@@ -107,7 +107,7 @@ class Profiles:
         if patch.user_uuid is not UNSET:
             await self._require_owner(actor, patch.user_uuid)
         obey(self.rules, patch)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             before = await profile_of(tx, actor, uuid)
             if patch.user_uuid is not UNSET and patch.user_uuid != before.user_uuid:
                 await self._require_room(tx, patch.user_uuid)
@@ -126,7 +126,7 @@ class Profiles:
 
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Its revisions go with it. Raises ``NotFound``."""
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             profile = await profile_of(tx, actor, uuid)
             await tx.profiles.remove(profile.uuid)
 

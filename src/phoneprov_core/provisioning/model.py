@@ -51,11 +51,11 @@ class Fetch(Struct, frozen=True):
     uuid: Uuid
     mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])] | None
     name: Annotated[str, schema(description="Requested name", examples=["SEP001BD4123456.cnf.xml"])]
-    transport: Transport
-    client_ip: str
-    result: FetchResult
+    transport: Annotated[Transport, schema(description="Protocol of the request")]
+    client_ip: Annotated[str, schema(description="Address that the request came from")]
+    result: Annotated[FetchResult, schema(description="Result of the request")]
     bytes: Annotated[int, schema(description="Bytes that the phone received", minimum=0)]
-    duration_ms: Annotated[int, schema(minimum=0)]
+    duration_ms: Annotated[int, schema(description="Duration in milliseconds", minimum=0)]
     created_at: Timestamp
 
 

@@ -8,7 +8,15 @@ from collections.abc import AsyncIterator, Mapping
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.transfer.model import Imported, Progress, Row, RowProblem, Table
+from phoneprov_core.transfer.model import (
+    Imported,
+    Progress,
+    Row,
+    RowOutcome,
+    RowProblem,
+    Seen,
+    Table,
+)
 from phoneprov_core.transfer.rows import Asked, Reader, problems_of
 from phoneprov_core.transfer.sheets import Sheet
 from phoneprov_core.transfer.targets import (
@@ -35,6 +43,7 @@ class Import:
         sheet: Sheet,
         table: Table,
         progress: Progress,
+        seen: Seen,
     ) -> None:
         self._open = open_
         self._tools = tools
@@ -42,6 +51,7 @@ class Import:
         self._sheet = sheet
         self._table = table
         self._progress = progress
+        self._seen = seen
 
     async def check(self) -> Imported:
         """What writing would do, and everything that is wrong."""
@@ -81,7 +91,7 @@ class Import:
         count = _Count(list(checked.problems))
         if not keep_going:
             try:
-                async with self._open.write() as tx:
+                async with self._open.write(by=self._actor) as tx:
                     await self._write_all(writer, tx, count, checked.total)
             except _Stopped as stopped:
                 # Somebody else wrote in the meantime.
@@ -105,7 +115,7 @@ class Import:
     async def _write_some(self, writer: _Writer, rows: list[Row], count: _Count) -> None:
         attempt = _Count()
         try:
-            async with self._open.write() as tx:
+            async with self._open.write(by=self._actor) as tx:
                 await writer.write(tx, self._target(tx), rows, attempt)
         except _Stopped as stopped:
             if len(rows) == 1:
@@ -122,7 +132,10 @@ class Import:
             count.total += 1
             count.problems.append(row)
             return
-        count.note(await reader.read(row))
+        asked = await reader.read(row)
+        count.note(asked)
+        if not isinstance(asked, list):
+            self._seen(row.line, _outcome(asked))
 
     async def _good(self, bad: frozenset[int]) -> AsyncIterator[list[Row]]:
         async for piece in self._table.pieces():
@@ -134,6 +147,12 @@ class Import:
 
     def _target(self, tx: TransferTransaction) -> Target:
         return target_of(self._sheet, tx, self._actor, self._tools)
+
+
+def _outcome(asked: Asked) -> RowOutcome:
+    if asked.command is None:
+        return "unchanged"
+    return "created" if asked.key is None else "updated"
 
 
 class _Stopped(Exception):
@@ -187,12 +206,9 @@ class _Count:
         self.total += 1
         if isinstance(asked, list):
             self.problems += asked
-        elif asked.command is None:
-            self.unchanged += 1
-        elif asked.key is None:
-            self.created += 1
         else:
-            self.updated += 1
+            name = _outcome(asked)
+            setattr(self, name, getattr(self, name) + 1)
 
     def add(self, other: _Count) -> None:
         self.total += other.total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
@@ -53,6 +53,17 @@ class Imported(Struct, frozen=True):
     unchanged: int = 0
     problems: tuple[RowProblem, ...] = ()
     written: bool = False
+
+
+RowOutcome = Literal["created", "updated", "unchanged"]
+
+Seen = Callable[[int, RowOutcome], None]
+"""Called with the line of each row that is not wrong and what importing it means, when the row is
+checked."""
+
+
+def unseen(line: int, outcome: RowOutcome) -> None:
+    """A ``Seen`` for callers that need the totals only."""
 
 
 Progress = Callable[[str, int, int | None], None]

@@ -46,7 +46,7 @@ class ProfileImport:
         problems: list[RowProblem] = []
         written = False
         try:
-            async with self._open.write() as tx:
+            async with self._open.write(by=actor) as tx:
                 rows = _Rows(tx, self._over(Joined(tx)), actor)
                 async for piece in table.pieces():
                     for row in piece:

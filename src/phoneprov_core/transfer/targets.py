@@ -64,8 +64,8 @@ class Joined:
         """The stores of the transaction."""
         return self._join()
 
-    def write(self) -> AbstractAsyncContextManager[TransferTransaction]:
-        """The stores of the transaction."""
+    def write(self, *, by: Actor) -> AbstractAsyncContextManager[TransferTransaction]:  # noqa: ARG002
+        """The stores of the transaction, which has its actor."""
         return self._join()
 
     @asynccontextmanager

@@ -13,7 +13,15 @@ from phoneprov_core.kernel.store import Listing, ReadAndWrite, Store, listing
 from phoneprov_core.kernel.times import Clock
 from phoneprov_core.transfer.asterisk import Section, Sections, speaks_sccp
 from phoneprov_core.transfer.importing import Import
-from phoneprov_core.transfer.model import Imported, Progress, RowProblem, Table, unwatched
+from phoneprov_core.transfer.model import (
+    Imported,
+    Progress,
+    RowProblem,
+    Seen,
+    Table,
+    unseen,
+    unwatched,
+)
 from phoneprov_core.transfer.profiles import ProfileImport, ProfilesOver
 from phoneprov_core.transfer.rows import PIECE
 from phoneprov_core.transfer.sheets import OWNER, SHEETS, Sheet
@@ -49,6 +57,7 @@ class Transfer:
         dry_run: bool = False,
         keep_going: bool = False,
         progress: Progress = unwatched,
+        seen: Seen = unseen,
     ) -> Imported:
         """Bring the rows of a table in; each is held to the rules of its use case.
 
@@ -61,7 +70,7 @@ class Transfer:
         sheet = sheet_of(kind)
         if wrong := _wrong_columns(sheet, await table.columns()):
             return Imported(problems=wrong)
-        run = Import(self._open, self._tools, actor, sheet, table, progress)
+        run = Import(self._open, self._tools, actor, sheet, table, progress, seen)
         checked = await run.check()
         if dry_run or (checked.problems and not keep_going):
             return checked

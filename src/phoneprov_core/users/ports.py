@@ -47,8 +47,11 @@ class UserStore(Store[User], Protocol):
         """The hash of the account's password, or None when there is no such account."""
         ...
 
-    async def set_password_hash(self, user_uuid: str, hash_: str) -> None:
-        """Raises ``NotFound`` when the account is gone."""
+    async def set_password_hash(
+        self, user_uuid: str, hash_: str, *, same_password: bool = False
+    ) -> None:
+        """Raises ``NotFound`` when the account is gone. ``same_password``: this is another hash
+        of the same password, which counts as no change of the account."""
         ...
 
 

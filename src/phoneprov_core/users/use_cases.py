@@ -63,7 +63,7 @@ class Users:
         self._policy.require_own(new.password, new.username, new.email)
         hash_ = await self._hasher.hash(new.password)
         user = created_user(new, self._new_id(), shown(self._clock()), actor.ip, actor.user_uuid)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.users.add(user)
             await tx.users.claim_looks(user.uuid, self._policy.looks(user.username))
             await tx.users.set_password_hash(user.uuid, hash_)
@@ -89,7 +89,7 @@ class Users:
             named = applied(user, msgspec.structs.replace(patch, password=UNSET))
             self._policy.require_own(patch.password, named.username, named.email)
             hash_ = await self._hasher.hash(patch.password)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             before = found(await tx.users.find(user.uuid), "user")
             user = applied(
                 before,
@@ -117,7 +117,7 @@ class Users:
         Raises ``NotFound``; ``Conflict`` for the last active account that holds level 0.
         """
         require_superadmin(actor)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             user = found(await tx.users.find(known_id(uuid)), "user")
             if user.is_active:
                 await self._keep_a_superadmin(tx, actor, user)

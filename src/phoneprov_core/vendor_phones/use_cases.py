@@ -44,14 +44,14 @@ class VendorPhones:
         except ValueError as error:
             raise invalid([Problem("mac", str(error))]) from None
         record = VendorPhoneRecord(addressed, flag.vendor, shown(self._clock()))
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.vendor_phones.save(record)
         return _vendor_phone(record)
 
     async def delete(self, actor: Actor, mac: str) -> None:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.vendor_phones.remove(values.known_mac(mac)), "vendor phone")
 
 

@@ -53,14 +53,14 @@ class VendorServices:
             created_at=now,
             updated_at=now,
         )
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             await tx.vendor_services.add(service)
         return service
 
     async def update(self, actor: Actor, uuid: str, patch: VendorServicePatch) -> VendorService:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             service = found(await tx.vendor_services.find(known_id(uuid)), "service")
             service = applied(service, patch, updated_at=shown(self._clock()))
             await tx.vendor_services.put(service)
@@ -69,5 +69,5 @@ class VendorServices:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.vendor_services.remove(known_id(uuid)), "service")

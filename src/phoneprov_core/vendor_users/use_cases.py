@@ -51,7 +51,7 @@ class VendorUsers:
         # The hash takes long: it is made before the transaction begins.
         hash_ = await self._hasher.hash_pin(new.pin_code)
         vendor_user = VendorUser(self._new_id(), owner, hash_, shown(self._clock()))
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             saved = await tx.vendor_users.save(vendor_user)
             await tx.attempts.clear(guess_key(owner))
         return saved
@@ -60,7 +60,7 @@ class VendorUsers:
         """Raises ``NotFound`` for no such user, and for one without a PIN."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
-        async with self._open.write() as tx:
+        async with self._open.write(by=actor) as tx:
             found(await tx.users.find(owner), "user")
             if not await tx.vendor_users.remove(owner):
                 raise _no_pin()

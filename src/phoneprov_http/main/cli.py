@@ -45,6 +45,7 @@ _COMMANDS = {
     "demo": ("demo", "demo"),
     "provision": ("provision", "provision"),
     "simulate-phone": ("simulate", "simulate_phone"),
+    "prune": ("prune", "prune"),
     "openapi": ("openapi", "openapi"),
 }
 

@@ -52,12 +52,16 @@ TAGS = {
         "Configurations, each kept by its owner or level 0, and the switch that puts one onto "
         "a phone"
     ),
+    "Import": "Many records from one table; level 0",
     "Deployments": (
         "What was put onto which phone, by whom, and how it went: for level 0 all of it, for "
         "others what they asked for, and what brought a profile of theirs"
     ),
     "Batches": (
         "Many phones switched or restarted at a pace, in the background, under one record; level 0"
+    ),
+    "Provisioning": (
+        "Requests of phones for files, and phones that ask without being in the inventory"
     ),
     "Company directory": "Contacts of the company. Every account reads them, level 0 writes them",
     "Vendor KEM": "Key expansion modules. Every account reads them, level 0 writes them",

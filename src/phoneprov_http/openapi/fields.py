@@ -101,6 +101,8 @@ FIELDS: dict[str, Field] = {
     "profile": Field("The profile's name", "Ada at the front desk"),
     # Deployments
     "number": Field("", 3),
+    "from": Field("", 2),
+    "to": Field("", 3),
     "revision": Field("", 2),
     "RollbackRequest.revision": Field("The number of a revision of that profile", 2),
     "RollbackRequest.profile_uuid": Field("Put back a revision of this profile", _UUID),

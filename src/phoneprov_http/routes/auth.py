@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, post
+from litestar import Router
 from litestar.params import JSONBody
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from phoneprov_http.envelope import Done, Envelope, done, record
 from phoneprov_http.failures import failures
 from phoneprov_http.guards import guard
 from phoneprov_http.middleware.authentication import OPTIONAL, PUBLIC
+from phoneprov_http.routes.handlers import post
 from phoneprov_http.routes.parameters import ApiRequest, PublicRequest
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from litestar import Router, delete, get, post
+from litestar import Router
 from litestar.params import JSONBody, QueryParameter
 
 from phoneprov_core.batches.model import Batch, BatchPhone, NewBatch, WantedPhones
@@ -13,6 +13,7 @@ from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.failures import failures
 from phoneprov_http.guards import level_0
 from phoneprov_http.openapi.document import EXAMPLE
+from phoneprov_http.routes.handlers import delete, get, post
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, Uuid, page
 
 State = Annotated[
@@ -74,7 +75,7 @@ def batch_routes(batches: Batches) -> Router:
         on each phone."""
         return record("Batch started", await batches.start(request.user, data))
 
-    @delete("/{uuid:str}", status_code=200, summary="Cancel a batch", responses=failures(404))
+    @delete("/{uuid:str}", summary="Cancel a batch", responses=failures(404))
     async def cancel_batch(request: ApiRequest, uuid: Uuid) -> Envelope[Batch]:
         """Start no further phone. Running phones finish. The batch stays as a record; a batch
         that has ended is not changed."""

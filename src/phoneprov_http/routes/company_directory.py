@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, post, put
+from litestar import Router
 from litestar.params import JSONBody
 from litestar.types import Guard
 
@@ -14,6 +14,7 @@ from phoneprov_core.directory.model import (
 from phoneprov_core.directory.use_cases import CompanyDirectory
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.failures import failures
+from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, Uuid, page
 
 
@@ -53,7 +54,6 @@ def company_directory_routes(directory: CompanyDirectory, shared_write: Guard) -
 
     @delete(
         "/{uuid:str}",
-        status_code=200,
         summary="Delete a company contact",
         guards=[shared_write],
         responses=failures(404),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from litestar import Router, get, post
+from litestar import Router
 from litestar.params import JSONBody, QueryParameter
 
 from phoneprov_core.deployments.model import Deployment, Wanted
@@ -15,6 +15,7 @@ from phoneprov_core.kernel.ids import UUID
 from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.failures import OF_A_SWITCH, failures
 from phoneprov_http.openapi.document import EXAMPLE
+from phoneprov_http.routes.handlers import get, post
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Mac, Offset, Uuid, page
 
 OfPhone = Annotated[

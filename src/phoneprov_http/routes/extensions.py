@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import msgspec
-from litestar import Router, delete, get, post, put
+from litestar import Router
 from litestar.params import JSONBody
 from msgspec import Struct
 
@@ -21,6 +21,7 @@ from phoneprov_http.envelope import Done, Envelope, Listed, Nothing, done, liste
 from phoneprov_http.failures import failures
 from phoneprov_http.guards import level_0
 from phoneprov_http.routes import parameters
+from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, page
 
 
@@ -89,7 +90,7 @@ def extension_routes(extensions: Extensions) -> Router:
         extension = await extensions.update(request.user, uuid, data)
         return record("Extension updated", shown(extension))
 
-    @delete("/{uuid:str}", status_code=200, summary="Delete an extension", responses=failures(404))
+    @delete("/{uuid:str}", summary="Delete an extension", responses=failures(404))
     async def delete_extension(request: ApiRequest, uuid: parameters.Uuid) -> Done:
         """Delete an extension and its links to users."""
         await extensions.delete(request.user, uuid)

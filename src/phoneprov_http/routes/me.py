@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from litestar import Router, get
+from litestar import Router
 
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.me.model import EnrichedPhone, MeProfile
 from phoneprov_core.me.use_cases import Me
 from phoneprov_http.envelope import Envelope, Listed, listed, record
+from phoneprov_http.routes.handlers import get
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, page
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, post, put
+from litestar import Router
 from litestar.params import JSONBody
 
 from phoneprov_core.access.model import (
@@ -16,6 +16,7 @@ from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.failures import failures
 from phoneprov_http.guards import level_0
+from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, UserUuid, Uuid, page
 
 
@@ -54,7 +55,6 @@ def permission_routes(permissions: Permissions) -> Router:
 
     @delete(
         "/{uuid:str}",
-        status_code=200,
         summary="Delete a permission",
         responses=failures(404, conflicts=["in_use"]),
     )
@@ -99,7 +99,6 @@ def user_permission_routes(user_permissions: UserPermissions) -> Router:
 
     @delete(
         "/{user_uuid:str}",
-        status_code=200,
         summary="Remove a user's permission",
         responses=failures(404, conflicts=["last_superadmin"]),
     )

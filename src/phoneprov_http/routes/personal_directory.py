@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, post, put
+from litestar import Router
 from litestar.params import JSONBody
 
 from phoneprov_core.directory.model import (
@@ -13,6 +13,7 @@ from phoneprov_core.directory.model import (
 from phoneprov_core.directory.use_cases import PersonalDirectory
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.failures import failures
+from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, UserUuid, Uuid, page
 
 
@@ -48,7 +49,6 @@ def personal_directory_routes(directory: PersonalDirectory) -> Router:
 
     @delete(
         "/contact/{uuid:str}",
-        status_code=200,
         summary="Delete a personal contact",
         responses=failures(404),
     )

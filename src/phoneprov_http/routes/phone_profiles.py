@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, post, put
-from litestar.params import JSONBody
+from typing import Annotated
+
+from litestar import Router
+from litestar.params import JSONBody, QueryParameter
 
 from phoneprov_core.deployments.preview import Preview, PreviewSwitch
 from phoneprov_core.deployments.switch import SwitchProfile
@@ -14,6 +16,12 @@ from phoneprov_core.profiles.model import (
     Revision,
     Switched,
     SwitchRequest,
+)
+from phoneprov_core.profiles.reading import (
+    LintRequest,
+    LintResult,
+    ReadConfigurations,
+    RevisionDiff,
 )
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_http.bodies import RULES
@@ -26,10 +34,30 @@ from phoneprov_http.envelope import (
     profile_record,
 )
 from phoneprov_http.failures import OF_A_SWITCH, failures
+from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, UserUuid, Uuid, page
 
+FromRevision = Annotated[
+    int | None,
+    QueryParameter(
+        name="from",
+        description="Number of a revision; the one before `to` if absent",
+        ge=1,
+        le=2**31 - 1,
+    ),
+]
+ToRevision = Annotated[
+    int | None,
+    QueryParameter(description="Number of a revision; the newest if absent", ge=1, le=2**31 - 1),
+]
 
-def profile_routes(profiles: Profiles, switch: SwitchProfile, preview: PreviewSwitch) -> Router:
+
+def profile_routes(
+    profiles: Profiles,
+    switch: SwitchProfile,
+    preview: PreviewSwitch,
+    read_configurations: ReadConfigurations,
+) -> Router:
     """``/phone-profiles``."""
 
     @get("/", summary="List phone profiles")
@@ -81,9 +109,7 @@ def profile_routes(profiles: Profiles, switch: SwitchProfile, preview: PreviewSw
         """Change the fields that are sent; null clears a field."""
         return profile_record("Profile updated", await profiles.update(request.user, uuid, data))
 
-    @delete(
-        "/{uuid:str}", status_code=200, summary="Delete a phone profile", responses=failures(404)
-    )
+    @delete("/{uuid:str}", summary="Delete a phone profile", responses=failures(404))
     async def delete_profile(request: ApiRequest, uuid: Uuid) -> ProfileDone:
         """Delete a profile. Configurations on phones stay."""
         await profiles.delete(request.user, uuid)
@@ -123,6 +149,27 @@ def profile_routes(profiles: Profiles, switch: SwitchProfile, preview: PreviewSw
             await profiles.revisions(request.user, uuid, page(limit, offset)), "revision"
         )
 
+    @post("/lint", status_code=200, summary="Lint a configuration")
+    async def lint_configuration(
+        request: ApiRequest,  # noqa: ARG001
+        data: JSONBody[LintRequest],
+    ) -> ProfileEnvelope[LintResult]:
+        """Changes nothing. A text that is not well-formed is one finding."""
+        result = await read_configurations.lint(data)
+        return profile_record(f"{len(result.findings)} finding(s) found", result)
+
+    @get(
+        "/{uuid:str}/revisions/diff",
+        summary="Compare two revisions of a profile",
+        responses=failures(404),
+    )
+    async def revision_diff(
+        request: ApiRequest, uuid: Uuid, from_: FromRevision = None, to: ToRevision = None
+    ) -> ProfileEnvelope[RevisionDiff]:
+        """A unified diff in which secrets are masked."""
+        diff = await read_configurations.difference(request.user, uuid, from_, to)
+        return profile_record("Revisions compared", diff)
+
     return Router(
         "/phone-profiles",
         route_handlers=[
@@ -135,6 +182,8 @@ def profile_routes(profiles: Profiles, switch: SwitchProfile, preview: PreviewSw
             switch_profile,
             preview_switch,
             revisions_of_profile,
+            lint_configuration,
+            revision_diff,
         ],
         tags=["Phone profiles"],
     )

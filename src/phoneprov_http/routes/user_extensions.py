@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, post
+from litestar import Router
 from litestar.params import JSONBody
 
 from phoneprov_core.links.model import FullLink, LinkedExtension, LinkedUser, NewLink
@@ -10,6 +10,7 @@ from phoneprov_core.links.use_cases import Links
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.failures import failures
 from phoneprov_http.guards import level_0
+from phoneprov_http.routes.handlers import delete, get, post
 from phoneprov_http.routes.parameters import (
     ApiRequest,
     ExtensionUuid,
@@ -63,7 +64,7 @@ def user_extension_routes(links: Links) -> Router:
         """Link an extension to a user. Both may have many links."""
         return record("User linked to extension", await links.create(request.user, data))
 
-    @delete("/{uuid:str}", status_code=200, summary="Delete a link", responses=failures(404))
+    @delete("/{uuid:str}", summary="Delete a link", responses=failures(404))
     async def delete_link(request: ApiRequest, uuid: Uuid) -> Done:
         """Delete a link. The user and the extension stay."""
         await links.delete(request.user, uuid)

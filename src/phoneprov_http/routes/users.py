@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, post, put
+from litestar import Router
 from litestar.params import JSONBody
 
 from phoneprov_core.users.model import NewUser, User, UserPatch
@@ -11,6 +11,7 @@ from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.failures import failures
 from phoneprov_http.guards import level_0
+from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, Uuid, page
 
 
@@ -54,7 +55,6 @@ def user_routes(users: Users) -> Router:
 
     @delete(
         "/{uuid:str}",
-        status_code=200,
         summary="Delete a user",
         responses=failures(404, conflicts=["last_superadmin"]),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, post, put
+from litestar import Router
 from litestar.params import JSONBody
 from litestar.types import Guard
 
@@ -10,6 +10,7 @@ from phoneprov_core.kems.model import Kem, KemPatch, NewKem
 from phoneprov_core.kems.use_cases import Kems
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.failures import failures
+from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, Uuid, page
 
 
@@ -47,7 +48,6 @@ def kem_routes(kems: Kems, shared_write: Guard) -> Router:
 
     @delete(
         "/{uuid:str}",
-        status_code=200,
         summary="Delete a key expansion module",
         guards=[shared_write],
         responses=failures(404),

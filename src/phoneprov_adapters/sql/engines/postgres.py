@@ -23,8 +23,10 @@ from phoneprov_adapters.sql.engines.postgres_reading import ReadConnection, comp
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_adapters.sql.engines.transaction import Shared, SqlTransaction
+from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.trail import Trail
 
 # The isolation is named because a server may have another default.
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -165,10 +167,13 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         return self._pool
 
     @asynccontextmanager
-    async def write(self) -> AsyncIterator[SqlTransaction]:
+    async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
         async with self._lent() as connection:
+            connection.trail = Trail(by)
             await connection.begin(self._begin)
-            yield SqlTransaction(connection, self._box)
+            transaction = SqlTransaction(connection, self._box)
+            yield transaction
+            await transaction.audit.add_trail()
             await connection.commit()
 
     @asynccontextmanager

@@ -50,8 +50,10 @@ from phoneprov_adapters.sql.engines.sqlite_writing import (
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.transaction import Shared, SqlTransaction
 from phoneprov_adapters.sql.engines.waiting import to_its_end
+from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.trail import Trail
 
 READERS = 4
 BUSY_SECONDS = 10
@@ -161,14 +163,16 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             raise Unavailable("The database is not open.")
 
     @asynccontextmanager
-    async def write(self) -> AsyncIterator[SqlTransaction]:
+    async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
         self._require_open()
         joined, leads = False, False
         async with self._turn():
             group = self._group
-            connection = WriteConnection(self._writer, within=group is not None)
+            connection = WriteConnection(self._writer, Trail(by), within=group is not None)
             try:
-                yield SqlTransaction(connection, self._box)
+                transaction = SqlTransaction(connection, self._box)
+                yield transaction
+                await transaction.audit.add_trail()
                 if group is not None:
                     joined = await connection.release()
                 elif self._writers_waiting and await connection.caught_up():

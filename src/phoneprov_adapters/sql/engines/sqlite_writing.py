@@ -23,6 +23,7 @@ from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, Step
 from phoneprov_adapters.sql.engines.statements import Compiled, Compiler, Statement
 from phoneprov_adapters.sql.engines.waiting import to_its_end
 from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.trail import Trail
 
 DAMAGED = "The database file is damaged; restore a backup."
 
@@ -68,7 +69,15 @@ class WriteConnection(Connection):
     writing = True
     insert = staticmethod(dialect.insert)
 
-    def __init__(self, writer: SqliteThread, *, within: bool = False, begun: bool = False) -> None:
+    def __init__(
+        self,
+        writer: SqliteThread,
+        trail: Trail | None = None,
+        *,
+        within: bool = False,
+        begun: bool = False,
+    ) -> None:
+        self.trail = trail or Trail()
         self._writer = writer
         self._within = within
         self._put_off: list[Step] = []

@@ -8,6 +8,7 @@ from functools import cached_property
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.stores.access import SqlAssignments, SqlPermissions
+from phoneprov_adapters.sql.stores.audit import SqlAudit
 from phoneprov_adapters.sql.stores.auth import SqlLoginAttempts, SqlSessions
 from phoneprov_adapters.sql.stores.batches import SqlBatches
 from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
@@ -26,12 +27,14 @@ from phoneprov_adapters.sql.stores.provisioning import (
     SqlServedFiles,
 )
 from phoneprov_adapters.sql.stores.rates import SqlRates
+from phoneprov_adapters.sql.stores.retention import SqlRetention
 from phoneprov_adapters.sql.stores.revisions import SqlRevisions
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
 from phoneprov_adapters.sql.stores.users import SqlUsers
 from phoneprov_adapters.sql.stores.vendor_phones import SqlVendorPhones
 from phoneprov_adapters.sql.stores.vendor_services import SqlVendorServices
 from phoneprov_adapters.sql.stores.vendor_users import SqlVendorUsers
+from phoneprov_core.kernel.trail import Trail
 
 
 class SqlTransaction:
@@ -118,6 +121,10 @@ class SqlTransaction:
         return SqlDesks(self._connection)
 
     @cached_property
+    def retention(self) -> SqlRetention:
+        return SqlRetention(self._connection)
+
+    @cached_property
     def served_files(self) -> SqlServedFiles:
         return SqlServedFiles(self._connection, self._box)
 
@@ -148,6 +155,14 @@ class SqlTransaction:
     @cached_property
     def personal_contacts(self) -> SqlPersonalContacts:
         return SqlPersonalContacts(self._connection)
+
+    @cached_property
+    def audit(self) -> SqlAudit:
+        return SqlAudit(self._connection)
+
+    @property
+    def trail(self) -> Trail:
+        return self._connection.trail
 
     @cached_property
     def secrets(self) -> SqlSecrets:

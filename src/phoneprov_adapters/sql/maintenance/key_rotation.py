@@ -18,7 +18,9 @@ from phoneprov_adapters.sql.stores.sealed import (
     SealedColumn,
     SqlSecrets,
 )
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.trail import Event
 
 PIECE = 16
 """Secrets sealed anew in one transaction: few, for each may be half a mebibyte, and others
@@ -97,8 +99,10 @@ class KeyRotation:
 
     async def end_sessions(self) -> int:
         """End every session of every account; the number of sessions. Raises ``Unavailable``."""
-        async with self._database.write() as tx:
-            return await tx.sessions.end_every()
+        async with self._database.write(by=SYSTEM_ACTOR) as tx:
+            count = await tx.sessions.end_every()
+            tx.trail.note(Event("session.ended", "session", None, {"sessions": count}))
+            return count
 
     async def require_all(self) -> KeyStatus:
         """The status, when every key that is needed is there; raises ``MissingKeys`` else."""
@@ -145,7 +149,7 @@ class KeyRotation:
         after = ""
         while True:
             began = time.monotonic()
-            async with self._database.write() as tx:
+            async with self._database.write(by=SYSTEM_ACTOR) as tx:
                 rows = await tx.secrets.under(column, key_id, PIECE, after=after)
                 anew, bad = await self._sealed_anew(tx.secrets, column, rows)
             yield anew, bad

@@ -81,10 +81,18 @@ class SqlAssignments(AssignmentStore):
             "perm_uuid": assignment.perm_uuid,
             "created_at": assignment.created_at,
         }
+        trail = self._connection.trail
+        before = await self.of_user(assignment.user_uuid) if trail.active else None
         await write(self._connection, _assign(self._connection.insert), row)
+        trail.changed(assignment.user_uuid, before, assignment)
 
     async def remove(self, user_uuid: str) -> bool:
-        return bool(await self._connection.rows(_REMOVE, user_uuid=user_uuid))
+        trail = self._connection.trail
+        before = await self.of_user(user_uuid) if trail.active else None
+        removed = bool(await self._connection.rows(_REMOVE, user_uuid=user_uuid))
+        if removed:
+            trail.changed(user_uuid, before, None)
+        return removed
 
     async def another_superadmin(self, besides: str, rule: LevelRule) -> bool:
         await self._connection.one_at_a_time()

@@ -27,7 +27,7 @@ _FORGET_EXPIRED = delete(sessions).where(
     sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.expires_at <= bindparam("now")
 )
 _PRINCIPAL = (
-    select(users.c.uuid, permissions.c.level)
+    select(users.c.uuid, permissions.c.level, users.c.username)
     .select_from(
         sessions.join(users, users.c.uuid == sessions.c.user_uuid)
         .outerjoin(assignments, assignments.c.user_uuid == users.c.uuid)

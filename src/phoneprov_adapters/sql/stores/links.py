@@ -22,7 +22,7 @@ _ADD = insert(user_extensions)
 _REMOVE = (
     delete(user_extensions)
     .where(user_extensions.c.uuid == bindparam("uuid"))
-    .returning(user_extensions.c.uuid)
+    .returning(*[user_extensions.c[name] for name in Link.__struct_fields__])
 )
 _OF_USER = {name: users.c[name] for name in ("username", "first_name", "last_name")}
 _OF_EXTENSION = {
@@ -103,9 +103,13 @@ class SqlLinks(LinkStore):
     async def add(self, link: Link) -> None:
         row = {name: getattr(link, name) for name in link.__struct_fields__}
         await write(self._connection, _ADD, row)
+        self._connection.trail.changed(link.uuid, None, link)
 
     async def remove(self, uuid: str) -> bool:
-        return bool(await self._connection.rows(_REMOVE, uuid=uuid))
+        removed = await self._connection.rows(_REMOVE, uuid=uuid)
+        for row in removed:
+            self._connection.trail.changed(uuid, Link(*row), None)
+        return bool(removed)
 
     @cached_property
     def full(self) -> LinkRows[FullLink]:

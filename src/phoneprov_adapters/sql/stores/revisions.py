@@ -136,6 +136,7 @@ class SqlRevisions(RevisionStore):
         row["cnf_xml_sealed"] = sealed.data
         row["cnf_xml_key_id"] = sealed.key_id
         await write(self._connection, _ADD, row)
+        self._connection.trail.changed(revision.uuid, None, revision)
 
     async def find(self, profile_uuid: str, number: int) -> Revision | None:
         if not 0 < number < 2**31:

@@ -26,6 +26,7 @@ from phoneprov_adapters.sql.engines.connection import (
     UniqueViolation,
 )
 from phoneprov_adapters.sql.engines.statements import Statement, page
+from phoneprov_core.audit.entries import RESOURCES
 from phoneprov_core.kernel.errors import Conflict, NotFound, already_taken
 from phoneprov_core.kernel.store import Store
 
@@ -69,7 +70,7 @@ class Records(Generic[E]):
             .returning(self._key)
         )
         self.remove: Statement = (
-            delete(table).where(self._key == bindparam("key")).returning(self._key)
+            delete(table).where(self._key == bindparam("key")).returning(*self._columns)
         )
         self.rows = cache(self._rows)
         self.count = cache(self._count)
@@ -105,6 +106,7 @@ class SqlStore(Store[E]):
 
     async def add(self, entity: E) -> None:
         await self._write(self.records.add, self._row_of(entity))
+        self._changed(None, entity)
 
     async def find(self, key: str) -> E | None:
         if not key:
@@ -112,21 +114,30 @@ class SqlStore(Store[E]):
         records = self.records
         statement = records.find_and_hold if self._connection.writing else records.find
         row = await self._connection.row(statement, key=key)
-        return None if row is None else self._entity_of(row)
+        if row is None:
+            return None
+        entity = self._entity_of(row)
+        self._connection.trail.found(key, entity)
+        return entity
 
     async def put(self, entity: E) -> None:
+        before = await self._before(entity)
         row = self._row_of(entity)
         row["the_key"] = row.pop(self.records.key)
         if not await self._write(self.records.put, row):
             raise NotFound(f"There is no such {self.records.one_name} any more.")
+        self._changed(before, entity)
 
     async def remove(self, key: str) -> bool:
         try:
-            return bool(await self._connection.rows(self.records.remove, key=key))
+            removed = await self._connection.rows(self.records.remove, key=key)
         except ForeignKeyViolation:
             raise Conflict(
                 f"This {self.records.one_name} is in use and cannot be deleted.", code="in_use"
             ) from None
+        if removed and self._audited:
+            self._changed(self._entity_of(removed[0]), None)
+        return bool(removed)
 
     async def count(self, owner: str | None = None) -> int:
         values = {} if owner is None else {"owner": owner}
@@ -146,6 +157,22 @@ class SqlStore(Store[E]):
             values["after_key"] = getattr(after, self.records.key)
         found = await self._connection.rows(statement, **values)
         return [self._entity_of(row) for row in found]
+
+    @property
+    def _audited(self) -> bool:
+        return self._connection.trail.active and self.records.entity in RESOURCES
+
+    async def _before(self, entity: E) -> E | None:
+        """The record that is about to be replaced, read at most once in a transaction."""
+        if not self._audited:
+            return None
+        key = str(getattr(entity, self.records.key))
+        return self._connection.trail.known(type(entity), key) or await self.find(key)
+
+    def _changed(self, before: E | None, after: E | None) -> None:
+        if self._audited:
+            key = getattr(after if after is not None else before, self.records.key)
+            self._connection.trail.changed(key, before, after)
 
     async def _write(self, statement: Statement, row: dict[str, Any]) -> Sequence[Row]:
         return await write(self._connection, statement, row)

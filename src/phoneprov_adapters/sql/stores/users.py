@@ -110,6 +110,13 @@ class SqlUsers(SqlStore[User], UserStore):
         row = await self._connection.row(_PASSWORD_HASH, user_uuid=user_uuid)
         return None if row is None else str(row[0])
 
-    async def set_password_hash(self, user_uuid: str, hash_: str) -> None:
+    async def set_password_hash(
+        self, user_uuid: str, hash_: str, *, same_password: bool = False
+    ) -> None:
         statement = _set_password_hash(self._connection.insert)
         await self._write(statement, {"user_uuid": user_uuid, "hash": hash_})
+        trail = self._connection.trail
+        if same_password or not trail.active:
+            return
+        if user := trail.known(User, user_uuid) or await self.find(user_uuid):
+            trail.changed(user_uuid, user, user, secrets=("password",))

@@ -26,4 +26,6 @@ class SqlVendorPhones(SqlStore[VendorPhoneRecord], VendorPhoneStore):
     records = Records(VendorPhoneRecord, vendor_phones, key="mac", one_name="vendor phone")
 
     async def save(self, record: VendorPhoneRecord) -> None:
+        before = await self._before(record)
         await self._write(_save(self._connection.insert), self._row_of(record))
+        self._changed(before, record)

@@ -18,7 +18,7 @@ _OF_USER = select(*_COLUMNS).where(vendor_users.c.user_uuid == bindparam("user_u
 _REMOVE = (
     delete(vendor_users)
     .where(vendor_users.c.user_uuid == bindparam("user_uuid"))
-    .returning(vendor_users.c.uuid)
+    .returning(*_COLUMNS)
 )
 
 
@@ -42,8 +42,17 @@ class SqlVendorUsers(VendorUserStore):
 
     async def save(self, vendor_user: VendorUser) -> VendorUser:
         row = {name: getattr(vendor_user, name) for name in vendor_user.__struct_fields__}
-        (saved,) = await write(self._connection, _save(self._connection.insert), row)
-        return VendorUser(*saved)
+        (kept,) = await write(self._connection, _save(self._connection.insert), row)
+        saved = VendorUser(*kept)
+        # A record that existed keeps its uuid. The PIN counts as changed even if it is the same.
+        before = None if saved.uuid == vendor_user.uuid else saved
+        self._connection.trail.changed(
+            saved.user_uuid, before, saved, secrets=("pin_code",) if before else ()
+        )
+        return saved
 
     async def remove(self, user_uuid: str) -> bool:
-        return bool(await self._connection.rows(_REMOVE, user_uuid=user_uuid))
+        removed = await self._connection.rows(_REMOVE, user_uuid=user_uuid)
+        for row in removed:
+            self._connection.trail.changed(user_uuid, VendorUser(*row), None)
+        return bool(removed)

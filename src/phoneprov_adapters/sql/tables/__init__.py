@@ -18,6 +18,7 @@ from phoneprov_adapters.sql.tables.accounts import (
     username_looks,
     users,
 )
+from phoneprov_adapters.sql.tables.audit import audit
 from phoneprov_adapters.sql.tables.columns import metadata
 from phoneprov_adapters.sql.tables.desks import desks
 from phoneprov_adapters.sql.tables.directory import (
@@ -46,6 +47,7 @@ from phoneprov_adapters.sql.tables.switching import (
 
 __all__ = [
     "assignments",
+    "audit",
     "batch_phones",
     "batches",
     "company_contacts",

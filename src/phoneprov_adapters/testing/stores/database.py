@@ -11,6 +11,7 @@ import pytest_asyncio
 from phoneprov_adapters.testing.kinds import KINDS, Kind
 from phoneprov_adapters.testing.stores.assignments import AssignmentsContract
 from phoneprov_adapters.testing.stores.attempts import LoginAttemptsContract
+from phoneprov_adapters.testing.stores.audit import AuditContract
 from phoneprov_adapters.testing.stores.batch_turns import BatchTurnsContract
 from phoneprov_adapters.testing.stores.batches import BatchesContract
 from phoneprov_adapters.testing.stores.deployment_lists import DeploymentListsContract
@@ -24,6 +25,7 @@ from phoneprov_adapters.testing.stores.links import LinksContract
 from phoneprov_adapters.testing.stores.login_addresses import LoginAddressesContract
 from phoneprov_adapters.testing.stores.provisioning import ProvisioningContract
 from phoneprov_adapters.testing.stores.rates import RatesContract
+from phoneprov_adapters.testing.stores.retention import RetentionContract
 from phoneprov_adapters.testing.stores.revisions import RevisionsContract
 from phoneprov_adapters.testing.stores.rows import RowsContract
 from phoneprov_adapters.testing.stores.rules import RulesContract
@@ -75,6 +77,9 @@ class DatabaseContract:
 
     class TestSequences(SequencesContract):
         """See ``SequencesContract``."""
+
+    class TestAudit(AuditContract):
+        """See ``AuditContract``."""
 
     class TestUsers(UsersContract):
         """See ``UsersContract``."""
@@ -132,6 +137,9 @@ class DatabaseContract:
 
     class TestDeploymentLists(DeploymentListsContract):
         """See ``DeploymentListsContract``."""
+
+    class TestRetention(RetentionContract):
+        """See ``RetentionContract``."""
 
     class TestRevisions(RevisionsContract):
         """See ``RevisionsContract``."""

@@ -58,7 +58,7 @@ class SessionsContract:
 
     # Beginning
     async def test_a_session_speaks_for_its_user(self, database: Database) -> None:
-        assert await _principal(database, ONE) == Principal(ADA, None)
+        assert await _principal(database, ONE) == Principal(ADA, None, "ada-1")
         assert await _principal(database, TWO) is None
         assert await _principal(database, "") is None
 
@@ -79,30 +79,30 @@ class SessionsContract:
 
             # Asked at a moment when each of them was alive.
             assert await tx.sessions.principal(ONE, 2000) is None
-            assert await tx.sessions.principal(TWO, 2000) == Principal(BOB, None)
-            assert await tx.sessions.principal(THREE, 2000) == Principal(ADA, None)
+            assert await tx.sessions.principal(TWO, 2000) == Principal(BOB, None, "ada-2")
+            assert await tx.sessions.principal(THREE, 2000) == Principal(ADA, None, "ada-1")
 
     async def test_a_new_session_leaves_the_living_ones_alone(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.sessions.start(a_session(12, ADA, created_at=4999))
 
-        assert await _principal(database, ONE) == Principal(ADA, None)
-        assert await _principal(database, TWO) == Principal(ADA, None)
+        assert await _principal(database, ONE) == Principal(ADA, None, "ada-1")
+        assert await _principal(database, TWO) == Principal(ADA, None, "ada-1")
 
     # The account behind a session
     async def test_a_session_expires(self, database: Database) -> None:
-        assert await _principal(database, ONE, 4999) == Principal(ADA, None)
+        assert await _principal(database, ONE, 4999) == Principal(ADA, None, "ada-1")
         assert await _principal(database, ONE, 5000) is None
 
     async def test_account_and_level_are_those_of_now(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.assignments.assign(an_assignment(ADA, identifier(10)))
-            assert await tx.sessions.principal(ONE, 2000) == Principal(ADA, 7)
-        assert await _principal(database, ONE) == Principal(ADA, 7)
+            assert await tx.sessions.principal(ONE, 2000) == Principal(ADA, 7, "ada-1")
+        assert await _principal(database, ONE) == Principal(ADA, 7, "ada-1")
 
         async with database.write() as tx:
             await tx.assignments.remove(ADA)
-        assert await _principal(database, ONE) == Principal(ADA, None)
+        assert await _principal(database, ONE) == Principal(ADA, None, "ada-1")
 
         async with database.write() as tx:
             await tx.users.put(a_user(1, is_active=False))
@@ -119,7 +119,7 @@ class SessionsContract:
         assert await _exchange(database, "t1", "t2") is Exchange.DONE
         assert await _exchange(database, "t2", "t3") is Exchange.DONE
         assert await _exchange(database, "t3", "t4") is Exchange.DONE
-        assert await _principal(database, ONE) == Principal(ADA, None)
+        assert await _principal(database, ONE) == Principal(ADA, None, "ada-1")
 
     async def test_of_racing_callers_exactly_one_is_told_done(self, database: Database) -> None:
         outcomes = await asyncio.gather(*(_exchange(database, "t1", f"n{i}") for i in range(20)))
@@ -201,14 +201,14 @@ class SessionsContract:
     async def test_an_exchange_prolongs_the_session(self, database: Database) -> None:
         assert await _exchange(database, "t1", "t2", now=4999, expires_at=7000) is Exchange.DONE
 
-        assert await _principal(database, ONE, 6999) == Principal(ADA, None)
+        assert await _principal(database, ONE, 6999) == Principal(ADA, None, "ada-1")
         assert await _principal(database, ONE, 7000) is None
 
     async def test_no_exchange_prolongs_it_past_its_end(self, database: Database) -> None:
         assert await _exchange(database, "t1", "t2", now=4000, expires_at=20_000) is Exchange.DONE
         assert await _exchange(database, "t2", "t3", now=8000, expires_at=20_000) is Exchange.DONE
 
-        assert await _principal(database, ONE, 8999) == Principal(ADA, None)
+        assert await _principal(database, ONE, 8999) == Principal(ADA, None, "ada-1")
         assert await _principal(database, ONE, 9000) is None
 
     # Ending
@@ -230,7 +230,7 @@ class SessionsContract:
             await tx.sessions.end_all(NOBODY)
 
         found = [await _principal(database, session) for session in (ONE, TWO, THREE)]
-        assert found == [None, None, Principal(BOB, None)]
+        assert found == [None, None, Principal(BOB, None, "ada-2")]
 
     async def test_end_every_ends_all_sessions_and_counts_them(self, database: Database) -> None:
         async with database.write() as tx:
@@ -251,7 +251,7 @@ class SessionsContract:
 
         alive = [session for session in (ONE, TWO) if await _principal(database, session)]
         assert alive == left
-        assert await _principal(database, THREE) == Principal(BOB, None)
+        assert await _principal(database, THREE) == Principal(BOB, None, "ada-2")
 
     async def test_an_end_and_an_exchange_that_race_leave_nothing_alive(
         self, database: Database

@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import os
 import secrets
-import socket
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -20,6 +19,8 @@ import httpx
 from phoneprov_adapters.simulator.events import CommandReceived, FileArrived
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_keys
+from phoneprov_http.main.commands.demo_served import switch_without_ftp
+from phoneprov_http.main.commands.options import free_port
 from phoneprov_http.main.commands.simulate import reaching
 
 USERNAME, PASSWORD = "ada", "analytical engine 1843"
@@ -66,6 +67,8 @@ async def _demo(*, keep: bool) -> None:
             async with _served(environment, folder) as base:
                 async with httpx.AsyncClient(base_url=base, timeout=40, trust_env=False) as client:
                     await _the_job(client, phone)
+                    await switch_without_ftp(client, environment, phone, CONFIGURATION.encode())
+                    _say("Every step succeeded.")
                 if keep:
                     _say(
                         f"Still serving on {base} (log in as {USERNAME} / {PASSWORD}); Ctrl-C ends."
@@ -133,7 +136,6 @@ def _show_what_arrived(phone: SimulatedPhone, switched: Mapping[str, Any]) -> No
         raise DemoFailed("The phone did not receive the commands to clear and to restart.")
     if switched["restart"] != "ok" or not phone.restarted:
         raise DemoFailed("The phone was not restarted.")
-    _say("Every step succeeded.")
 
 
 async def _ask(
@@ -149,9 +151,9 @@ async def _ask(
 
 @asynccontextmanager
 async def _served(environment: Mapping[str, str], folder: str) -> AsyncIterator[str]:
-    """The service itself, in a process of its own, as anybody would start it."""
+    """The service itself, in a process of its own, as a user starts it."""
     await _create_admin(environment)
-    port = _free_port()
+    port = free_port()
     log = Path(folder) / "server.log"
     with log.open("wb") as output:
         server = await asyncio.create_subprocess_exec(
@@ -203,13 +205,6 @@ async def _until_ready(base: str, server: asyncio.subprocess.Process, log: Path)
 
 def _phoneprov(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "phoneprov_http.main", *arguments)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _say(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -68,3 +69,11 @@ def printable(text: str) -> str:
     return _NOT_SHOWN.sub(
         lambda found: ascii(found[0])[1:-1], text.encode("utf-8", "replace").decode()
     )
+
+
+def free_port(*, datagrams: bool = False) -> int:
+    """A port of loopback that is free at this moment."""
+    with socket.socket(type=socket.SOCK_DGRAM if datagrams else socket.SOCK_STREAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

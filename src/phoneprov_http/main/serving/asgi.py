@@ -43,6 +43,7 @@ def app_over(container: Container) -> ASGIApp:
             trusted_proxies=settings.trusted_proxies,
             phone_services=settings.phone_services,
             phone_url=settings.phone_url,
+            console=settings.console,
         ),
         ready=readiness(container),
         lifespan=[lifespan],

@@ -8,8 +8,8 @@ from alembic import op
 from phoneprov_core.directory.model import CompanyContact
 from phoneprov_core.directory.search import terms_of
 
-revision = "0009"
-down_revision = "0007"
+revision = "0011"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,182 @@
+"""Old records in SQL: which can be removed, and removing them piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Table,
+    Text,
+    and_,
+    bindparam,
+    case,
+    cast,
+    delete,
+    distinct,
+    exists,
+    func,
+    or_,
+    select,
+    true,
+    tuple_,
+)
+
+from phoneprov_adapters.sql.engines.connection import Connection
+from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.tables import (
+    batches,
+    deployments,
+    fetches,
+    login_attempts,
+    profile_revisions,
+    sessions,
+)
+from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.retention.model import Kept, Moment, Piece, Place
+from phoneprov_core.retention.ports import RetentionStore
+
+_OTHERS = 3  # see the port
+
+_later = deployments.alias("later")
+_since = and_(
+    _later.c.mac == deployments.c.mac,
+    _later.c.number > deployments.c.number,
+    _later.c.place.is_not(None),
+)
+_same = and_(
+    _later.c.profile_uuid == deployments.c.profile_uuid,
+    _later.c.revision == deployments.c.revision,
+)
+_others_since = (
+    select(func.count(distinct(_later.c.profile_uuid + cast(_later.c.revision, Text))))
+    .where(_since)
+    .correlate(deployments)
+    .scalar_subquery()
+)
+_newer = profile_revisions.alias("newer")
+_before: ColumnElement[Any] = bindparam("before")
+
+_REMOVABLE: dict[Kept, ColumnElement[bool]] = {
+    Kept.DEPLOYMENTS: and_(
+        deployments.c.outcome != Outcome.RUNNING.value,
+        or_(
+            deployments.c.place.is_(None),
+            exists().where(_since, _same).correlate(deployments),
+            _others_since > _OTHERS,
+        ),
+    ),
+    Kept.REVISIONS: and_(
+        exists()
+        .where(
+            _newer.c.profile_uuid == profile_revisions.c.profile_uuid,
+            _newer.c.number > profile_revisions.c.number,
+            _newer.c.created_at < _before,
+        )
+        .correlate(profile_revisions),
+        ~exists()
+        .where(
+            deployments.c.profile_uuid == profile_revisions.c.profile_uuid,
+            deployments.c.revision == profile_revisions.c.number,
+        )
+        .correlate(profile_revisions),
+        ~exists()
+        .where(
+            batches.c.profile_uuid == profile_revisions.c.profile_uuid,
+            batches.c.revision == profile_revisions.c.number,
+            batches.c.ended_at.is_(None),
+        )
+        .correlate(profile_revisions),
+    ),
+    Kept.SESSIONS: or_(sessions.c.expires_at < _before, sessions.c.ends_at < _before),
+    Kept.ATTEMPTS: login_attempts.c.known == 0,
+}
+_ORDER: dict[Kept, tuple[Column[Any], ...]] = {
+    Kept.DEPLOYMENTS: (deployments.c.created_at, deployments.c.uuid),
+    Kept.BATCHES: (batches.c.ended_at, batches.c.uuid),
+    Kept.FETCHES: (fetches.c.created_at, fetches.c.uuid),
+    Kept.REVISIONS: (profile_revisions.c.uuid,),
+    Kept.SESSIONS: (sessions.c.uuid,),
+    Kept.ATTEMPTS: (login_attempts.c.last_at, login_attempts.c.account_key),
+}
+"""By time where there is an index for it; the last column is the key."""
+
+
+class SqlRetention(RetentionStore):
+    """Old records, read by key."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def look(
+        self, kind: Kept, before: Moment, limit: int, *, after: Place | None = None
+    ) -> Piece | None:
+        rows = await self._connection.rows(
+            _look(kind, after=after is not None),
+            before=before,
+            limit=limit,
+            **_values("after", after),
+        )
+        if not rows:
+            return None
+        return Piece(tuple(rows[-1][:-1]), sum(row[-1] for row in rows))
+
+    async def remove(
+        self, kind: Kept, before: Moment, last: Place, *, after: Place | None = None
+    ) -> int:
+        removed = await self._connection.rows(
+            _remove(kind, after=after is not None),
+            before=before,
+            **_values("after", after),
+            **_values("last", last),
+        )
+        return len(removed)
+
+
+def _values(name: str, place: Place | None) -> dict[str, Any]:
+    return {f"{name}_{number}": value for number, value in enumerate(place or ())}
+
+
+@cache
+def _look(kind: Kept, *, after: bool) -> Statement:
+    order = _ORDER[kind]
+    removable = case((_REMOVABLE.get(kind, true()), 1), else_=0)
+    return (
+        select(*order, removable)
+        .where(*_within(kind, after))
+        .order_by(*order)
+        .limit(bindparam("limit"))
+    )
+
+
+@cache
+def _remove(kind: Kept, *, after: bool) -> Statement:
+    order = _ORDER[kind]
+    table = order[-1].table
+    assert isinstance(table, Table)
+    unneeded = (
+        select(order[-1])
+        .where(
+            *_within(kind, after),
+            tuple_(*order) <= tuple_(*_place("last", order)),
+            _REMOVABLE.get(kind, true()),
+        )
+        # Another process may remove the same rows at the same time, and hold some of them.
+        .with_for_update(skip_locked=True, of=table)
+    )
+    return delete(table).where(order[-1].in_(unneeded)).returning(order[-1])
+
+
+def _within(kind: Kept, after: bool) -> list[ColumnElement[bool]]:
+    order = _ORDER[kind]
+    within: list[ColumnElement[bool]] = [order[0] < _before] if len(order) > 1 else []
+    if after:
+        within.append(tuple_(*order) > tuple_(*_place("after", order)))
+    return within
+
+
+def _place(name: str, order: Sequence[Column[Any]]) -> list[ColumnElement[Any]]:
+    return [bindparam(f"{name}_{number}", type_=column.type) for number, column in enumerate(order)]

@@ -1,0 +1,72 @@
+"""Audit entries: one for each change, and for each event of security."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Struct
+
+from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.fields import Moment, OptionalLine, Uuid, schema
+from phoneprov_core.kernel.origin import Origin
+from phoneprov_core.kernel.times import Timestamp
+
+CHANGED = "changed"
+"""Stands in ``changes`` for a secret: neither its old nor its new value is kept."""
+
+
+class AuditEntry(Struct, frozen=True):
+    """One change or event. An entry is never changed."""
+
+    uuid: Uuid
+    at: Timestamp
+    actor_uuid: (
+        Annotated[
+            Uuid,
+            schema(description="The account; all zeros for the command line and background work"),
+        ]
+        | None
+    )
+    actor: Annotated[str, schema(description="The username at that time, or `system`")] | None
+    client_ip: str | None
+    request_id: str | None
+    action: Annotated[str, schema(examples=["phone.updated", "login.failed"])]
+    resource: Annotated[str, schema(examples=["phone", "profile", "user"])]
+    resource_id: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])] | None
+    changes: Annotated[
+        dict[str, Any],
+        schema(
+            description='Field to `{"old": ..., "new": ...}`, or to `"changed"` for a secret',
+            examples=[{"location": {"old": None, "new": "2nd floor"}}],
+        ),
+    ]
+
+
+class TracedEntry(Struct, frozen=True):
+    """An entry with the ``traceparent`` of its request."""
+
+    entry: AuditEntry
+    traceparent: str | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """The request that the entry belongs to."""
+        return Origin(self.entry.request_id, self.traceparent, self.entry.client_ip)
+
+
+class WantedEntries(Command, frozen=True, kw_only=True):
+    """Which entries a list shows; None of a field means all."""
+
+    since: Annotated[Moment, schema(description="At this moment or later")] | None = None
+    until: Annotated[Moment, schema(description="Before this moment")] | None = None
+    actor_uuid: Uuid | None = None
+    action: OptionalLine | None = None
+    resource: OptionalLine | None = None
+    resource_id: OptionalLine | None = None
+    before: (
+        Annotated[
+            Uuid,
+            schema(description="Newest first, after this entry; without it from the newest"),
+        ]
+        | None
+    ) = None

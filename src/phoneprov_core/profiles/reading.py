@@ -1,0 +1,108 @@
+"""What the linter finds in a configuration, and how two revisions differ. Stores nothing."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Struct
+
+from phoneprov_core.configuration.comparison import Compare, Comparison
+from phoneprov_core.configuration.lint import Finding, lint
+from phoneprov_core.configuration.well_formed import LARGEST
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.profiles.model import FirmwareFamily, RevisionNumber
+from phoneprov_core.profiles.ports import ProfilesTransaction
+from phoneprov_core.profiles.use_cases import profile_of
+
+
+class LintRequest(Command, frozen=True, kw_only=True):
+    """A configuration to check."""
+
+    cnf_xml: Annotated[
+        str,
+        schema(
+            description="The text to check; it need not be well-formed",
+            examples=["<device><deviceProtocol>SCCP</deviceProtocol></device>"],
+        ),
+    ]
+    software_type: FirmwareFamily | None = None
+
+    def __repr__(self) -> str:
+        return redacted(self, "cnf_xml")
+
+
+class LintResult(Struct, frozen=True):
+    """The result of the linter."""
+
+    findings: Annotated[
+        tuple[Finding, ...], schema(description="The findings in the order of their positions")
+    ]
+
+
+class RevisionDiff(Struct, frozen=True, rename={"from_": "from"}):
+    """The difference of two revisions of one profile."""
+
+    from_: RevisionNumber
+    to: RevisionNumber
+    diff: Annotated[
+        str,
+        schema(
+            description=(
+                "A unified diff, empty if the two are the same; a secret shows as *** and a "
+                "number that tells it apart"
+            )
+        ),
+    ]
+
+    def __repr__(self) -> str:
+        return redacted(self, "diff")
+
+
+class ReadConfigurations:
+    """Lint and compare configurations."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[ProfilesTransaction],
+        compare: Compare,
+        *,
+        largest_xml: int = LARGEST,
+    ) -> None:
+        self._open = open_
+        self._compare = compare
+        self._largest = largest_xml
+
+    async def lint(self, request: LintRequest) -> LintResult:
+        """A text that is not well-formed or too large is one finding. Raises ``Unavailable``."""
+        content = request.cnf_xml.encode()
+        if len(content) > self._largest:
+            return LintResult(lint(content, largest=self._largest))
+        asked = Comparison(old=None, new=request.cnf_xml, family=request.software_type or None)
+        return LintResult((await self._compare(asked)).findings)
+
+    async def difference(
+        self, actor: Actor, uuid: str, from_: int | None = None, to: int | None = None
+    ) -> RevisionDiff:
+        """The difference of two revisions of a profile. ``to`` is the newest if None, ``from_``
+        the one before ``to``. Raises ``NotFound`` for another user's
+        profile and for a revision that does not exist; ``Unavailable``."""
+        async with self._open.read() as tx:
+            profile = await profile_of(tx, actor, uuid)
+            if to is None:
+                to = found(await tx.revisions.newest(profile.uuid), "revision").number
+            if from_ is None:
+                from_ = max(1, to - 1)
+            texts = []
+            for number in (from_, to):
+                revision = found(await tx.revisions.find(profile.uuid, number), "revision")
+                texts.append(found(await tx.revisions.cnf_xml(revision.uuid), "revision"))
+        old, new = texts
+        compared = await self._compare(
+            Comparison(old=old, new=new, old_label=f"revision {from_}", new_label=f"revision {to}")
+        )
+        return RevisionDiff(from_, to, compared.diff or "")

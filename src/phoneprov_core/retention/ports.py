@@ -1,0 +1,51 @@
+"""What retention needs from a database."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from phoneprov_core.kernel.rates import RateStore
+from phoneprov_core.kernel.trail import Notes
+from phoneprov_core.retention.model import Kept, Moment, Piece, Place
+
+
+class RetentionStore(Protocol):
+    """The records of a kind that is not kept for ever, in pieces of bounded size.
+
+    Removable before a moment are:
+
+    - deployments that were created before it, are not running, and are not needed. Needed is
+      the last deployment of a revision on a phone, if at most three other revisions were put
+      onto the phone later: what is on the phone now, and what a rollback puts back;
+    - batches that ended before it, with their phones;
+    - fetches that were recorded before it;
+    - revisions that a newer revision of their profile replaced before it, and that no
+      deployment and no batch that has not ended names;
+    - sessions that ended or expired before it (milliseconds);
+    - counted guesses whose last one was before it (milliseconds), for names that no account has.
+    """
+
+    async def look(
+        self, kind: Kept, before: Moment, limit: int, *, after: Place | None = None
+    ) -> Piece | None:
+        """The next piece of at most ``limit`` records after ``after``, or None at the end.
+        Changes and locks nothing."""
+        ...
+
+    async def remove(
+        self, kind: Kept, before: Moment, last: Place, *, after: Place | None = None
+    ) -> int:
+        """Remove what is removable after ``after`` up to ``last``, in one statement; the number
+        of records."""
+        ...
+
+
+class RetentionTransaction(Protocol):
+    """Stores that retention reads and writes."""
+
+    @property
+    def retention(self) -> RetentionStore: ...
+    @property
+    def rates(self) -> RateStore: ...
+    @property
+    def trail(self) -> Notes: ...

@@ -1,0 +1,113 @@
+"""Import of a table that is sent as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+from msgspec import Struct
+
+from phoneprov_core.access.rules import require_superadmin
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.transfer.model import RowOutcome, Table
+from phoneprov_core.transfer.use_cases import Transfer
+
+Kind = Literal["users", "extensions", "phones", "kems", "company-directory", "personal-directory"]
+
+ReadTable = Callable[[str], Table]
+"""Port: the table in a CSV text, whose first line names the columns."""
+
+
+class ImportRequest(Command, frozen=True, kw_only=True):
+    """A table to import."""
+
+    csv: Annotated[
+        str,
+        schema(
+            description="The table as CSV (RFC 4180); its first line names the columns",
+            examples=["mac,model,location\n00:1B:D4:12:34:56,CP-7945G,Hall\n"],
+        ),
+    ]
+    dry_run: Annotated[bool, schema(description="Write nothing; say what would happen")] = False
+    keep_going: Annotated[
+        bool, schema(description="Skip wrong rows; otherwise one wrong row stops the import")
+    ] = False
+
+    def __repr__(self) -> str:
+        return redacted(self, "csv")
+
+
+class ImportProblem(Struct, frozen=True):
+    """A problem of a row."""
+
+    field: Annotated[str, schema(description="The column; empty for the whole row")]
+    message: Annotated[str, schema(description="A sentence that goes on from the column's name")]
+
+
+class ImportedRow(Struct, frozen=True):
+    """The result of one row."""
+
+    line: Annotated[int, schema(description="The line of the text, from 1", minimum=1)]
+    outcome: Annotated[
+        Literal["created", "updated", "unchanged", "failed"],
+        schema(description="What happened to the row, or would happen"),
+    ]
+    problems: Annotated[
+        tuple[ImportProblem, ...], schema(description="Everything that is wrong with the row")
+    ] = ()
+
+
+class ImportResult(Struct, frozen=True):
+    """The result of an import: numbers of rows, and each row in the order of the table."""
+
+    written: Annotated[bool, schema(description="Whether anything was written")]
+    total: Annotated[int, schema(description="Number of rows", minimum=0)]
+    created: Annotated[int, schema(description="Number of records created", minimum=0)]
+    updated: Annotated[int, schema(description="Number of records changed", minimum=0)]
+    unchanged: Annotated[int, schema(description="Number of rows without a change", minimum=0)]
+    failed: Annotated[int, schema(description="Number of wrong rows", minimum=0)]
+    rows: Annotated[
+        tuple[ImportedRow, ...], schema(description="The rows in the order of the table")
+    ]
+
+
+class ImportText:
+    """``Transfer.into`` for a table in a text. Needs level 0."""
+
+    def __init__(self, transfer: Transfer, read: ReadTable) -> None:
+        self._transfer = transfer
+        self._read = read
+
+    async def __call__(self, actor: Actor, kind: str, request: ImportRequest) -> ImportResult:
+        """Raises ``NotFound`` for an unknown kind."""
+        require_superadmin(actor)
+        outcomes: dict[int, RowOutcome] = {}
+        imported = await self._transfer.into(
+            actor,
+            kind,
+            self._read(request.csv),
+            dry_run=request.dry_run,
+            keep_going=request.keep_going,
+            seen=outcomes.__setitem__,
+        )
+        problems: dict[int, list[ImportProblem]] = {}
+        for one in imported.problems:
+            problems.setdefault(one.line, []).append(ImportProblem(one.field, one.message))
+        rows = [
+            ImportedRow(line, "failed", tuple(problems[line]))
+            if line in problems
+            else ImportedRow(line, outcomes[line])
+            for line in sorted({*outcomes, *problems})
+        ]
+        return ImportResult(
+            written=imported.written,
+            total=imported.total,
+            created=imported.created,
+            updated=imported.updated,
+            unchanged=imported.unchanged,
+            failed=len(problems),
+            rows=tuple(rows),
+        )

@@ -1,0 +1,1 @@
+"""The operator's console: its files, and the browser's session."""

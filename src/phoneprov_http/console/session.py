@@ -1,0 +1,129 @@
+"""The session of a browser: the refresh token in a cookie that scripts cannot read.
+
+The access token is in the body; the console holds it in memory. The cookie is sent to these
+routes only, and they accept requests of the console's own origin only.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
+from litestar.params import JSONBody
+from msgspec import Struct
+
+from phoneprov_core.application import UseCases
+from phoneprov_core.auth.model import (
+    Credentials,
+    LogoutRequest,
+    RefreshRequest,
+    Token,
+    TokenPair,
+)
+from phoneprov_core.kernel.errors import Forbidden, Unauthenticated
+from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.me.model import MeProfile
+from phoneprov_http.envelope import EnvelopeResponse, done, record
+from phoneprov_http.guards import Connection
+from phoneprov_http.routes.handlers import delete, post
+from phoneprov_http.routes.parameters import PublicRequest
+
+COOKIE = "phoneprov_session"
+BASE_HEADER = "x-console-path"
+"""The path of the page as the browser sees it: a reverse proxy may serve it under a prefix."""
+
+_BASE = re.compile(r"/(?:[A-Za-z0-9._~-]+/)*console/", re.ASCII)
+_LONGEST_BASE = 256
+
+
+class BrowserSession(Struct, frozen=True, rename="camel"):
+    """The caller, an access token, and what the API allows: ``level0`` is level 0 by the level
+    rule of the service, ``shared_write`` the writing of what all accounts share."""
+
+    access_token: Token
+    me: MeProfile
+    level0: bool
+    shared_write: bool
+
+    def __repr__(self) -> str:
+        return redacted(self, "access_token")
+
+
+def session_handlers(use_cases: UseCases) -> list[HTTPRouteHandler]:
+    """``/console/session``."""
+
+    async def begun(request: PublicRequest, pair: TokenPair, message: str) -> EnvelopeResponse:
+        actor = await use_cases.authenticate(pair.access_token, request.state.client_ip)
+        session = BrowserSession(
+            access_token=pair.access_token,
+            me=await use_cases.me.profile(actor),
+            level0=actor.holds(SUPERADMIN),
+            shared_write=use_cases.may_write_shared(actor),
+        )
+        return _response(request, record(message, session), pair.refresh_token)
+
+    @post("/", status_code=200)
+    async def sign_in(request: PublicRequest, data: JSONBody[Credentials]) -> EnvelopeResponse:
+        """Exchange a username and a password for a session."""
+        logged_in = await use_cases.login(data, request.state.client_ip)
+        return await begun(request, logged_in.tokens, "Login successful")
+
+    @post("/refresh", status_code=200)
+    async def refresh_session(request: PublicRequest) -> EnvelopeResponse:
+        """Exchange the cookie, once, for a new one and an access token."""
+        return await begun(request, await _refreshed(request), "Token refreshed")
+
+    @delete("/")
+    async def sign_out(request: PublicRequest) -> EnvelopeResponse:
+        """End the session of the cookie, if there is one, and remove the cookie."""
+        try:
+            pair = await _refreshed(request)
+            actor = await use_cases.authenticate(pair.access_token, request.state.client_ip)
+            await use_cases.logout(actor, LogoutRequest(refresh_token=pair.refresh_token))
+        except Unauthenticated:
+            pass  # the session has ended already
+        return _response(request, done("Logout successful"), "")
+
+    async def _refreshed(request: PublicRequest) -> TokenPair:
+        token = request.cookies.get(COOKIE)
+        if not token:
+            raise Unauthenticated("There is no session; sign in first.")
+        return await use_cases.refresh(RefreshRequest(refresh_token=token))
+
+    return [sign_in, refresh_session, sign_out]
+
+
+async def own_origin(connection: Connection, _: BaseRouteHandler) -> None:
+    """A guard. Raises ``Forbidden`` for a request that another site's page may have sent.
+
+    Browsers send ``Sec-Fetch-Site`` over https and to loopback, and ``Origin`` with every POST
+    and DELETE (Fetch standard). A program that sends neither has no cookies of a browser.
+    """
+    site = connection.headers.get("sec-fetch-site")
+    origin = connection.headers.get("origin")
+    if site is not None:
+        is_own = site == "same-origin"
+    else:
+        is_own = origin is None or urlsplit(origin).netloc == connection.headers.get("host")
+    if not is_own:
+        raise Forbidden("This request came from another site.")
+
+
+def _response(request: PublicRequest, envelope: object, token: str) -> EnvelopeResponse:
+    return EnvelopeResponse(envelope, headers={"Set-Cookie": _cookie(request, token)})
+
+
+def _cookie(request: PublicRequest, token: str) -> str:
+    """``Set-Cookie`` with this token; an empty one removes the cookie."""
+    base = request.headers.get(BASE_HEADER, "")
+    if len(base) > _LONGEST_BASE or not _BASE.fullmatch(base):
+        base = f"{request.scope.get('root_path') or ''}/console/"
+    parts = [f"{COOKIE}={token}", f"Path={base}session", "HttpOnly", "SameSite=Strict"]
+    if not token:
+        parts.append("Max-Age=0")
+    origin = request.headers.get("origin", "")
+    if request.scope["scheme"] == "https" or origin.startswith("https://"):
+        parts.append("Secure")
+    return "; ".join(parts)

@@ -1,0 +1,62 @@
+/** Modal dialogs on the browser's own `dialog` element, which keeps the focus inside. */
+
+import { h, uniqueId } from "../dom.js";
+import { texts } from "../texts.js";
+
+/**
+ * Ask a question; resolves with whether it was confirmed.
+ *
+ * @param {string} question
+ * @param {string} confirmation text of the button
+ * @param {{isDangerous?: boolean}} [options]
+ * @returns {Promise<boolean>}
+ */
+export function ask(question, confirmation, { isDangerous = false } = {}) {
+  return new Promise((resolve) => {
+    const id = uniqueId("question");
+    const dialog = h(
+      "dialog",
+      { "aria-labelledby": id },
+      h("p", { id }, question),
+      h(
+        "div",
+        { className: "actions" },
+        h("button", { onclick: () => dialog.close("no") }, texts.cancel),
+        h(
+          "button",
+          { className: isDangerous ? "danger" : "primary", onclick: () => dialog.close("yes") },
+          confirmation,
+        ),
+      ),
+    );
+    open(dialog, () => resolve(dialog.returnValue === "yes"));
+  });
+}
+
+/**
+ * Show content in a dialog with a heading; resolves when it is closed.
+ *
+ * @param {string} title
+ * @param {(close: () => void) => Node} content
+ * @returns {Promise<void>}
+ */
+export function show(title, content) {
+  return new Promise((resolve) => {
+    const id = uniqueId("dialog");
+    const dialog = h("dialog", { "aria-labelledby": id });
+    dialog.append(h("h2", { id }, title), content(() => dialog.close()));
+    open(dialog, () => resolve());
+  });
+}
+
+/** @param {HTMLDialogElement} dialog @param {() => void} closed */
+function open(dialog, closed) {
+  const before = document.activeElement;
+  document.body.append(dialog);
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    if (before instanceof HTMLElement) before.focus();
+    closed();
+  });
+  dialog.showModal();
+}

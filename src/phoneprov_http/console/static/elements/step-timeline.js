@@ -1,0 +1,51 @@
+/** The steps of a deployment and its confirmation, as they happen. */
+
+import { h } from "../dom.js";
+import { texts } from "../texts.js";
+
+const STEPS = ["upload", "clear_session", "restart"];
+
+/** @param {any} deployment a deployment of the API */
+export function stepTimeline(deployment) {
+  /** @type {Map<string, any>} */
+  const done = new Map(deployment.steps.map((/** @type {any} */ step) => [step.name, step]));
+  const running = deployment.outcome === "running";
+  // A running record has no steps yet; the place is known as soon as the upload is verified.
+  const at = done.size > 0 ? done.size : deployment.place === null ? 0 : 1;
+  const items = STEPS.map((name, position) => {
+    const step = done.get(name);
+    if (step) {
+      const state = step.ok ? "done" : "failed";
+      return item(state, texts.steps[name], [step.message, texts.duration(step.duration_ms)]);
+    }
+    if (running && position < at) return item("done", texts.steps[name], []);
+    if (running && position === at) return item("running", texts.steps[name], []);
+    return item("waiting", texts.steps[name], []);
+  });
+  const { confirmation, confirmation_message: message } = deployment;
+  const state =
+    { confirmed: "done", pending: "running", not_confirmed: "failed" }[
+      /** @type {"confirmed"} */ (confirmation)
+    ] ?? "waiting";
+  items.push(
+    item(state, `${texts.confirmation}: ${texts.confirmations[confirmation]}`, [message]),
+  );
+  return h("ol", { className: "timeline" }, ...items);
+}
+
+/** @param {string} state @param {string} title @param {(string | null)[]} details */
+function item(state, title, details) {
+  const word = {
+    done: texts.stepDone,
+    failed: texts.stepFailed,
+    running: texts.stepRunning,
+    waiting: texts.stepWaiting,
+  }[/** @type {"done"} */ (state)];
+  return h(
+    "li",
+    { className: state },
+    h("span", { className: "state" }, word),
+    h("strong", {}, title),
+    ...details.filter(Boolean).map((text) => h("span", { className: "detail" }, text)),
+  );
+}

@@ -1,0 +1,105 @@
+/** Start: sign in or resume, then show the view of the address. */
+
+import { connection } from "./api.js";
+import { fill, h } from "./dom.js";
+import { notice } from "./elements/notice.js";
+import { show } from "./router.js";
+import { session } from "./session.js";
+import { texts } from "./texts.js";
+import { signInDialog, signInPage } from "./views/sign-in.js";
+
+const main = /** @type {HTMLElement} */ (document.getElementById("main"));
+const header = /** @type {HTMLElement} */ (document.getElementById("header"));
+const status = /** @type {HTMLElement} */ (document.getElementById("connection"));
+
+const HOME = "/phones";
+
+function drawHeader() {
+  const links = [
+    ["#/phones", texts.phones],
+    session.isAdmin && ["#/batches", texts.batches],
+    ["#/profiles", texts.profiles],
+    ["#/people", texts.people],
+    ["#/directory", texts.directory],
+    session.isAdmin && ["#/audit", texts.audit],
+  ];
+  const here = location.hash || `#${HOME}`;
+  fill(
+    header,
+    h("a", { className: "brand", href: `#${HOME}` }, "phoneprov"),
+    h(
+      "nav",
+      { "aria-label": texts.navigation },
+      h(
+        "ul",
+        {},
+        ...links
+          .filter((link) => link !== false)
+          .map(([href, text]) =>
+            h(
+              "li",
+              {},
+              h("a", { href, "aria-current": here.startsWith(href) ? "page" : undefined }, text),
+            ),
+          ),
+      ),
+    ),
+    h(
+      "div",
+      { className: "account" },
+      h("a", { href: "#/about" }, session.me?.username ?? ""),
+      h("button", { onclick: signOut }, texts.signOut),
+    ),
+  );
+  header.hidden = session.me === null;
+}
+
+async function signOut() {
+  try {
+    await session.signOut();
+  } catch (error) {
+    notice(error instanceof Error ? error.message : String(error), "failed");
+  }
+}
+
+async function draw() {
+  drawHeader();
+  if (session.me === null) {
+    signInPage(main);
+  } else {
+    await show(main, HOME);
+  }
+}
+
+connection.addEventListener("lost", () => {
+  status.textContent = texts.connectionIsLost;
+  status.className = "lost";
+});
+connection.addEventListener("restored", () => {
+  status.textContent = "";
+  status.className = "";
+  notice(texts.connectionRestored);
+});
+
+let isBegun = false;
+session.addEventListener("ended", () => {
+  if (session.me === null) {
+    isBegun = false;
+    void draw();
+  } else {
+    signInDialog();
+  }
+});
+session.addEventListener("begun", (event) => {
+  const { isOther } = /** @type {CustomEvent<{isOther: boolean}>} */ (event).detail;
+  if (!isBegun || isOther) void draw();
+  isBegun = true;
+});
+
+addEventListener("hashchange", () => void draw());
+
+try {
+  await session.renew();
+} catch {
+  await draw();
+}

@@ -1,0 +1,66 @@
+"""Import of a table over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.api import Caller, data_of, error_of
+
+PHONES = "mac,model,location\n00:1B:D4:00:00:01,CP-7945G,Hall\n001bd4000002,CP-7945G,Annex\n"
+WRONG = PHONES + "nonsense,CP-7945G,Annex\n00:1B:D4:00:00:03,7945\n"
+
+
+async def send(caller: Caller, csv: str, **options: Any) -> Any:
+    return await caller.post("/imports/phones", {"csv": csv, **options})
+
+
+async def count(caller: Caller) -> int:
+    return len(data_of(await caller.get("/phones")))
+
+
+async def test_import_dry_run_says_what_would_happen_to_each_row(admin: Caller) -> None:
+    data_of(await admin.post("/phones", {"mac": "00:1B:D4:00:00:01", "model": "CP-7945G"}), 201)
+
+    result = data_of(await send(admin, WRONG, dry_run=True), 200, "Nothing was written")
+
+    assert [(row["line"], row["outcome"]) for row in result["rows"]] == [
+        (2, "updated"), (3, "created"), (4, "failed"), (5, "failed"),
+    ]  # fmt: skip
+    assert [problem["field"] for problem in result["rows"][2]["problems"]] == ["mac"]
+    assert (result["total"], result["failed"], result["written"]) == (4, 2, False)
+    assert await count(admin) == 1
+
+
+async def test_import_writes_all_rows_or_none(admin: Caller) -> None:
+    refused = data_of(await send(admin, WRONG), 200, "Nothing was written")
+    assert (refused["written"], await count(admin)) == (False, 0)
+
+    written = data_of(await send(admin, PHONES), 200, "Table imported")
+    assert (written["written"], written["created"], await count(admin)) == (True, 2, 2)
+
+    again = data_of(await send(admin, PHONES))
+    assert [row["outcome"] for row in again["rows"]] == ["unchanged", "unchanged"]
+
+
+async def test_import_keep_going_skips_wrong_rows(admin: Caller) -> None:
+    result = data_of(await send(admin, WRONG, keep_going=True), 200, "Table imported")
+
+    assert (result["created"], result["failed"], await count(admin)) == (2, 2, 2)
+
+
+@pytest.mark.parametrize("csv", ["", "nonsense\n1\n", "mac,mac\n"])
+async def test_import_wrong_columns_are_problems_of_the_first_line(admin: Caller, csv: str) -> None:
+    result = data_of(await send(admin, csv))
+
+    assert {row["line"] for row in result["rows"]} == {1}
+    assert result["written"] is False
+
+
+async def test_import_unknown_kind_is_404_and_needs_level_0(admin: Caller, ada: Caller) -> None:
+    error_of(await admin.post("/imports/profiles", {"csv": PHONES}), 404)
+    error_of(await ada.post("/imports/phones", {"csv": PHONES}), 403)
+    assert list(error_of(await admin.post("/imports/phones", {"file": "x"}), 422)) == [
+        "file", "csv",
+    ]  # fmt: skip
