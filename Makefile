@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: audit bench bench-batch bench-lists check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-pgbouncer test-nginx unit
+.PHONY: audit bench bench-batch bench-lists bench-pages bench-search check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-metrics test-pgbouncer test-nginx unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -75,6 +75,12 @@ bench: $(VENV)-bench/installed $(VENV)/installed-run  ## speed beside a comparab
 bench-batch: $(VENV)/installed-dev  ## a batch of 1,000 simulated phones beside a bare aioftp loop
 	$(BIN)/python -m bench.batch_rate
 
+bench-pages: $(VENV)/installed-dev  ## pages by key from a thousand to four million rows
+	$(BIN)/python -m bench.pages --rows 1000 --rows 100000 --rows 4000000
+
+bench-search: $(VENV)/installed-dev  ## what a search among 100,000 phones takes
+	$(BIN)/python -m bench.search
+
 bench-lists: $(VENV)/installed-dev  ## the memory that a list of 100,000 records takes
 	$(BIN)/python -m bench.list_memory
 
@@ -91,6 +97,10 @@ test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; inst
 	@{ command -v pgbouncer || command -v /usr/sbin/pgbouncer; } >/dev/null \
 	  || { apt-get update && apt-get install --yes pgbouncer; }
 	PHONEPROV_TEST_PGBOUNCER=1 $(BIN)/python -m pytest -q tests/contract/sql tests/contract/stores -k pgbouncer
+
+test-metrics: $(VENV)/installed-dev  ## the metrics and the files in deploy/ through promtool; installs prometheus if need be
+	@command -v promtool >/dev/null || { apt-get update && apt-get install --yes --no-install-recommends prometheus; }
+	PHONEPROV_TESTS=long PHONEPROV_TEST_PROMTOOL=1 $(BIN)/python -m pytest -q -p no:xdist tests/contract/metrics
 
 test-nginx: $(VENV)/installed-dev  ## the documented nginx block over two hosts that restart; installs nginx if need be
 	@{ command -v nginx || command -v /usr/sbin/nginx; } >/dev/null \

@@ -18,15 +18,16 @@ from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kems.ports import KemStore
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.store import ReadAndWrite, Store
+from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, Store
 from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.links.ports import LinkStore
 from phoneprov_core.me.ports import EnrichedPhoneStore
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.ports import PhoneStore
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 from phoneprov_core.retention.ports import RetentionStore
+from phoneprov_core.statistics.ports import StatisticsStore
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_phones.ports import VendorPhoneStore
 from phoneprov_core.vendor_services.model import VendorService
@@ -51,7 +52,7 @@ class Stores(Protocol):
     @property
     def rates(self) -> RateStore: ...
     @property
-    def phones(self) -> Store[Phone]: ...
+    def phones(self) -> PhoneStore: ...
     @property
     def kems(self) -> KemStore: ...
     @property
@@ -83,13 +84,15 @@ class Stores(Protocol):
     @property
     def retention(self) -> RetentionStore: ...
     @property
+    def statistics(self) -> StatisticsStore: ...
+    @property
     def vendor_users(self) -> VendorUserStore: ...
     @property
     def company_contacts(self) -> CompanyContactStore: ...
     @property
     def personal_contacts(self) -> Store[PersonalContact]: ...
     @property
-    def extensions(self) -> Store[Extension]: ...
+    def extensions(self) -> SearchedStore[Extension]: ...
     @property
     def links(self) -> LinkStore: ...
     @property

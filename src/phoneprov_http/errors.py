@@ -8,7 +8,9 @@ from typing import Any
 
 from litestar import Request
 from litestar.exceptions import HTTPException, ValidationException
+from litestar.handlers import BaseRouteHandler
 from litestar.params import ParameterKwarg
+from litestar.typing import FieldDefinition
 
 from phoneprov_core.kernel import errors
 from phoneprov_core.kernel.commands import expected, invalid
@@ -122,7 +124,7 @@ def on_invalid_parameters(
     request: Request[Any, Any, Any], error: ValidationException
 ) -> EnvelopeResponse:
     """The response to a query that does not fit its types, and to a missing body."""
-    fields = request.route_handler.parsed_fn_signature.parameters
+    fields = _parameters(request.route_handler)
     problems = []
     for problem in error.extra or ():
         assert isinstance(problem, dict)
@@ -135,6 +137,14 @@ def on_invalid_parameters(
         name = definition.name or field.name
         problems.append(errors.Problem(name, _in_words(field.annotation, definition)))
     return on_phoneprov_error(request, invalid(problems))
+
+
+def _parameters(handler: BaseRouteHandler) -> dict[str, FieldDefinition]:
+    """The parameters of a handler and of its dependencies."""
+    parameters: dict[str, FieldDefinition] = {}
+    for dependency in handler.resolve_dependencies().values():
+        parameters |= dependency.parsed_fn_signature.parameters
+    return parameters | handler.parsed_fn_signature.parameters
 
 
 def _in_words(annotation: Any, definition: ParameterKwarg) -> str:

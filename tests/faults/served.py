@@ -18,7 +18,7 @@ from typing import Literal
 
 from phoneprov_adapters.runtime.system import random_id
 from phoneprov_http.main.serving.sockets import bound
-from races.behind import PASSWORD
+from races.direct import PASSWORD
 from races.harness import Service
 from races.wire import Line
 
@@ -144,8 +144,8 @@ class Served(Service):
     async def token(self) -> str:
         """The access token of a new superadmin; it must serve."""
         name = f"root-{random_id()}"
-        async with self.behind() as behind:
-            await behind.account(level=0, username=name)
+        async with self.direct() as direct:
+            await direct.account(level=0, username=name)
         async with self.line() as line:
             login = {"username": name, "password": PASSWORD}
             return str((await line.ask("POST", "/auth/login", login)).data["accessToken"])

@@ -45,8 +45,8 @@ async def test_a_killed_service_has_kept_what_it_answered(served: Served) -> Non
     await asyncio.to_thread(served.start)
     chance, times = chances("kills"), rounds(3, 200)
     starts: list[float] = []
-    async with served.behind() as behind:
-        root = await behind.account(level=0, username="root")
+    async with served.direct() as direct:
+        root = await direct.account(level=0, username="root")
     writers = people(root.uuid, "root", "kills")
     for _ in range(times):
         token = await served.token()

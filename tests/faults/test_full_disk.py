@@ -18,7 +18,7 @@ import pytest
 
 from faults.desk import desk
 from faults.served import Served
-from races.behind import PASSWORD
+from races.direct import PASSWORD
 from races.wire import Line, Reply
 from support.postgres import new_database
 from support.postgres_binaries import make_folder

@@ -83,7 +83,7 @@ def at_once(refusals: list[float], questions: list[float]) -> bool:
 
 
 async def deployments(served: Served) -> list[Deployment]:
-    async with served.behind() as behind, behind.database.read() as tx:
+    async with served.direct() as direct, direct.database.read() as tx:
         return await tx.deployments.matching(Wanted()).rows(10_000)
 
 
@@ -150,7 +150,7 @@ async def none_overlap(services: list[Served], outside: Desk, token: str, profil
     await asyncio.gather(*(go(service, number) for number, service in enumerate(services)))
 
     records = await deployments(services[0])
-    async with services[0].behind() as behind, behind.database.write() as tx:
+    async with services[0].direct() as direct, direct.database.write() as tx:
         fences = {mac: await tx.leases.take(mac, "a look", 1) for mac in PHONES}
     assert outside.overlaps == []
     assert outside.leftovers() == []

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from faults.served import Served, free_port
-from races.behind import password_hash
+from races.direct import password_hash
 from races.wire import Line
 from support.postgres import new_database
 from support.scale import note

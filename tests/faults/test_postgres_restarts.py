@@ -147,8 +147,8 @@ FAULTS = {crash: 0.5, restart: 0.5, one_backend_dies: 0.0, fall_silent: 6.5}
 async def test_postgres_that_goes_away_and_comes_back(served: Served, careful: Server) -> None:
     await asyncio.to_thread(served.start)
     token = await served.token()
-    async with served.behind() as behind:
-        root = await behind.account(level=0, username="root")
+    async with served.direct() as direct:
+        root = await direct.account(level=0, username="root")
     async with served.lines(1):
         pids = served.pids
     writers = people(root.uuid, "root", "postgres")

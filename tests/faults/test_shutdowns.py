@@ -17,7 +17,7 @@ from faults.served import SERVE, Served
 from phoneprov_core.deployments.model import Outcome, Wanted
 from phoneprov_http.main.serving.protocol import SILENCE_SECONDS
 from phoneprov_http.main.serving.server import STOP_SECONDS
-from races.behind import password_hash
+from races.direct import password_hash
 from races.wire import HALF, REST, Line
 from support.scale import LONG, chances, note, rounds, spread
 
@@ -105,7 +105,7 @@ async def test_restart_with_inherited_socket_drops_and_refuses_nothing(
 
 
 async def outcomes(served: Served) -> list[Outcome]:
-    async with served.behind() as behind, behind.database.read() as tx:
+    async with served.direct() as direct, direct.database.read() as tx:
         return [
             deployment.outcome for deployment in await tx.deployments.matching(Wanted()).rows(1000)
         ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from faults.ledger import Content, Writer
 from phoneprov_adapters.testing.records import a_mac
-from races.behind import PASSWORD
+from races.direct import PASSWORD
 from races.wire import Line, Reply
 
 Request = tuple[str, str, str, Any, Content]

@@ -18,7 +18,7 @@ from pathlib import Path
 from phoneprov_adapters.composition.lifecycle import prepare
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.sql.engines.choice import is_embedded
-from races.behind import KEY, Behind, password_hash
+from races.direct import KEY, Direct, password_hash
 from races.wire import Line
 from races.workers import memory, owner_of, workers_of
 from support.planted import OF_ALL_TESTS, Search
@@ -145,13 +145,13 @@ class Service:
             await asyncio.gather(*(line.close() for line in opened))
 
     @asynccontextmanager
-    async def behind(self) -> AsyncIterator[Behind]:
+    async def direct(self) -> AsyncIterator[Direct]:
         """What lies behind it, opened in this process too."""
         container = prepare(self.settings)
         database = container.database()
         await database.open()
         try:
-            yield Behind(container)
+            yield Direct(container)
         finally:
             await database.close()
             container.hasher().close()

@@ -11,7 +11,7 @@ import pytest
 
 from phoneprov_core.auth.throttle import GUESSES
 from phoneprov_core.users.model import account_key
-from races.behind import PASSWORD, Behind
+from races.direct import PASSWORD, Direct
 from races.harness import WORKERS, Service, running
 from races.wire import Line, Reply, kept_open, replies
 from support.scale import note, rounds
@@ -31,14 +31,14 @@ async def log_in(line: Line, username: str, password: str = PASSWORD) -> Reply:
     return reply
 
 
-async def failures(behind: Behind, username: str) -> int:
-    async with behind.database.read() as tx:
+async def failures(direct: Direct, username: str) -> int:
+    async with direct.database.read() as tx:
         return (await tx.attempts.of(account_key(username))).failures
 
 
-async def wait_is_over(behind: Behind, username: str) -> None:
+async def wait_is_over(direct: Direct, username: str) -> None:
     """Let the time go by for which a login is closed."""
-    async with behind.database.write() as tx:
+    async with direct.database.write() as tx:
         attempts = await tx.attempts.of(account_key(username))
         await tx.attempts.keep(
             account_key(username), msgspec.structs.replace(attempts, locked_until=0)
@@ -47,8 +47,8 @@ async def wait_is_over(behind: Behind, username: str) -> None:
 
 async def test_of_200_guesses_at_most_five_are_looked_at(service: Service) -> None:
     for _ in range(rounds(1, 20)):
-        async with service.behind() as behind, service.lines(200 // WORKERS) as lines:
-            ada = await behind.account()
+        async with service.direct() as direct, service.lines(200 // WORKERS) as lines:
+            ada = await direct.account()
             for name in (ada.username, f"nobody like {ada.username}"):
                 answers = await all_at_once(lines, name, WRONG)
 
@@ -57,7 +57,7 @@ async def test_of_200_guesses_at_most_five_are_looked_at(service: Service) -> No
                     if answer.status == 429:
                         assert 1 <= int(answer.headers["retry-after"]) <= 30
                         assert answer.code == "too_many_attempts"
-                assert await failures(behind, name) == GUESSES
+                assert await failures(direct, name) == GUESSES
                 # From now on not even the right password is looked at.
                 answers = await all_at_once(lines[:16], name, PASSWORD)
                 assert {answer.status for answer in answers} == {429}
@@ -68,8 +68,8 @@ async def test_of_200_guesses_at_most_five_are_looked_at(service: Service) -> No
 
 
 async def test_a_right_password_among_the_guesses_is_worth_one_of_five(service: Service) -> None:
-    async with service.behind() as behind, service.lines(20 // WORKERS) as lines:
-        ada = await behind.account()
+    async with service.direct() as direct, service.lines(20 // WORKERS) as lines:
+        ada = await direct.account()
         wrong, right = lines[:GUESSES], lines[GUESSES:]
         first = await all_at_once(wrong, ada.username, WRONG)
         then = await all_at_once(right, ada.username, PASSWORD)
@@ -84,16 +84,16 @@ async def test_who_knows_the_password_gets_in_however_often_at_once(
 ) -> None:
     """A phone book, a softphone and a browser may all log in at nine o'clock."""
     statuses = Counter[int]()
-    async with service.behind() as behind, service.lines(16 // WORKERS) as lines:
+    async with service.direct() as direct, service.lines(16 // WORKERS) as lines:
         for _ in range(rounds(1, 50)):
-            ada = await behind.account()
+            ada = await direct.account()
             for line in lines[:wrong_before]:
                 assert (await log_in(line, ada.username, WRONG)).status == 401
             answers = await all_at_once(lines, ada.username, PASSWORD)
             statuses.update(answer.status for answer in answers)
 
             assert {answer.status for answer in answers} == {200}
-            assert await failures(behind, ada.username) == 0
+            assert await failures(direct, ada.username) == 0
     note(
         f"right logins of one account, {service.name}: {len(lines)} at once over {WORKERS} "
         f"processes, {wrong_before} wrong ones before: {dict(statuses)}"
@@ -103,22 +103,22 @@ async def test_who_knows_the_password_gets_in_however_often_at_once(
 async def test_a_closed_login_is_closed_in_a_process_that_starts_afterwards(
     service: Service, tmp_path: Path
 ) -> None:
-    async with service.behind() as behind:
-        ada = await behind.account()
+    async with service.direct() as direct:
+        ada = await direct.account()
         async with service.lines(GUESSES) as lines:
             await all_at_once(lines[:GUESSES], ada.username, WRONG)
         with running(tmp_path, service.settings.database_url, 1) as later:
             async with later.lines(1) as (line,):
                 assert (await log_in(line, ada.username)).status == 429
 
-                await wait_is_over(behind, ada.username)
+                await wait_is_over(direct, ada.username)
                 assert (await log_in(line, ada.username, WRONG)).status == 401
                 again = await log_in(line, ada.username)
                 assert again.status == 429
                 # The second lock is longer than the first one, of 30 seconds.
                 assert 30 < int(again.headers["retry-after"]) <= 60
 
-                await wait_is_over(behind, ada.username)
+                await wait_is_over(direct, ada.username)
                 assert (await log_in(line, ada.username)).status == 200
-                assert await failures(behind, ada.username) == 0
+                assert await failures(direct, ada.username) == 0
     note(f"a closed login, {service.name}: closed after a start too")

@@ -10,7 +10,7 @@ from math import erfc, sqrt
 from statistics import median
 
 from phoneprov_adapters.security.argon2 import PARAMETERS
-from races.behind import PASSWORD, Behind
+from races.direct import PASSWORD, Direct
 from races.harness import WORKERS, Service
 from races.wire import Line, kept_open, replies
 from races.workers import MIB, forget_most_memory, most_memory
@@ -24,8 +24,8 @@ MOST_APART = 0.05
 pytestmark = long_only
 
 
-async def usernames(behind: Behind, count: int) -> list[str]:
-    return [(await behind.account()).username for _ in range(count)]
+async def usernames(direct: Direct, count: int) -> list[str]:
+    return [(await direct.account()).username for _ in range(count)]
 
 
 async def all_log_in(lines: list[Line], names: list[str]) -> None:
@@ -49,8 +49,8 @@ async def pings(line: Line, logins: asyncio.Task[None]) -> list[float]:
 async def grown_by(service: Service, count: int, workers: int) -> tuple[int, list[float], float]:
     """The bytes by which the processes grew at most while ``count`` users logged in at once, the
     seconds that others waited for each answer, and the seconds that all logins took."""
-    async with service.behind() as behind:
-        names = await usernames(behind, count)
+    async with service.direct() as direct:
+        names = await usernames(direct, count)
     async with service.lines(count // workers + 1) as lines:
         await kept_open(lines)
         pids = service.pids
@@ -95,14 +95,14 @@ async def test_many_processes_share_the_memory_for_hashes(service: Service) -> N
 async def test_time_does_not_tell_who_is_known(hierarchical: Service) -> None:
     guesses = rounds(16, 200)
     seconds: dict[str, list[float]] = {"known": [], "unknown": [], "inactive": []}
-    async with hierarchical.behind() as behind, hierarchical.lines(1) as (line, *_):
+    async with hierarchical.direct() as direct, hierarchical.lines(1) as (line, *_):
         # On a busy machine it takes more of them until chance has evened out.
         for number in range(rounds(1, 6) * guesses):
             if number % guesses == 0 and number and apart(seconds) < MOST_APART:
                 break
             # Each is new, for the fifth guess at one would close its login.
-            known = await behind.account()
-            asleep = await behind.account(is_active=False)
+            known = await direct.account()
+            asleep = await direct.account(is_active=False)
             asked = [
                 ("known", known.username, WRONG),
                 ("unknown", f"no {known.username}", WRONG),

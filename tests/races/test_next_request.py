@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from races.behind import Behind
+from races.direct import Direct
 from races.harness import Service
 from races.wire import Line, Reply, replies
 from support.scale import note, rounds
@@ -78,18 +78,18 @@ async def ask_all(lines: list[Line], path: str, token: str) -> list[Reply]:
     return await replies(*lines)
 
 
-async def people(behind: Behind, level: int | None) -> People:
-    root = await behind.account(level=0)
-    ada = await behind.account(level=level)
-    (of_root,) = await behind.sessions(root.uuid)
-    (of_ada,) = await behind.sessions(ada.uuid)
+async def people(direct: Direct, level: int | None) -> People:
+    root = await direct.account(level=0)
+    ada = await direct.account(level=level)
+    (of_root,) = await direct.sessions(root.uuid)
+    (of_ada,) = await direct.sessions(ada.uuid)
     return People(
         of_root.access_token,
         ada.uuid,
         of_ada.access_token,
         of_ada.refresh_token,
-        (await behind.permission(1)).uuid,
-        (await behind.permission(0)).uuid,
+        (await direct.permission(1)).uuid,
+        (await direct.permission(0)).uuid,
     )
 
 
@@ -97,9 +97,9 @@ async def people(behind: Behind, level: int | None) -> People:
 async def test_it_counts_on_the_very_next_request(service: Service, what: str) -> None:
     change = CHANGES[what]
     times = rounds(4, 100)
-    async with service.behind() as behind, service.lines(1) as lines:
+    async with service.direct() as direct, service.lines(1) as lines:
         for number in range(times):
-            there = await people(behind, change.level)
+            there = await people(direct, change.level)
             before = await ask_all(lines, change.path, there.ada)
             assert [reply.status for reply in before] == [change.before] * len(lines)
 

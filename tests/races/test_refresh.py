@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 
 from phoneprov_core.auth.model import TokenPair
-from races.behind import PASSWORD
+from races.direct import PASSWORD
 from races.harness import WORKERS, Service
 from races.wire import Line, Reply, kept_open, replies
 from support.scale import note, rounds
@@ -39,9 +39,9 @@ async def is_dead(line: Line, pair: TokenPair) -> bool:
 
 async def test_of_many_at_once_exactly_one_gets_a_pair(service: Service) -> None:
     tokens = rounds(25, 1000)
-    async with service.behind() as behind, service.lines(CLIENTS // WORKERS) as lines:
-        ada = await behind.account()
-        pairs = await behind.sessions(ada.uuid, tokens)
+    async with service.direct() as direct, service.lines(CLIENTS // WORKERS) as lines:
+        ada = await direct.account()
+        pairs = await direct.sessions(ada.uuid, tokens)
         began = time.perf_counter()
         for pair in pairs:
             for line in lines:
@@ -67,10 +67,10 @@ async def test_nothing_lives_after_a_logout_whatever_it_races_with(service: Serv
     interleavings = rounds(40, 1000)
     first = Counter[str]()
     lead = 0.0
-    async with service.behind() as behind, service.lines(1) as lines:
-        ada = await behind.account()
+    async with service.direct() as direct, service.lines(1) as lines:
+        ada = await direct.account()
         for number in range(interleavings):
-            pair, elsewhere = await behind.sessions(ada.uuid, 2)
+            pair, elsewhere = await direct.sessions(ada.uuid, 2)
             await kept_open(lines)
             at_logout, at_refresh = random.sample(lines, 2)
             token, body = _LOGOUTS[number % len(_LOGOUTS)](pair, elsewhere)
@@ -128,11 +128,11 @@ async def test_no_login_outlives_what_happens_to_the_account_meanwhile(service: 
     is made active again finds none of its old sessions alive."""
     logins = rounds(9, 300)
     got_in = 0
-    async with service.behind() as behind, service.lines(1) as (here, there, *_):
-        root = await behind.account(level=0)
-        (by_root,) = await behind.sessions(root.uuid)
+    async with service.direct() as direct, service.lines(1) as (here, there, *_):
+        root = await direct.account(level=0)
+        (by_root,) = await direct.sessions(root.uuid)
         for number in range(logins):
-            ada = await behind.account()
+            ada = await direct.account()
             method, body = _HAPPENINGS[number % len(_HAPPENINGS)]
             here.send("POST", "/auth/login", {"username": ada.username, "password": PASSWORD})
             await asyncio.sleep(random.uniform(0, 0.05))
@@ -143,7 +143,7 @@ async def test_no_login_outlives_what_happens_to_the_account_meanwhile(service: 
             logged_in = await here.reply()
 
             assert logged_in.status in {200, 401}
-            await behind.put(ada)  # as it was, and active
+            await direct.put(ada)  # as it was, and active
             if logged_in.status == 200:
                 got_in += 1
                 assert await is_dead(there, pair_of(logged_in)), (method, body)

@@ -14,7 +14,7 @@ import pytest
 
 from phoneprov_core.kernel.levels import SUPERADMIN, LevelRule
 from phoneprov_core.users.model import User
-from races.behind import Behind
+from races.direct import Direct
 from races.harness import Service
 from races.wire import kept_open, replies
 from support.scale import note, rounds
@@ -51,16 +51,16 @@ async def test_of_two_superadmins_one_is_left_whatever_they_do_to_each_other(
     duels = rounds(len(kinds), 500)
     deadline = time.monotonic() + 60
     lost = Counter[int]()
-    async with ground.behind() as behind, ground.lines(2) as lines:
-        await behind.dismiss_everybody()
-        ada, bob = await behind.account(), await behind.account()
-        one = (await behind.permission(1)).uuid
+    async with ground.direct() as direct, ground.lines(2) as lines:
+        await direct.dismiss_everybody()
+        ada, bob = await direct.account(), await direct.account()
+        one = (await direct.permission(1)).uuid
         for number in itertools.count():
             # How often the two meet depends on the machine: the duels go on until some did.
             if number >= duels and (_met(lost) or time.monotonic() > deadline):
                 break
             first, second, at = kinds[number % len(kinds)]
-            tokens = [await _superadmin(behind, user) for user in (ada, bob)]
+            tokens = [await _superadmin(direct, user) for user in (ada, bob)]
             struck = [(ada, bob)[at], (bob, ada)[at]]
             await kept_open(lines)
             here, there = random.sample(lines, 2)
@@ -71,7 +71,7 @@ async def test_of_two_superadmins_one_is_left_whatever_they_do_to_each_other(
                 line.send(method, path, body, token=token)
             statuses = sorted(answer.status for answer in await replies(here, there))
 
-            left = [user for user in (ada, bob) if await behind.holds(SUPERADMIN, user.uuid)]
+            left = [user for user in (ada, bob) if await direct.holds(SUPERADMIN, user.uuid)]
             assert len(left) == 1, (number, statuses)
             assert statuses[0] == 200
             assert statuses[1] in {401, 403, 409}, statuses
@@ -88,26 +88,26 @@ def _met(lost: Counter[int]) -> bool:
     return lost[409] > lost.total() // 10
 
 
-async def _superadmin(behind: Behind, user: User) -> str:
+async def _superadmin(direct: Direct, user: User) -> str:
     """Whatever was done to them, they are a superadmin again; their access token."""
-    await behind.put(user, level=SUPERADMIN)
-    (tokens,) = await behind.sessions(user.uuid)
+    await direct.put(user, level=SUPERADMIN)
+    (tokens,) = await direct.sessions(user.uuid)
     return tokens.access_token
 
 
 async def test_racing_assignments_leave_a_user_one(service: Service) -> None:
     races = rounds(8, 200)
-    async with service.behind() as behind, service.lines(4) as lines:
-        root = await behind.account(level=SUPERADMIN)
-        (by_root,) = await behind.sessions(root.uuid)
-        levels = [(await behind.permission(level)).uuid for level in (1, 2, 3)]
+    async with service.direct() as direct, service.lines(4) as lines:
+        root = await direct.account(level=SUPERADMIN)
+        (by_root,) = await direct.sessions(root.uuid)
+        levels = [(await direct.permission(level)).uuid for level in (1, 2, 3)]
         for _ in range(races):
-            ada = await behind.account()
+            ada = await direct.account()
             for line, level in zip(lines, itertools.cycle(levels), strict=False):
                 body = {"user_uuid": ada.uuid, "perm_uuid": level}
                 line.send("POST", "/user-perms", body, token=by_root.access_token)
             answers = await replies(*lines)
 
             assert [answer.status for answer in answers] == [200] * len(lines)
-            assert await behind.assignments_of(ada.uuid) == 1
+            assert await direct.assignments_of(ada.uuid) == 1
     note(f"racing assignments, {service.name}: {races} users x {len(lines)}, one each, no 5xx")

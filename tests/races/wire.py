@@ -56,7 +56,7 @@ class Line:
         return int(self._writer.get_extra_info("sockname")[1])
 
     def send(self, method: str, path: str, body: object = None, *, token: str = "") -> None:
-        """Send a request, whole and at once; ``path`` begins behind ``/api/v1``."""
+        """Send a request, whole and at once; ``path`` starts after ``/api/v1``."""
         content = b"" if body is None else json.dumps(body).encode()
         head = [f"{method} /api/v1{path} HTTP/1.1", "host: localhost"]
         if token:

@@ -5,15 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from support.sealing import Vault, empty_database
-
-# A busy machine is slow now and then; that says nothing about the code.
-settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("any machine")
 
 
 @pytest.fixture(params=["postgres", "sqlite"])

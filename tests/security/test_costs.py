@@ -76,9 +76,9 @@ async def test_a_mebibyte_in_any_field(api: Api, admin: Caller) -> None:
             target = target.replace(f"{{{parameter}}}", admin.uuid)
         for text in HOSTILE.values() if LONG else (ACCENTS, next(kinds)):
             body = b'{"%s":"%s"}' % (name.encode(), text)
-            told = await least(api, MOST, method, target, body, caller=admin)
-            assert 400 <= told.status < 500, (method, path, name, told.body)
-            costs[method, path, name, text[:4]] = told.cost
+            reply = await least(api, MOST, method, target, body, caller=admin)
+            assert 400 <= reply.status < 500, (method, path, name, reply.body)
+            costs[method, path, name, text[:4]] = reply.cost
     note(f"a mebibyte in each of {len(fields)} fields: at most {max(costs.values()):.0f} ms")
     assert max(costs.values()) < MOST, max(costs.items(), key=lambda item: item[1])
 
@@ -110,11 +110,11 @@ SHAPES: dict[str, Callable[[], bytes]] = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 async def test_a_mebibyte_of_any_shape(api: Api, admin: Caller, shape: str) -> None:
-    told = await least(api, MOST, "POST", "/api/v1/phones", SHAPES[shape](), caller=admin)
+    reply = await least(api, MOST, "POST", "/api/v1/phones", SHAPES[shape](), caller=admin)
 
-    assert told.status in {400, 422}
-    assert told.cost < MOST
-    assert len(told.body) < 200_000
+    assert reply.status in {400, 422}
+    assert reply.cost < MOST
+    assert len(reply.body) < 200_000
 
 
 async def test_a_body_that_is_only_large_is_read_like_any_other(api: Api, admin: Caller) -> None:
@@ -123,9 +123,9 @@ async def test_a_body_that_is_only_large_is_read_like_any_other(api: Api, admin:
         return await answer(api, "POST", "/api/v1/phones", content, caller=admin)
 
     unknown = {f"field {number}": "x" * 100 for number in range(MOST_FIELDS)}
-    told = await phone(unknown)
-    assert told.status == 422
-    assert len(told.envelope["error"]["details"]) == MOST_FIELDS + 1
+    reply = await phone(unknown)
+    assert reply.status == 422
+    assert len(reply.envelope["error"]["details"]) == MOST_FIELDS + 1
     assert (await phone({**unknown, "more": 0})).status == 422
     assert (await phone({"mac": ["text"] * MOST_ELEMENTS})).status == 422
     assert (await phone({"mac": ["text"] * (MOST_ELEMENTS + 1)})).status == 422
@@ -193,10 +193,10 @@ async def test_sixty_kilobytes_in_a_header_field(
     async with opened_api(tmp_path, PHONEPROV_TRUSTED_PROXIES="10.0.0.0/8") as api:
         headers = [(field, value)]
         with settled_memory():
-            told = await least(api, MOST, "POST", "/api/v1/auth/login", b"{}", headers=headers)
+            reply = await least(api, MOST, "POST", "/api/v1/auth/login", b"{}", headers=headers)
 
-        assert 400 <= told.status < 500
-        assert told.cost < MOST
+        assert 400 <= reply.status < 500
+        assert reply.cost < MOST
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ async def test_sixty_kilobytes_in_a_header_field(
     ids=lambda target: target[:22],
 )
 async def test_sixty_kilobytes_in_a_target(api: Api, admin: Caller, target: str) -> None:
-    told = await least(api, MOST, "GET", target, caller=admin)
+    reply = await least(api, MOST, "GET", target, caller=admin)
 
-    assert told.cost < MOST
-    assert told.status in {200, 400, 404, 422}
+    assert reply.cost < MOST
+    assert reply.status in {200, 400, 404, 422}

@@ -135,7 +135,7 @@ async def accounts(api: Api, admin: Caller) -> None:
         "email": "ada@example.com", "password": PLANTED["password"],
     }  # fmt: skip
     uuid = data_of(await admin.post("/users", ada), 201)["uuid"]
-    nobody, login = api.nobody, {"username": "ada", "password": PLANTED["password"]}
+    anonymous, login = api.anonymous, {"username": "ada", "password": PLANTED["password"]}
     assert (await admin.post("/users", ada)).status_code == 409
     for wrong in (
         {**ada, "email": PLANTED["password"]},
@@ -143,23 +143,23 @@ async def accounts(api: Api, admin: Caller) -> None:
         {**ada, "password": "12345678", "username": {"x": PLANTED["password"]}},
     ):
         assert (await admin.post("/users", wrong)).status_code == 422
-    assert (await nobody.post("/auth/register", ada)).status_code == 403
+    assert (await anonymous.post("/auth/register", ada)).status_code == 403
     broken = f'{{"username": "ada", "password": "{PLANTED["password"]}'.encode()
-    assert (await nobody.ask("POST", "/auth/login", content=broken)).status_code == 400
+    assert (await anonymous.ask("POST", "/auth/login", content=broken)).status_code == 400
     wrong_login = {**login, "password": PLANTED["wrong password"]}
-    assert (await nobody.post("/auth/login", wrong_login)).status_code == 401
+    assert (await anonymous.post("/auth/login", wrong_login)).status_code == 401
 
-    first = data_of(await nobody.post("/auth/login", login))
+    first = data_of(await anonymous.post("/auth/login", login))
     body = {"refresh_token": first["refreshToken"]}
-    data_of(await nobody.post("/auth/refresh", body))
-    assert (await nobody.post("/auth/refresh", body)).status_code == 401
+    data_of(await anonymous.post("/auth/refresh", body))
+    assert (await anonymous.post("/auth/refresh", body)).status_code == 401
     old = Caller(api.client, uuid, first["accessToken"])
     assert (await old.get("/me")).status_code == 401
 
     new = {"password": PLANTED["new password"]}
     data_of(await admin.put(f"/users/{uuid}", new))
-    assert (await nobody.post("/auth/login", login)).status_code == 401
-    again = data_of(await nobody.post("/auth/login", {**login, **new}))
+    assert (await anonymous.post("/auth/login", login)).status_code == 401
+    again = data_of(await anonymous.post("/auth/login", {**login, **new}))
     caller = Caller(api.client, uuid, again["accessToken"])
     bad = {"refresh_token": again["accessToken"]}
     assert (await caller.post("/auth/logout", bad)).status_code in {401, 422}
@@ -222,17 +222,17 @@ async def pins(admin: Caller) -> None:
         assert (await admin.put(path, wrong)).status_code == 422
 
 
-def test_whatever_is_logged_while_tests_run_is_searched() -> None:
-    overheard = next(
-        handler for handler in logging.getLogger().handlers if type(handler).__name__ == "Overheard"
+def test_log_records_of_all_tests_are_searched() -> None:
+    log_search = next(
+        handler for handler in logging.getLogger().handlers if type(handler).__name__ == "LogSearch"
     )
-    said: list[str] = overheard.told  # type: ignore[attr-defined]
+    found: list[str] = log_search.found  # type: ignore[attr-defined]
     logging.getLogger("phoneprov.tests").error("planted: %s", PLANTED["PIN"])
     logging.getLogger("elsewhere").error("nothing")
 
-    (line,) = said
+    (line,) = found
     assert PLANTED["PIN"] in line
-    said.clear()
+    found.clear()
 
 
 def test_the_search_finds_what_is_there() -> None:

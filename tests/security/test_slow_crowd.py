@@ -73,9 +73,9 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 
 async def test_others_do_not_notice_a_crowd_of_slow_clients(service: Service) -> None:
-    async with service.behind() as behind:
-        ada = await behind.account()
-        (pair,) = await behind.sessions(ada.uuid)
+    async with service.direct() as direct:
+        ada = await direct.account()
+        (pair,) = await direct.sessions(ada.uuid)
     token = pair.access_token
     await waited(service, token)
     without: list[float] = []

@@ -229,16 +229,16 @@ def test_a_request_has_so_many_fields_and_no_more(server: Listening) -> None:
     assert objection(server.ask(request(MOST_FIELDS + 1))) == "The header fields are too large."
 
 
-@pytest.mark.parametrize("behind", [b"X: ", b"2;", b"0\r\nX: ", b"2\r\n{}\r\n0\r\nX: "])
+@pytest.mark.parametrize("following", [b"X: ", b"2;", b"0\r\nX: ", b"2\r\n{}\r\n0\r\nX: "])
 def test_nothing_without_end_stands_between_the_pieces_of_a_body(
-    server: Listening, behind: bytes
+    server: Listening, following: bytes
 ) -> None:
     began = time.process_time()
     with server.connect() as client:
         client.sendall(POST + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n")
         sent = 0
         try:
-            client.sendall(behind)
+            client.sendall(following)
             while sent < 20_000_000:
                 client.sendall(b"a" * 65536)
                 sent += 65536
@@ -271,11 +271,11 @@ def test_requests_may_wait_in_a_queue_that_is_short(server: Listening, recorder:
     assert 1 <= len(recorder.asked) <= MOST_WAITING + 1
 
 
-@pytest.mark.parametrize("behind", [b"\0nonsense", b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/9.9"])
+@pytest.mark.parametrize("following", [b"\0nonsense", b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/9.9"])
 def test_nonsense_behind_a_request_does_not_stand_in_for_its_answer(
-    server: Listening, recorder: Recorder, behind: bytes
+    server: Listening, recorder: Recorder, following: bytes
 ) -> None:
-    reply = server.ask(GET % 1 + behind)
+    reply = server.ask(GET % 1 + following)
 
     assert reply.startswith(b"HTTP/1.1 200 ")
     assert reply.endswith(b"/1 0")

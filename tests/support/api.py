@@ -48,7 +48,7 @@ class Caller:
         return await self.ask("DELETE", path)
 
     async def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
-        """``path`` begins behind ``/api/v1``; ``more`` is what httpx takes."""
+        """``path`` starts after ``/api/v1``; ``more`` is what httpx takes."""
         headers = {**({"Authorization": f"Bearer {self.token}"} if self.token else {})}
         headers |= more.pop("headers", {})
         return await self._client.request(method, f"/api/v1{path}", headers=headers, **more)
@@ -61,7 +61,7 @@ class Api:
         self.client = client
         self.database = database
         self.container = container
-        self.nobody = Caller(client)
+        self.anonymous = Caller(client)
         self._accounts = 0
 
     async def account(self, name: str, *, level: int | None = None) -> Caller:
@@ -79,7 +79,7 @@ class Api:
                 await tx.assignments.assign(
                     Assignment(identifier(number), user.uuid, permission.uuid, level, "", moment(1))
                 )
-        reply = await self.nobody.post("/auth/login", {"username": name, "password": PASSWORD})
+        reply = await self.anonymous.post("/auth/login", {"username": name, "password": PASSWORD})
         return Caller(self.client, user.uuid, data_of(reply)["accessToken"])
 
 

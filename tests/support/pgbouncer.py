@@ -43,9 +43,9 @@ def binary() -> str | None:
     return shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 
 
-def url(behind: str) -> str:
+def url(address: str) -> str:
     """The address of a database by way of pgbouncer."""
-    return behind.replace(f"host={postgres.server().folder}", f"host={_folder()}&pgbouncer=true")
+    return address.replace(f"host={postgres.server().folder}", f"host={_folder()}&pgbouncer=true")
 
 
 @cache

@@ -23,9 +23,9 @@ class Proxy:
         self._links: set[asyncio.Task[None]] = set()
         self._listener: asyncio.Server | None = None
 
-    def url(self, behind: str) -> str:
+    def url(self, address: str) -> str:
         """The address of a database by way of here."""
-        return behind.replace(f"host={self._server}", f"host={self._folder}")
+        return address.replace(f"host={self._server}", f"host={self._folder}")
 
     async def listen(self) -> None:
         """Take connections."""

@@ -1,4 +1,4 @@
-"""One application for test after test: to make it takes longer than most of them."""
+"""One application for many tests: making it takes longer than most tests do."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from phoneprov_core.application import UseCases
 from phoneprov_http.app import HttpSettings, create_app
 
 
-class _Behind:
-    """The use cases of whichever test is served just now. Each of its attributes stands for the
-    one of that name, so that an application can be made before there are any."""
+class _Current:
+    """The use cases of the test that runs. Each attribute forwards to theirs, so that an
+    application can be made before them."""
 
     now: UseCases
 
@@ -23,8 +23,8 @@ class _Behind:
 
 
 class _StandIn:
-    def __init__(self, behind: _Behind, name: str) -> None:
-        self._behind = behind
+    def __init__(self, current: _Current, name: str) -> None:
+        self._current = current
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
@@ -34,10 +34,10 @@ class _StandIn:
         return self._use_case()(*arguments, **named)
 
     def _use_case(self) -> Any:
-        return getattr(self._behind.now, self._name)
+        return getattr(self._current.now, self._name)
 
 
-_idle: dict[tuple[object, ...], list[tuple[ASGIApp, _Behind]]] = {}
+_idle: dict[tuple[object, ...], list[tuple[ASGIApp, _Current]]] = {}
 
 
 async def _ready() -> str | None:
@@ -46,18 +46,17 @@ async def _ready() -> str | None:
 
 @contextmanager
 def shared_app(use_cases: UseCases, settings: HttpSettings) -> Iterator[ASGIApp]:
-    """The application over these use cases, for as long as the block; nobody else has it
-    meanwhile."""
+    """The application over these use cases. No other block has the same one at the same time."""
     idle = _idle.setdefault(
         (settings.largest_body, settings.console, *settings.trusted_proxies), []
     )
     if idle:
-        app, behind = idle.pop()
+        app, current = idle.pop()
     else:
-        behind = _Behind()
-        app = create_app(cast(UseCases, behind), settings, ready=_ready)
-    behind.now = use_cases
+        current = _Current()
+        app = create_app(cast(UseCases, current), settings, ready=_ready)
+    current.now = use_cases
     try:
         yield app
     finally:
-        idle.append((app, behind))
+        idle.append((app, current))

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from phoneprov_core.kernel.actor import Actor
 from support.office import Office
-
-# A busy machine is slow now and then; that says nothing about the code.
-settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("any machine")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from configparser import ConfigParser
 from pathlib import Path
 
 import click
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from phoneprov_http.main.cli import main
 from phoneprov_http.main.commands.provision import provision

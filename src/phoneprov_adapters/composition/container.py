@@ -15,6 +15,8 @@ from phoneprov_adapters.composition.factories import (
     calls_of,
     connection_of,
     database_of,
+    fetch_observer_of,
+    journal_of,
     manager_of,
     phone_driver_of,
     rotation_of,
@@ -28,7 +30,7 @@ from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.runtime.batch_worker import BatchWorker
 from phoneprov_adapters.runtime.comparison import Comparing
-from phoneprov_adapters.runtime.journal import log_batch, log_deployment
+from phoneprov_adapters.runtime.journal import log_batch
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.runtime.tasks import OwnedTasks
 from phoneprov_adapters.security.argon2 import Argon2Hasher
@@ -168,7 +170,7 @@ class Container(containers.DeclarativeContainer):
         most_profiles=settings.provided.most_profiles,
         most_revisions=settings.provided.most_revisions,
     )
-    journal = providers.Object(log_deployment)
+    journal = providers.Singleton(journal_of, settings)
     watch = providers.Singleton(watch_of, settings, phone_commands, ami)
     reachability: providers.Provider[Reachability] = providers.Singleton(
         RealReachability, uploader, phone_commands
@@ -182,6 +184,7 @@ class Container(containers.DeclarativeContainer):
         journal,
         clock,
         new_id,
+        providers.Singleton(fetch_observer_of, settings),
     )
     fetches = providers.Singleton(Fetches, database)
     discovered_phones = providers.Singleton(DiscoveredPhones, database)

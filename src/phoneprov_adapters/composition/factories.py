@@ -12,12 +12,14 @@ from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.provisioning.folder import Folder, NoFolder
 from phoneprov_adapters.provisioning.uploader import ServedUploader
+from phoneprov_adapters.runtime.journal import log_deployment
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.choice import database_at
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
+from phoneprov_core.deployments.ports import Journal
 from phoneprov_core.devices.ports import (
     ConfigUploader,
     ManagerInterface,
@@ -25,7 +27,7 @@ from phoneprov_core.devices.ports import (
     PhoneDriver,
 )
 from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy
-from phoneprov_core.provisioning.ports import SharedFiles
+from phoneprov_core.provisioning.ports import FetchObserver, SharedFiles
 from phoneprov_core.stores import Database
 
 
@@ -75,6 +77,24 @@ def uploader_of(settings: Settings, database: Database) -> ConfigUploader:
 def shared_files_of(settings: Settings) -> SharedFiles:
     """The folder of other files that phones fetch."""
     return Folder(settings.files_dir) if settings.files_dir else NoFolder()
+
+
+def journal_of(settings: Settings) -> Journal:
+    """What logs deployments, and counts them where metrics are served."""
+    if not settings.has_metrics:
+        return log_deployment
+    from phoneprov_adapters.metrics.counters import journal_deployment  # noqa: PLC0415 - slow to load
+
+    return journal_deployment
+
+
+def fetch_observer_of(settings: Settings) -> FetchObserver | None:
+    """What counts requests of phones for files, where metrics are served."""
+    if not settings.has_metrics:
+        return None
+    from phoneprov_adapters.metrics.counters import count_fetch  # noqa: PLC0415 - slow to load
+
+    return count_fetch
 
 
 def connection_of(settings: Settings) -> ManagerConnection | None:

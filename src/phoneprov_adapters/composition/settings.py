@@ -74,6 +74,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     most_profiles: int
     most_revisions: int
     keep: KeepDays
+    metrics_token: str | None
+    metrics_host: str
+    metrics_port: int | None
     largest_body: int
     ftp: FtpSettings
     filename_template: str
@@ -98,6 +101,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     def database_scheme(self) -> str:
         """What stands before ``://`` in the database's address."""
         return self.database_url.partition("://")[0]
+
+    @property
+    def has_metrics(self) -> bool:
+        """Whether metrics are served."""
+        return self.metrics_token is not None or self.metrics_port is not None
 
     def __repr__(self) -> str:
         return f"Settings(data_dir={str(self.data_dir)!r}, ...)"
@@ -145,6 +153,9 @@ def settings_from(read: Variables) -> Settings:
             audit=read.number("PHONEPROV_KEEP_AUDIT", 365),
             revisions=read.number("PHONEPROV_KEEP_REVISIONS", 365),
         ),
+        metrics_token=read.secret("PHONEPROV_METRICS_TOKEN"),
+        metrics_host=read.one("PHONEPROV_METRICS_HOST", "127.0.0.1", _host),
+        metrics_port=read.one("PHONEPROV_METRICS_PORT", "", _port_or_none),
         largest_xml=read.number("PHONEPROV_CNF_XML_MAX", LARGEST, least=1024),
         largest_body=read.number("PHONEPROV_BODY_MAX", 1024 * 1024, least=1024),
         ftp=_ftp(read),
@@ -179,7 +190,6 @@ def settings_from(read: Variables) -> Settings:
         variables=read,
     )
     _check_together(settings, read)
-    _check_names(settings, read)
     return settings
 
 
@@ -210,15 +220,16 @@ def _check_together(settings: Settings, read: Variables) -> None:
             )
 
 
-def _check_names(settings: Settings, read: Variables) -> None:
-    """Refuse misspelled names. An adapter of another package may read names of its own later:
-    beside one, only names that are similar to ours are refused."""
+def check_names(settings: Settings) -> None:
+    """Refuse misspelled names, which commands and the server do before they start. An adapter
+    of another package may read names of its own later: beside one, only names that are similar
+    to ours are refused. Raises ``SettingsError``."""
     ours = (
         settings.uploader in UPLOADERS.built_in
         and settings.phone_driver in PHONE_DRIVERS.built_in
         and settings.database_scheme in DATABASES.built_in
     )
-    for name, near in read.unknown().items():
+    for name, near in settings.variables.unknown().items():
         if near is not None:
             raise SettingsError(f"{name} is not a setting. Did you mean {near}?")
         if ours:
@@ -292,6 +303,12 @@ def _phone_url(text: str) -> str:
     if len(base) > LONGEST_BASE or not (base.isascii() and base.isprintable()) or " " in base:
         raise ValueError(f"it must be at most {LONGEST_BASE} printable ASCII characters")
     return base
+
+
+def _port_or_none(text: str) -> int | None:
+    if text and not (text.isascii() and text.isdigit() and 0 < int(text[:6]) < 65536):
+        raise ValueError("it must be a port from 1 to 65535")
+    return int(text) if text else None
 
 
 def _host(text: str) -> str:

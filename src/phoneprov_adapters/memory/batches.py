@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference, Unique
+from phoneprov_adapters.memory.store import newest
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.batches.model import (
     Batch,
@@ -92,6 +93,9 @@ class MemoryBatchPhones(BatchPhones):
         behind = self._matching(0 if after is None else after.position)
         return list(islice(behind, offset, offset + limit))
 
+    async def page(self, limit: int, after: int) -> list[BatchPhone]:
+        return list(islice(self._matching(after), limit))
+
     def _matching(self, after: int) -> Iterator[BatchPhone]:
         position = (after, _key(self._batch_uuid, after))
         for kept in self._tables.of(BATCH_PHONES).group(("batch_uuid", self._batch_uuid), position):
@@ -143,6 +147,11 @@ class MemoryBatches(BatchStore):
         return [
             await self._counted(kept.batch) for kept in list(islice(found, offset, offset + limit))
         ]
+
+    async def newest(self, limit: int, *, before: Batch | None = None) -> list[Batch]:
+        position = None if before is None else (before.created_at, before.uuid)
+        found = newest(BATCHES, self._tables.of(BATCHES).group(), limit, position)
+        return [await self._counted(kept.batch) for kept in found]
 
     def phones(self, batch_uuid: str, wanted: WantedPhones) -> BatchPhones:
         return MemoryBatchPhones(self._tables, batch_uuid, wanted)

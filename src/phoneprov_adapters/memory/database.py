@@ -58,6 +58,7 @@ from phoneprov_adapters.memory.provisioning import (
 from phoneprov_adapters.memory.records import Kind, Records
 from phoneprov_adapters.memory.retention import MemoryRetention
 from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions, MemoryWholeProfiles
+from phoneprov_adapters.memory.statistics import MemoryStatistics
 from phoneprov_adapters.memory.tables import Schema, Tables
 from phoneprov_adapters.memory.users import LOOKS, PASSWORDS, USERS, MemoryUsers
 from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES, MemoryVendorPhones
@@ -199,6 +200,10 @@ class MemoryTransaction:
     @cached_property
     def retention(self) -> MemoryRetention:
         return MemoryRetention(self._tables)
+
+    @cached_property
+    def statistics(self) -> MemoryStatistics:
+        return MemoryStatistics(self._tables)
 
     @cached_property
     def vendor_users(self) -> MemoryVendorUsers:

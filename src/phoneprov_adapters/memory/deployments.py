@@ -13,7 +13,7 @@ from phoneprov_adapters.memory.records import (
     Position,
     Unique,
 )
-from phoneprov_adapters.memory.store import MemoryStore
+from phoneprov_adapters.memory.store import MemoryStore, newest
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.deployments.ports import DeploymentRows, DeploymentStore, LeaseStore
@@ -62,11 +62,8 @@ class MemoryDeploymentRows(DeploymentRows):
     async def newest(
         self, limit: int, *, before: Deployment | None = None, owner: str | None = None
     ) -> list[Deployment]:
-        found = self._matching(owner)
-        if before is not None:
-            last = DEPLOYMENTS.position(before)
-            found = [one for one in found if DEPLOYMENTS.position(one) < last]
-        return found[::-1][:limit]
+        last = None if before is None else DEPLOYMENTS.position(before)
+        return newest(DEPLOYMENTS, self._matching(owner), limit, last)
 
     def _matching(self, owner: str | None, after: Position | None = None) -> list[Deployment]:
         wanted = self._wanted

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
-from phoneprov_adapters.memory.store import MemoryStore
+from phoneprov_adapters.memory.store import MemorySearchedStore, MemoryStore
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.ports import CompanyContactStore
-from phoneprov_core.directory.search import Search, first_match, terms_of
+from phoneprov_core.directory.search import CONTACT_FIELDS
+from phoneprov_core.directory.terms import TermSearch, first_match, terms_of
 
-COMPANY_CONTACTS: Kind[CompanyContact] = Kind("company contact")
+COMPANY_CONTACTS: Kind[CompanyContact] = Kind("company contact", search=CONTACT_FIELDS)
 PERSONAL_CONTACTS: Kind[PersonalContact] = Kind(
     "personal contact",
     owner="user_uuid",
@@ -17,13 +18,13 @@ PERSONAL_CONTACTS: Kind[PersonalContact] = Kind(
 )
 
 
-class MemoryCompanyContacts(MemoryStore[CompanyContact], CompanyContactStore):
+class MemoryCompanyContacts(MemorySearchedStore[CompanyContact], CompanyContactStore):
     """Contacts of the company, by uuid. A search looks at each of them."""
 
     kind = COMPANY_CONTACTS
 
     async def search(
-        self, search: Search, limit: int, *, after: str | None = None
+        self, search: TermSearch, limit: int, *, after: str | None = None
     ) -> list[CompanyContact]:
         found = []
         for contact in self._tables.of(COMPANY_CONTACTS).group():

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from phoneprov_adapters.memory.records import Kind, Unique
-from phoneprov_adapters.memory.store import MemoryStore
+from phoneprov_adapters.memory.store import MemorySearchedStore
 from phoneprov_core.extensions.model import Extension
+from phoneprov_core.extensions.search import EXTENSION_FIELDS
 
-EXTENSIONS: Kind[Extension] = Kind("extension", unique=(Unique("extension", "extension"),))
+EXTENSIONS: Kind[Extension] = Kind(
+    "extension", unique=(Unique("extension", "extension"),), search=EXTENSION_FIELDS
+)
 
 
-class MemoryExtensions(MemoryStore[Extension]):
+class MemoryExtensions(MemorySearchedStore[Extension]):
     """Extensions, by uuid."""
 
     kind = EXTENSIONS

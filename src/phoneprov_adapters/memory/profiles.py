@@ -6,10 +6,12 @@ from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
 from phoneprov_adapters.memory.store import MemoryStore
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.profiles.model import ProfileRecord
+from phoneprov_core.profiles.search import PROFILE_FIELDS
 
 PROFILES: Kind[ProfileRecord] = Kind(
     "profile",
     owner="user_uuid",
+    search=PROFILE_FIELDS,
     references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
 )
 

@@ -8,6 +8,7 @@ import msgspec
 
 from phoneprov_adapters.memory.phones import PHONES
 from phoneprov_adapters.memory.records import Kind
+from phoneprov_adapters.memory.store import newest
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.provisioning.model import (
     MOST_DISCOVERED,
@@ -52,13 +53,11 @@ class MemoryFetches(FetchStore):
 
     async def newest(self, mac: str, limit: int, *, before: str | None = None) -> list[Fetch]:
         table = self._tables.of(FETCHES)
-        found = list(table.group(("mac", mac)))
-        if before is not None:
-            last = table.get(before)
-            if last is None:
-                return []
-            found = [one for one in found if FETCHES.position(one) < FETCHES.position(last)]
-        return found[::-1][:limit]
+        last = None if before is None else table.get(before)
+        if before is not None and last is None:
+            return []
+        position = None if last is None else FETCHES.position(last)
+        return newest(FETCHES, table.group(("mac", mac)), limit, position)
 
 
 class MemoryDiscoveredPhones(DiscoveredPhoneStore):

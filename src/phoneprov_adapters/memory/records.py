@@ -13,6 +13,8 @@ from enum import Enum
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from phoneprov_core.kernel.search import SearchFields
+
 E = TypeVar("E")
 
 Position = tuple[Any, str]
@@ -47,7 +49,8 @@ class Kind(Generic[E]):
     """A kind of record.
 
     ``name`` is what one of them is called. ``key`` and ``created`` are fields, ``owner`` is
-    the reference that says whose record it is. ``found_by`` are further fields to be found by.
+    the reference that says whose record it is. ``found_by`` are further fields to be found by,
+    ``search`` are those that lists are searched by.
     """
 
     def __init__(
@@ -60,12 +63,14 @@ class Kind(Generic[E]):
         unique: tuple[Unique, ...] = (),
         references: tuple[Reference, ...] = (),
         found_by: tuple[str, ...] = (),
+        search: SearchFields | None = None,
     ) -> None:
         self.name = name
         self.key_field = key
         self.key_of: Callable[[E], str] = attrgetter(key)
         self.created_of: Callable[[E], Any] = attrgetter(created)
         self.owner = owner
+        self.search = search
         self.unique = unique
         self.references = references
         fields = (*(reference.field for reference in references), *found_by)

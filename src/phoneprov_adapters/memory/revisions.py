@@ -10,9 +10,12 @@ from phoneprov_adapters.memory.batches import BATCHES
 from phoneprov_adapters.memory.deployments import DEPLOYMENTS
 from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
 from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference, Unique
+from phoneprov_adapters.memory.store import MemorySearchedRows
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.search import Search
+from phoneprov_core.kernel.store import Rows
 from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision, whole
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 
@@ -144,6 +147,9 @@ class MemoryWholeProfiles(WholeProfileStore):
         group = EVERY if owner is None else ("user_uuid", owner)
         records = islice(self._tables.of(PROFILES).group(group, position), offset, offset + limit)
         return [found for record in records if (found := self._whole(record)) is not None]
+
+    def matching(self, search: Search) -> Rows[Profile]:
+        return MemorySearchedRows(self._tables, PROFILES, search, self._whole)
 
     def _whole(self, record: ProfileRecord) -> Profile | None:
         kept = newest_of(self._tables, record.uuid)

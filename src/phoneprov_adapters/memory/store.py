@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 
-from phoneprov_adapters.memory.records import EVERY, Kind
+from phoneprov_adapters.memory.records import EVERY, Kind, Position
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.audit.entries import RESOURCES
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.search import Search
+from phoneprov_core.kernel.store import Rows, SearchedStore, Store
 
 E = TypeVar("E", bound=Struct)
+R = TypeVar("R", bound=Struct)
 
 
 class MemoryStore(Store[E]):
@@ -48,13 +50,13 @@ class MemoryStore(Store[E]):
         return True
 
     async def count(self, owner: str | None = None) -> int:
-        return self._tables.of(self.kind).count(self._group(owner))
+        return self._tables.of(self.kind).count(group_of(self.kind, owner))
 
     async def rows(
         self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
     ) -> list[E]:
-        behind = None if after is None else self.kind.position(after)
-        group = self._tables.of(self.kind).group(self._group(owner), behind)
+        position = None if after is None else self.kind.position(after)
+        group = self._tables.of(self.kind).group(group_of(self.kind, owner), position)
         return list(islice(group, offset, offset + limit))
 
     def _changed(self, before: E | None, after: E | None) -> None:
@@ -62,8 +64,52 @@ class MemoryStore(Store[E]):
         if entity is not None and type(entity) in RESOURCES:
             self._tables.trail.changed(self.kind.key_of(entity), before, after)
 
-    def _group(self, owner: str | None) -> tuple[str, Hashable]:
-        if owner is None:
-            return EVERY
-        assert self.kind.owner is not None, "these records belong to nobody"
-        return self.kind.owner, owner
+
+class MemorySearchedStore(MemoryStore[E], SearchedStore[E]):
+    """A store whose records have ``search`` fields."""
+
+    def matching(self, search: Search) -> Rows[E]:
+        return MemorySearchedRows(self._tables, self.kind, search, lambda entity: entity)
+
+
+class MemorySearchedRows(Rows[R], Generic[E, R]):
+    """The records of a kind that a search matches, each as ``view`` shows it."""
+
+    def __init__(
+        self, tables: Tables, kind: Kind[E], search: Search, view: Callable[[E], R | None]
+    ) -> None:
+        self._tables = tables
+        self._kind = kind
+        self._search = search
+        self._view = view
+
+    async def count(self, owner: str | None = None) -> int:
+        return sum(1 for _ in self._matching(owner))
+
+    async def rows(
+        self, limit: int, *, after: R | None = None, offset: int = 0, owner: str | None = None
+    ) -> list[R]:
+        found = islice(self._matching(owner, after), offset, offset + limit)
+        return [shown for entity in found if (shown := self._view(entity)) is not None]
+
+    def _matching(self, owner: str | None, after: Any = None) -> Iterator[E]:
+        fields = self._kind.search
+        assert fields is not None
+        position = None if after is None else self._kind.position(after)
+        for entity in self._tables.of(self._kind).group(group_of(self._kind, owner), position):
+            if self._search.matches(entity, fields):
+                yield entity
+
+
+def group_of(kind: Kind[Any], owner: str | None) -> tuple[str, Hashable]:
+    """All records of a kind, or those that belong to ``owner``."""
+    if owner is None:
+        return EVERY
+    assert kind.owner is not None, "these records have no owner"
+    return kind.owner, owner
+
+
+def newest(kind: Kind[E], rows: Iterable[E], limit: int, before: Position | None = None) -> list[E]:
+    """A page by key: at most ``limit`` of ``rows``, newest first, after ``before``."""
+    found = [one for one in rows if before is None or kind.position(one) < before]
+    return found[::-1][:limit]

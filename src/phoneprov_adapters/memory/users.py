@@ -6,11 +6,12 @@ import msgspec
 from msgspec import Struct
 
 from phoneprov_adapters.memory.records import Kind, OnRemove, Reference, Unique
-from phoneprov_adapters.memory.store import MemoryStore
+from phoneprov_adapters.memory.store import MemorySearchedStore
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.users.model import User, folded
 from phoneprov_core.users.names import looks_alike
 from phoneprov_core.users.ports import UserStore
+from phoneprov_core.users.search import USER_FIELDS
 
 
 class Password(Struct, frozen=True):
@@ -25,6 +26,7 @@ class Password(Struct, frozen=True):
 
 USERS: Kind[User] = Kind(
     "user",
+    search=USER_FIELDS,
     unique=(
         Unique("username", "username", lambda user: folded(user.username)),
         Unique("email", "e-mail address", lambda user: folded(user.email)),
@@ -53,7 +55,7 @@ LOOKS: Kind[Look] = Kind(
 )
 
 
-class MemoryUsers(MemoryStore[User], UserStore):
+class MemoryUsers(MemorySearchedStore[User], UserStore):
     """Accounts; their passwords lie beside them."""
 
     kind = USERS

@@ -263,3 +263,11 @@ class WantedPhones(Command, frozen=True, kw_only=True):
     """Which phones of a batch a list shows; None means all."""
 
     state: Literal["waiting", "running", "done", "failed", "left_out"] | None = None
+    after: (
+        Annotated[
+            int,
+            Check(_from_to(0, 2**31 - 1)),
+            schema(description="Begin after this position, without a total"),
+        ]
+        | None
+    ) = None

@@ -19,6 +19,7 @@ from phoneprov_core.batches.model import (
 )
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.ports import PhoneStore
 
 
 class BatchPhones(Protocol):
@@ -38,6 +39,10 @@ class BatchPhones(Protocol):
     ) -> list[BatchPhone]:
         """At most ``limit`` phones, by position, beginning behind ``after``, then leaving out
         ``offset``; ``owner`` is None."""
+        ...
+
+    async def page(self, limit: int, after: int) -> list[BatchPhone]:
+        """At most ``limit`` phones after the position ``after``, by position."""
         ...
 
 
@@ -72,6 +77,10 @@ class BatchStore(Protocol):
     ) -> list[Batch]:
         """At most ``limit`` batches, oldest first (by creation, then uuid), beginning behind
         ``after``, then leaving out ``offset``; only those that ``owner`` started if given."""
+        ...
+
+    async def newest(self, limit: int, *, before: Batch | None = None) -> list[Batch]:
+        """At most ``limit`` batches, newest first (by creation, then uuid), after ``before``."""
         ...
 
     def phones(self, batch_uuid: str, wanted: WantedPhones) -> BatchPhones:
@@ -150,6 +159,8 @@ class BatchesTransaction(DeploymentsTransaction, Protocol):
 
     @property
     def batches(self) -> BatchStore: ...
+    @property
+    def phones(self) -> PhoneStore: ...
     @property
     def audit(self) -> AuditStore: ...
 

@@ -19,7 +19,7 @@ from phoneprov_core.deployments.ports import Background
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.store import NEWEST, Listing, Page, ReadAndWrite, limit_by_key, listing
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.trail import Event
 
@@ -51,9 +51,15 @@ class Batches:
         self._clock = clock
         self._new_id = new_id
 
-    async def all(self, actor: Actor, page: Page = None) -> Listing[Batch]:
-        """Every batch, oldest first. Raises ``Forbidden``."""
+    async def all(
+        self, actor: Actor, page: Page = None, before: str | None = None
+    ) -> Listing[Batch]:
+        """All batches, oldest first. With ``before``, a page by key: the newest before that batch,
+        newest first, without a total. Raises ``Forbidden``; ``NotFound`` if there is no batch
+        ``before``."""
         require_superadmin(actor)
+        if before is not None:
+            return Listing(await self._newest(before, limit_by_key(page, "before")))
         return await listing(self._open.read, lambda tx: tx.batches, page, piece=BATCHES_AT_A_TIME)
 
     async def get(self, actor: Actor, uuid: str) -> Batch:
@@ -69,9 +75,15 @@ class Batches:
         wanted: WantedPhones | None = None,
         page: Page = None,
     ) -> Listing[BatchPhone]:
-        """The phones of one batch, by position. Raises ``Forbidden`` and ``NotFound``."""
+        """The phones of one batch, by position. With ``after``, a page by key, without a total.
+        Raises ``Forbidden`` and ``NotFound``."""
         batch = await self.get(actor, uuid)
         chosen = wanted or WantedPhones()
+        if chosen.after is not None:
+            limit = limit_by_key(page, "after")
+            async with self._open.read() as tx:
+                phones = tx.batches.phones(batch.uuid, chosen)
+                return Listing(await phones.page(limit, chosen.after))
         return await listing(
             self._open.read, lambda tx: tx.batches.phones(batch.uuid, chosen), page
         )
@@ -87,9 +99,9 @@ class Batches:
         async with self._open.read() as tx:
             if new.profile_uuid:
                 found(await tx.profiles.find(new.profile_uuid), "profile")
-            for mac in new.macs or ():
-                if await tx.phones.find(mac) is None:
-                    raise NotFound(f"There is no phone {mac} in the inventory.")
+            unknown = await tx.phones.unknown(new.macs or ())
+            if unknown:
+                raise NotFound(f"There is no phone {unknown[0]} in the inventory.")
         async with self._open.write(by=actor) as tx:
             batch = await self._batch(tx, actor, new)
             await tx.batches.add(batch)
@@ -123,6 +135,13 @@ class Batches:
             if await tx.batches.halt(batch.uuid, BatchState.CANCELLED, None):
                 tx.trail.note(Event("batch.cancelled", "batch", batch.uuid))
             return found(await tx.batches.find(batch.uuid), "batch")
+
+    async def _newest(self, before: str, limit: int) -> list[Batch]:
+        async with self._open.read() as tx:
+            last = None
+            if before != NEWEST:
+                last = found(await tx.batches.find(known_id(before)), "batch")
+            return await tx.batches.newest(limit, before=last)
 
     async def _batch(self, tx: BatchesTransaction, actor: Actor, new: NewBatch) -> Batch:
         profile, revision = None, None

@@ -10,15 +10,12 @@ from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import require_same
-from phoneprov_core.kernel.errors import Invalid, NotFound, Problem, found
+from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, Window, listing
+from phoneprov_core.kernel.store import NEWEST, Listing, Page, ReadAndWrite, limit_by_key, listing
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.values import known_mac
-
-NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
-"""The largest UUID (RFC 9562, section 5.10): a page before it begins with the newest."""
 
 
 class Deployments:
@@ -93,16 +90,13 @@ class Deployments:
     ) -> list[Deployment]:
         """A page by key, newest first. Raises ``NotFound`` when the caller may not see the
         deployment ``before``, or it does not exist."""
-        window = page or Window()
-        if window.offset:
-            problem = Problem("offset", "is not allowed together with before")
-            raise Invalid("The page is not valid.", problems=(problem,))
+        limit = limit_by_key(page, "before")
         async with self._open.read() as tx:
             last = None
             if before != NEWEST:
                 last = self._shown(actor, await tx.deployments.find(before))
             rows = tx.deployments.matching(msgspec.structs.replace(wanted, before=None))
-            return await rows.newest(window.limit, before=last, owner=_whose(actor))
+            return await rows.newest(limit, before=last, owner=_whose(actor))
 
 
 def _whose(actor: Actor) -> str | None:

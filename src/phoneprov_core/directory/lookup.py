@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.ports import LookupTransaction
-from phoneprov_core.directory.search import PAGE, searched
+from phoneprov_core.directory.terms import PAGE, searched
 from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.kernel.store import ReadAndWrite
 

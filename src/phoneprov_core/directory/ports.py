@@ -6,15 +6,15 @@ from typing import Protocol
 
 from phoneprov_core.access.ports import KnownUsers
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
-from phoneprov_core.directory.search import Search
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.directory.terms import TermSearch
+from phoneprov_core.kernel.store import SearchedStore, Store
 
 
-class CompanyContactStore(Store[CompanyContact], Protocol):
+class CompanyContactStore(SearchedStore[CompanyContact], Protocol):
     """Contacts of the company, with an index to search them by."""
 
     async def search(
-        self, search: Search, limit: int, *, after: str | None = None
+        self, search: TermSearch, limit: int, *, after: str | None = None
     ) -> list[CompanyContact]:
         """At most ``limit`` active contacts that have a term (``terms_of``) for each prefix of
         the search, each once, by their first term for the first prefix, then by uuid; beginning

@@ -21,11 +21,12 @@ from phoneprov_core.directory.ports import (
     CompanyDirectoryTransaction,
     PersonalDirectoryTransaction,
 )
+from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, require_same
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
 from phoneprov_core.kernel.times import Clock, shown
 
 
@@ -44,9 +45,16 @@ class CompanyDirectory:
         self._clock = clock
         self._new_id = new_id
 
-    async def all(self, actor: Actor, page: Page = None) -> Listing[CompanyContact]:  # noqa: ARG002
+    async def all(
+        self,
+        actor: Actor,  # noqa: ARG002
+        page: Page = None,
+        wanted: ContactSearch | None = None,
+    ) -> Listing[CompanyContact]:
         """Every contact of the company, oldest first."""
-        return await listing(self._open.read, lambda tx: tx.company_contacts, page)
+        return await listing(
+            self._open.read, lambda tx: selected(tx.company_contacts, wanted), page
+        )
 
     async def get(self, actor: Actor, uuid: str) -> CompanyContact:  # noqa: ARG002
         """Raises ``NotFound``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.extensions.model import Extension
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.store import SearchedStore
 
 
 class ExtensionsTransaction(Protocol):
@@ -13,4 +13,4 @@ class ExtensionsTransaction(Protocol):
     links to users."""
 
     @property
-    def extensions(self) -> Store[Extension]: ...
+    def extensions(self) -> SearchedStore[Extension]: ...

@@ -5,11 +5,12 @@ from __future__ import annotations
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
 from phoneprov_core.extensions.ports import ExtensionsTransaction
+from phoneprov_core.extensions.search import ExtensionSearch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
 from phoneprov_core.kernel.times import Clock, shown
 
 
@@ -23,10 +24,15 @@ class Extensions:
         self._clock = clock
         self._new_id = new_id
 
-    async def all(self, actor: Actor, page: Page = None) -> Listing[Extension]:
+    async def all(
+        self,
+        actor: Actor,
+        page: Page = None,
+        wanted: ExtensionSearch | None = None,
+    ) -> Listing[Extension]:
         """Every extension, oldest first."""
         require_superadmin(actor)
-        return await listing(self._open.read, lambda tx: tx.extensions, page)
+        return await listing(self._open.read, lambda tx: selected(tx.extensions, wanted), page)
 
     async def get(self, actor: Actor, uuid: str) -> Extension:
         """Raises ``NotFound``."""

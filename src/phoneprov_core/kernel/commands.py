@@ -8,7 +8,7 @@ command that exists is valid and in canonical form.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import (
     Annotated,
@@ -106,11 +106,11 @@ def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_
     ]
     if problems:
         own = {name: field.rule for name, field in fields.items() if field.rule}
-        raise invalid([*problems, *_broken(own, typed), *_broken(rules, typed)])
+        raise invalid(_all_broken(rules, typed, [*problems, *_broken(own, typed)]))
     try:
         made = command(**typed)
     except Invalid as error:
-        raise invalid([*error.problems, *_broken(rules, typed)]) from None
+        raise invalid(_all_broken(rules, typed, error.problems)) from None
     obey(rules, made)
     return made
 
@@ -145,6 +145,16 @@ def invalid(problems: list[Problem]) -> Invalid:
     first = problems[0]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return Invalid(f"The field {first.field} {first.message}{more}.", problems=tuple(problems))
+
+
+def _all_broken(
+    rules: Rules, given: Mapping[str, Any], problems: Sequence[Problem]
+) -> list[Problem]:
+    """The problems, and those of the rules. A rule is not applied to a field that is already
+    refused: its text may be of any length."""
+    refused = {problem.field for problem in problems}
+    others = {name: rule for name, rule in rules.items() if name not in refused}
+    return [*problems, *_broken(others, given)]
 
 
 def _broken(rules: Mapping[str, Rule], given: Mapping[str, Any]) -> list[Problem]:

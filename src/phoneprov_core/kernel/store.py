@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Check, Command
+from phoneprov_core.kernel.commands import Check, Command, invalid
+from phoneprov_core.kernel.errors import Problem
+from phoneprov_core.kernel.search import Search, search_for
 
 E = TypeVar("E")
 T_co = TypeVar("T_co", covariant=True)
@@ -17,7 +19,22 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 
-class Store(Protocol[E]):
+class Rows(Protocol[E]):
+    """Records to count and to list."""
+
+    async def count(self, owner: str | None = None) -> int:
+        """How many there are, or how many belong to ``owner``."""
+        ...
+
+    async def rows(
+        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
+    ) -> list[E]:
+        """At most ``limit`` records after ``after``, oldest first (by creation, then key), without
+        the first ``offset``; only those that belong to ``owner`` if given."""
+        ...
+
+
+class Store(Rows[E], Protocol[E]):
     """Records of one kind, by key.
 
     A key is the record's identifier in canonical form. All methods act within the
@@ -45,16 +62,23 @@ class Store(Protocol[E]):
         ``in_use``) when another record that does not go with it refers to it."""
         ...
 
-    async def count(self, owner: str | None = None) -> int:
-        """How many there are, or how many belong to ``owner``."""
+
+class SearchedRows(Rows[E], Protocol[E]):
+    """Records that can be searched."""
+
+    def matching(self, search: Search) -> Rows[E]:
+        """The records that ``search`` matches."""
         ...
 
-    async def rows(
-        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
-    ) -> list[E]:
-        """At most ``limit`` records, oldest first (by creation, then key), beginning behind
-        ``after``, then leaving out ``offset``; only those that belong to ``owner`` if given."""
-        ...
+
+class SearchedStore(Store[E], SearchedRows[E], Protocol[E]):
+    """A store whose records can be searched."""
+
+
+def selected(rows: SearchedRows[E], wanted: Struct | None) -> Rows[E]:
+    """The records that a search command selects; all records without one."""
+    search = search_for(wanted)
+    return rows if search is None else rows.matching(search)
 
 
 class ReadAndWrite(Protocol[T_co]):
@@ -102,6 +126,18 @@ class Window(Command, frozen=True):
 
 Page: TypeAlias = Window | None
 """The part of a list that is asked for; None is all of it."""
+
+NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+"""The largest UUID (RFC 9562, section 5.10): a page before it begins with the newest."""
+
+
+def limit_by_key(page: Page, key: str) -> int:
+    """The limit of a page that begins at the parameter ``key``. Raises ``Invalid`` if the page has
+    an offset."""
+    window = page or Window()
+    if window.offset:
+        raise invalid([Problem("offset", f"is not allowed together with {key}")])
+    return window.limit
 
 
 class Listing(Generic[T]):
@@ -159,21 +195,13 @@ class Listing(Generic[T]):
         )
 
 
-class _Rows(Protocol[E]):
-    async def count(self, owner: str | None = None) -> int: ...
-
-    async def rows(
-        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
-    ) -> list[E]: ...
-
-
 PIECE = 1024
 """So many records are read at a time. A list of a round thousand is read at once."""
 
 
 async def listing(
     open_: Callable[[], AbstractAsyncContextManager[T]],
-    store_in: Callable[[T], _Rows[E]],
+    store_in: Callable[[T], Rows[E]],
     window: Page = None,
     *,
     owner: str | None = None,
@@ -183,10 +211,6 @@ async def listing(
 
     Every piece is read in a transaction of its own, so that a slow reader holds nothing.
     """
-    total = None
-    if window is not None:
-        async with open_() as tx:
-            total = await store_in(tx).count(owner)
 
     def size_after(already: int) -> int:
         return piece if window is None else min(piece, window.limit - already)
@@ -206,6 +230,13 @@ async def listing(
         first = await store_in(tx).rows(
             size_after(0), offset=window.offset if window else 0, owner=owner
         )
+    total = None
+    if window is not None:
+        # Rows that end within the page are counted by it.
+        total = window.offset + len(first)
+        if len(first) == size_after(0) or (window.offset and not first):
+            async with open_() as tx:
+                total = await store_in(tx).count(owner)
     complete = len(first) < size_after(0) or not size_after(len(first))
     return Listing(
         first,

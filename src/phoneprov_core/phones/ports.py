@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from phoneprov_core.kems.ports import KemStore
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.store import SearchedStore
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.vendor_phones.ports import VendorPhoneStore
 
@@ -19,12 +20,21 @@ class ForgetDesk(Protocol):
         ...
 
 
+class PhoneStore(SearchedStore[Phone], Protocol):
+    """Phones, by MAC."""
+
+    async def unknown(self, macs: Sequence[str]) -> list[str]:
+        """Those of ``macs`` that are not in the inventory, in their order. The number of queries is
+        that of thousands of MACs."""
+        ...
+
+
 class PhonesTransaction(Protocol):
     """What phones are kept in. Their key is the MAC in canonical form. No store here looks
     after another: what becomes of a phone's KEMs and flag is up to the use case."""
 
     @property
-    def phones(self) -> Store[Phone]: ...
+    def phones(self) -> PhoneStore: ...
     @property
     def kems(self) -> KemStore: ...
     @property

@@ -7,11 +7,12 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import Forbidden, found
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
 from phoneprov_core.phones.ports import PhonesTransaction
+from phoneprov_core.phones.search import PhoneSearch
 
 
 class Phones:
@@ -24,9 +25,14 @@ class Phones:
         self._shared_write = shared_write
         self._clock = clock
 
-    async def all(self, actor: Actor, page: Page = None) -> Listing[Phone]:  # noqa: ARG002
+    async def all(
+        self,
+        actor: Actor,  # noqa: ARG002
+        page: Page = None,
+        wanted: PhoneSearch | None = None,
+    ) -> Listing[Phone]:
         """Every phone, oldest first."""
-        return await listing(self._open.read, lambda tx: tx.phones, page)
+        return await listing(self._open.read, lambda tx: selected(tx.phones, wanted), page)
 
     async def get(self, actor: Actor, mac: str) -> Phone:  # noqa: ARG002
         """Raises ``NotFound``."""

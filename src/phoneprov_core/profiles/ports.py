@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.access.ports import KnownUsers
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.store import SearchedRows, Store
 from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision
 
 
@@ -56,28 +56,12 @@ class RevisionStore(Protocol):
         ...
 
 
-class WholeProfileStore(Protocol):
+class WholeProfileStore(SearchedRows[Profile], Protocol):
     """Profiles with the configuration of their newest revision, to read. A profile without a
     revision is not among them."""
 
     async def find(self, key: str) -> Profile | None:
         """The profile, or None."""
-        ...
-
-    async def count(self, owner: str | None = None) -> int:
-        """How many there are, or how many belong to the user ``owner``."""
-        ...
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: Profile | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[Profile]:
-        """At most ``limit`` profiles after ``after``, oldest first (by creation, then uuid),
-        without the first ``offset``; only those of the user ``owner`` if given."""
         ...
 
 

@@ -14,7 +14,7 @@ from phoneprov_core.kernel.commands import Rules, applied, obey
 from phoneprov_core.kernel.errors import Conflict, NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.profiles.model import (
     NewProfile,
@@ -25,6 +25,7 @@ from phoneprov_core.profiles.model import (
     whole,
 )
 from phoneprov_core.profiles.ports import ProfilesTransaction
+from phoneprov_core.profiles.search import ProfileSearch
 
 # A profile may hold half a mebibyte: long lists are read in pieces of few.
 PIECE = 16
@@ -58,10 +59,12 @@ class Profiles:
         self._clock = clock
         self._new_id = new_id
 
-    async def all(self, actor: Actor, page: Page = None) -> Listing[Profile]:
+    async def all(
+        self, actor: Actor, page: Page = None, wanted: ProfileSearch | None = None
+    ) -> Listing[Profile]:
         """Every profile, oldest first; only their own to whoever does not hold level 0."""
         owner = None if actor.holds(SUPERADMIN) else actor.user_uuid
-        return await self._listing(page, owner)
+        return await self._listing(page, owner, wanted)
 
     async def of_user(self, actor: Actor, user_uuid: str, page: Page = None) -> Listing[Profile]:
         """The profiles of one user. Raises ``Forbidden``; ``NotFound`` for no such user."""
@@ -166,9 +169,15 @@ class Profiles:
             created_by=actor.user_uuid,
         )
 
-    async def _listing(self, page: Page, owner: str | None) -> Listing[Profile]:
+    async def _listing(
+        self, page: Page, owner: str | None, wanted: ProfileSearch | None = None
+    ) -> Listing[Profile]:
         return await listing(
-            self._open.read, lambda tx: tx.whole_profiles, page, owner=owner, piece=PIECE
+            self._open.read,
+            lambda tx: selected(tx.whole_profiles, wanted),
+            page,
+            owner=owner,
+            piece=PIECE,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from phoneprov_core.deployments.ports import DeploymentStore
@@ -118,3 +119,7 @@ class PhoneAddresses(Protocol):
     def contains(self, address: str) -> bool:
         """Whether the address lies in one of the networks."""
         ...
+
+
+FetchObserver = Callable[[Fetch], None]
+"""Port: called with each request once it was recorded."""

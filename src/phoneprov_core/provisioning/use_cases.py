@@ -26,6 +26,7 @@ from phoneprov_core.provisioning.model import (
 )
 from phoneprov_core.provisioning.names import MAX_NAME, mac_in, plain_name
 from phoneprov_core.provisioning.ports import (
+    FetchObserver,
     PhoneAddresses,
     ProvisioningTransaction,
     SharedFile,
@@ -71,6 +72,7 @@ class ProvideFile:
         journal: Journal,
         clock: Clock,
         new_id: NewId,
+        observe: FetchObserver | None = None,
     ) -> None:
         self._open = open_
         self._shared_files = shared_files
@@ -79,6 +81,7 @@ class ProvideFile:
         self._journal = journal
         self._clock = clock
         self._new_id = new_id
+        self._observe = observe
 
     async def open(self, request: FileRequest) -> Provided:
         """Decide what the client gets. Reads only; nothing is recorded yet.
@@ -145,6 +148,8 @@ class ProvideFile:
                     )
         if confirmed is not None:
             self._journal(confirmed)
+        if self._observe is not None:
+            self._observe(fetch)
         return fetch
 
     def _may_read(self, phone: Phone | None, client_ip: str) -> bool:

@@ -21,7 +21,10 @@ from phoneprov_core.kernel.fields import (
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.times import Timestamp
 
-Username = Annotated[Line, schema(examples=["ada"])]
+# No blank but a space, and that only between two other characters. ``names`` has the other rules.
+_USERNAME = r"^[^\s\x00-\x1f\x7f-\x9f]+(?: [^\s\x00-\x1f\x7f-\x9f]+)*$"
+
+Username = Annotated[Line, schema(pattern=_USERNAME, examples=["ada"])]
 FirstName = Annotated[Line, schema(examples=["Ada"])]
 LastName = Annotated[Line, schema(examples=["Lovelace"])]
 Password = Annotated[

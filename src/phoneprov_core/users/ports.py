@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.access.ports import AssignmentStore
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.store import SearchedStore
 from phoneprov_core.users.model import User
 
 
-class UserStore(Store[User], Protocol):
+class UserStore(SearchedStore[User], Protocol):
     """Accounts. Usernames and e-mail addresses are unique whatever their case.
 
     ``remove`` takes along the user's password, assignment, sessions and everything else

@@ -11,7 +11,7 @@ from phoneprov_core.kernel.commands import Rules, applied, obey
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.users.model import (
     NewUser,
@@ -23,6 +23,7 @@ from phoneprov_core.users.model import (
 from phoneprov_core.users.names import check_new_username
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.ports import UsersTransaction
+from phoneprov_core.users.search import UserSearch
 
 
 class Users:
@@ -44,10 +45,15 @@ class Users:
         self._clock = clock
         self._new_id = new_id
 
-    async def all(self, actor: Actor, page: Page = None) -> Listing[User]:
+    async def all(
+        self,
+        actor: Actor,
+        page: Page = None,
+        wanted: UserSearch | None = None,
+    ) -> Listing[User]:
         """Every account, oldest first."""
         require_superadmin(actor)
-        return await listing(self._open.read, lambda tx: tx.users, page)
+        return await listing(self._open.read, lambda tx: selected(tx.users, wanted), page)
 
     async def get(self, actor: Actor, uuid: str) -> User:
         """Raises ``NotFound``."""

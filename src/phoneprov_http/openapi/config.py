@@ -30,7 +30,8 @@ stays, null clears one that may be null. What was read may be sent back as it is
 fields in it are ignored, identifiers must agree with what is addressed.
 
 **Lists** are answered whole, oldest first. `limit` and `offset` ask for a page, and then
-`metadata` tells `total`, `limit` and `offset`.
+`metadata` tells `total`, `limit` and `offset`. Where a list takes `q`, each of its words is part of
+an identifying field of a row; case and accents are ignored. Filters are compared exactly.
 
 **Values.** Times are UTC with milliseconds. MACs are taken with `:`, `-`, dots or no separators
 and answered as `00:1B:D4:12:34:56`. Text is kept in Unicode form NFC and has no control
@@ -52,6 +53,7 @@ TAGS = {
         "Configurations, each kept by its owner or level 0, and the switch that puts one onto "
         "a phone"
     ),
+    "Desks": "Phones to log in at: default profiles, and who is logged in where",
     "Import": "Many records from one table; level 0",
     "Deployments": (
         "What was put onto which phone, by whom, and how it went: for level 0 all of it, for "

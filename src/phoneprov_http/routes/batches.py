@@ -14,11 +14,23 @@ from phoneprov_http.failures import failures
 from phoneprov_http.guards import level_0
 from phoneprov_http.openapi.document import EXAMPLE
 from phoneprov_http.routes.handlers import delete, get, post
-from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, Uuid, page
+from phoneprov_http.routes.parameters import ApiRequest, Before, Limit, Offset, Uuid, page
 
 State = Annotated[
     Literal["waiting", "running", "done", "failed", "left_out"] | None,
     QueryParameter(name="state", description="Only phones in this state"),
+]
+After = Annotated[
+    int | None,
+    QueryParameter(
+        description=(
+            "Begin after the phone at this position, without a total; 0 begins with the first. Not "
+            "allowed with `offset`"
+        ),
+        ge=0,
+        le=2**31 - 1,
+        schema_extra={"minimum": 0},
+    ),
 ]
 
 
@@ -27,10 +39,10 @@ def batch_routes(batches: Batches) -> Router:
 
     @get("/", summary="List batches")
     async def all_batches(
-        request: ApiRequest, limit: Limit = None, offset: Offset = None
+        request: ApiRequest, limit: Limit = None, offset: Offset = None, before: Before = None
     ) -> Listed[Batch]:
         """All batches, oldest first, with the number of phones per state."""
-        return listed(await batches.all(request.user, page(limit, offset)), "batch")
+        return listed(await batches.all(request.user, page(limit, offset), before), "batch")
 
     @get("/{uuid:str}", summary="Read a batch", responses=failures(404))
     async def get_batch(request: ApiRequest, uuid: Uuid) -> Envelope[Batch]:
@@ -45,10 +57,11 @@ def batch_routes(batches: Batches) -> Router:
         limit: Limit = None,
         offset: Offset = None,
         in_state: State = None,
+        after: After = None,
     ) -> Listed[BatchPhone]:
         """The phones of a batch in their order: the state of each, the record of its switch, and
         the reason of a failure."""
-        wanted = WantedPhones(state=in_state)
+        wanted = WantedPhones(state=in_state, after=after)
         return listed(
             await batches.phones(request.user, uuid, wanted, page(limit, offset)), "phone"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from litestar import Router
+from litestar.di import NamedDependency
 from litestar.params import JSONBody
 from litestar.types import Guard
 
@@ -11,22 +12,29 @@ from phoneprov_core.directory.model import (
     CompanyContactPatch,
     NewCompanyContact,
 )
+from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.directory.use_cases import CompanyDirectory
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.failures import failures
 from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, Uuid, page
+from phoneprov_http.routes.searches import contact_search, searched
 
 
 def company_directory_routes(directory: CompanyDirectory, shared_write: Guard) -> Router:
     """``/company-directory``."""
 
-    @get("/", summary="List company contacts")
+    @get("/", summary="List company contacts", dependencies=searched(contact_search))
     async def all_company_contacts(
-        request: ApiRequest, limit: Limit = None, offset: Offset = None
+        request: ApiRequest,
+        wanted: NamedDependency[ContactSearch],
+        limit: Limit = None,
+        offset: Offset = None,
     ) -> Listed[CompanyContact]:
         """All contacts of the company, oldest first."""
-        return listed(await directory.all(request.user, page(limit, offset)), "company contact")
+        return listed(
+            await directory.all(request.user, page(limit, offset), wanted), "company contact"
+        )
 
     @get("/{uuid:str}", summary="Read a company contact", responses=failures(404))
     async def get_company_contact(request: ApiRequest, uuid: Uuid) -> Envelope[CompanyContact]:

@@ -16,22 +16,11 @@ from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.failures import OF_A_SWITCH, failures
 from phoneprov_http.openapi.document import EXAMPLE
 from phoneprov_http.routes.handlers import get, post
-from phoneprov_http.routes.parameters import ApiRequest, Limit, Mac, Offset, Uuid, page
+from phoneprov_http.routes.parameters import ApiRequest, Before, Limit, Mac, Offset, Uuid, page
 
 OfPhone = Annotated[
     str | None,
     QueryParameter(description="Only deployments to this phone", pattern=MAC),
-]
-Before = Annotated[
-    str | None,
-    QueryParameter(
-        description=(
-            "Newest first, after this deployment, without a total; "
-            "ffffffff-ffff-ffff-ffff-ffffffffffff begins with the newest"
-        ),
-        pattern=UUID,
-        schema_extra={"format": "uuid"},
-    ),
 ]
 AgreeingMac = Annotated[
     str | None, QueryParameter(name="mac", pattern=MAC, include_in_schema=False)
@@ -60,7 +49,7 @@ Current = Annotated[
 def deployment_routes(deployments: Deployments, rollback: Rollback) -> list[Router]:
     """``/deployments``, and the deployments of ``/phones/{mac}``."""
 
-    @get("/", summary="List deployments")
+    @get("/", summary="List deployments", responses=failures(404))
     async def all_deployments(
         request: ApiRequest,
         limit: Limit = None,

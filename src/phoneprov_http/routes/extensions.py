@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 from litestar import Router
+from litestar.di import NamedDependency
 from litestar.params import JSONBody
 from msgspec import Struct
 
@@ -13,6 +14,7 @@ from phoneprov_core.extensions.model import (
     ExtensionType,
     NewExtension,
 )
+from phoneprov_core.extensions.search import ExtensionSearch
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kernel.fields import ExtensionNumber, Uuid
 from phoneprov_core.kernel.redaction import redacted
@@ -23,6 +25,7 @@ from phoneprov_http.guards import level_0
 from phoneprov_http.routes import parameters
 from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, page
+from phoneprov_http.routes.searches import extension_search, searched
 
 
 class ShownExtension(Struct, frozen=True):
@@ -56,13 +59,17 @@ def shown(extension: Extension) -> ShownExtension:
 def extension_routes(extensions: Extensions) -> Router:
     """``/extensions``."""
 
-    @get("/", summary="List extensions")
+    @get("/", summary="List extensions", dependencies=searched(extension_search))
     async def all_extensions(
-        request: ApiRequest, limit: Limit = None, offset: Offset = None
+        request: ApiRequest,
+        wanted: NamedDependency[ExtensionSearch],
+        limit: Limit = None,
+        offset: Offset = None,
     ) -> Listed[ShownExtension]:
         """All extensions, oldest first."""
         return listed(
-            (await extensions.all(request.user, page(limit, offset))).mapped(shown), "extension"
+            (await extensions.all(request.user, page(limit, offset), wanted)).mapped(shown),
+            "extension",
         )
 
     @get("/{uuid:str}", summary="Read an extension", responses=failures(404))

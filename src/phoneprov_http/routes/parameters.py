@@ -9,6 +9,7 @@ from litestar.params import PathParameter, QueryParameter
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.fields import MAC
+from phoneprov_core.kernel.ids import UUID
 from phoneprov_core.kernel.store import Page, Window
 
 ApiRequest = Request[Actor, None, Any]
@@ -44,6 +45,18 @@ Offset = Annotated[
     int | None,
     QueryParameter(
         description="Number of rows to skip", ge=0, le=2**63 - 1, schema_extra={"minimum": 0}
+    ),
+]
+
+Before = Annotated[
+    str | None,
+    QueryParameter(
+        description=(
+            "Newest first, after the record with this UUID, without a total. Not allowed with "
+            "`offset`; ffffffff-ffff-ffff-ffff-ffffffffffff begins with the newest"
+        ),
+        pattern=UUID,
+        schema_extra={"format": "uuid"},
     ),
 ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from litestar import Router
+from litestar.di import NamedDependency
 from litestar.params import JSONBody, QueryParameter
 
 from phoneprov_core.deployments.preview import Preview, PreviewSwitch
@@ -23,6 +24,7 @@ from phoneprov_core.profiles.reading import (
     ReadConfigurations,
     RevisionDiff,
 )
+from phoneprov_core.profiles.search import ProfileSearch
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import (
@@ -36,6 +38,7 @@ from phoneprov_http.envelope import (
 from phoneprov_http.failures import OF_A_SWITCH, failures
 from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, UserUuid, Uuid, page
+from phoneprov_http.routes.searches import profile_search, searched
 
 FromRevision = Annotated[
     int | None,
@@ -60,12 +63,17 @@ def profile_routes(
 ) -> Router:
     """``/phone-profiles``."""
 
-    @get("/", summary="List phone profiles")
+    @get("/", summary="List phone profiles", dependencies=searched(profile_search))
     async def all_profiles(
-        request: ApiRequest, limit: Limit = None, offset: Offset = None
+        request: ApiRequest,
+        wanted: NamedDependency[ProfileSearch],
+        limit: Limit = None,
+        offset: Offset = None,
     ) -> ProfileList[Profile]:
         """All profiles, oldest first; without level 0 only the caller's own."""
-        return profile_list(await profiles.all(request.user, page(limit, offset)), "profile")
+        return profile_list(
+            await profiles.all(request.user, page(limit, offset), wanted), "profile"
+        )
 
     @get(
         "/user/{user_uuid:str}",

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from litestar import Router
+from litestar.di import NamedDependency
 from litestar.params import JSONBody
 from litestar.types import Guard
 
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
+from phoneprov_core.phones.search import PhoneSearch
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.failures import failures
 from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Mac, Offset, page
+from phoneprov_http.routes.searches import phone_search, searched
 
 
 def phone_routes(phones: Phones, shared_write: Guard) -> Router:
     """``/phones``."""
 
-    @get("/", summary="List phones")
+    @get("/", summary="List phones", dependencies=searched(phone_search))
     async def all_phones(
-        request: ApiRequest, limit: Limit = None, offset: Offset = None
+        request: ApiRequest,
+        wanted: NamedDependency[PhoneSearch],
+        limit: Limit = None,
+        offset: Offset = None,
     ) -> Listed[Phone]:
         """All phones of the inventory, oldest first."""
-        return listed(await phones.all(request.user, page(limit, offset)), "phone")
+        return listed(await phones.all(request.user, page(limit, offset), wanted), "phone")
 
     @get("/{mac:str}", summary="Read a phone", responses=failures(404))
     async def get_phone(request: ApiRequest, mac: Mac) -> Envelope[Phone]:

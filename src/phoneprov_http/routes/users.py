@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from litestar import Router
+from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
 from phoneprov_core.users.model import NewUser, User, UserPatch
+from phoneprov_core.users.search import UserSearch
 from phoneprov_core.users.use_cases import Users
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
@@ -13,17 +15,21 @@ from phoneprov_http.failures import failures
 from phoneprov_http.guards import level_0
 from phoneprov_http.routes.handlers import delete, get, post, put
 from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, Uuid, page
+from phoneprov_http.routes.searches import searched, user_search
 
 
 def user_routes(users: Users) -> Router:
     """``/users``."""
 
-    @get("/", summary="List users")
+    @get("/", summary="List users", dependencies=searched(user_search))
     async def all_users(
-        request: ApiRequest, limit: Limit = None, offset: Offset = None
+        request: ApiRequest,
+        wanted: NamedDependency[UserSearch],
+        limit: Limit = None,
+        offset: Offset = None,
     ) -> Listed[User]:
         """All accounts, oldest first."""
-        return listed(await users.all(request.user, page(limit, offset)), "user")
+        return listed(await users.all(request.user, page(limit, offset), wanted), "user")
 
     @get("/{uuid:str}", summary="Read a user", responses=failures(404))
     async def get_user(request: ApiRequest, uuid: Uuid) -> Envelope[User]:

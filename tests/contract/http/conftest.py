@@ -32,5 +32,5 @@ async def bob(api: Api) -> Caller:
 
 
 @pytest.fixture
-def nobody(api: Api) -> Caller:
-    return api.nobody
+def anonymous(api: Api) -> Caller:
+    return api.anonymous

@@ -30,7 +30,7 @@ NEW = {
 
 
 async def login(api: Api, username: str = "ada", password: str = PASSWORD) -> dict[str, Any]:
-    reply = await api.nobody.post("/auth/login", {"username": username, "password": password})
+    reply = await api.anonymous.post("/auth/login", {"username": username, "password": password})
     data: dict[str, Any] = data_of(reply, 200, "Login successful")
     return data
 
@@ -42,7 +42,7 @@ async def works(api: Api, token: str) -> bool:
 
 
 def refresh(api: Api, token: str) -> Any:
-    return api.nobody.post("/auth/refresh", {"refresh_token": token})
+    return api.anonymous.post("/auth/refresh", {"refresh_token": token})
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def _folder(tmp_path: Path) -> None:
 
 
 async def test_login_answers_the_user_and_a_pair_of_tokens(api: Api, ada: Caller) -> None:
-    reply = await api.nobody.post("/auth/login", {"username": "ada", "password": PASSWORD})
+    reply = await api.anonymous.post("/auth/login", {"username": "ada", "password": PASSWORD})
 
     data = data_of(reply, 200, "Login successful")
     assert list(data) == ["user", "accessToken", "refreshToken"]
@@ -93,7 +93,7 @@ async def test_wrong_unknown_and_inactive_read_the_same(
     data_of(await admin.post("/users", {**NEW, "is_active": False}), 201)
 
     replies = [
-        await api.nobody.post("/auth/login", {"username": name, "password": password})
+        await api.anonymous.post("/auth/login", {"username": name, "password": password})
         for name, password in (
             ("ada", "another password"),
             ("nobody", PASSWORD),
@@ -123,7 +123,7 @@ async def test_wrong_unknown_and_inactive_read_the_same(
     ],
 )
 async def test_every_bad_field_of_a_login_is_named(api: Api, body: Any, fields: set[str]) -> None:
-    assert set(error_of(await api.nobody.post("/auth/login", body), 422, "invalid")) == fields
+    assert set(error_of(await api.anonymous.post("/auth/login", body), 422, "invalid")) == fields
 
 
 async def test_five_wrong_guesses_close_an_account_for_a_while(
@@ -133,7 +133,7 @@ async def test_five_wrong_guesses_close_an_account_for_a_while(
     await api.account("ada")
 
     async def guess(password: str = "wrong", username: str = "ada") -> httpx.Response:
-        return await api.nobody.post("/auth/login", {"username": username, "password": password})
+        return await api.anonymous.post("/auth/login", {"username": username, "password": password})
 
     for _ in range(5):
         error_of(await guess(), 401, "wrong_credentials")
@@ -162,7 +162,7 @@ async def test_five_wrong_guesses_close_an_account_for_a_while(
 async def test_guesses_side_by_side_are_counted_too(api: Api, ada: Caller) -> None:
     body = {"username": "ada", "password": "wrong"}
 
-    replies = await asyncio.gather(*(api.nobody.post("/auth/login", body) for _ in range(12)))
+    replies = await asyncio.gather(*(api.anonymous.post("/auth/login", body) for _ in range(12)))
 
     assert sorted(reply.status_code for reply in replies) == [401] * 5 + [429] * 7
 
@@ -175,7 +175,7 @@ async def test_passwords_and_tokens_are_in_no_log(
     tokens = await login(api)
     data_of(await refresh(api, tokens["refreshToken"]))
     error_of(await refresh(api, tokens["refreshToken"]), 401)
-    await api.nobody.post("/auth/login", {"username": "ada", "password": "a wrong one"})
+    await api.anonymous.post("/auth/login", {"username": "ada", "password": "a wrong one"})
 
     logged = "".join(f"{one.__dict__} {one.getMessage()}" for one in caplog.records)
     assert logged
@@ -261,7 +261,7 @@ async def test_what_is_no_refresh_token_is_401(api: Api, token: str) -> None:
 
 @pytest.mark.parametrize("body", [{}, {"refresh_token": None}, {"refresh_token": 7}])
 async def test_a_refresh_needs_a_token(api: Api, body: Any) -> None:
-    assert set(error_of(await api.nobody.post("/auth/refresh", body), 422)) == {"refresh_token"}
+    assert set(error_of(await api.anonymous.post("/auth/refresh", body), 422)) == {"refresh_token"}
 
 
 # Logout
@@ -310,8 +310,8 @@ async def test_logout_names_only_the_callers_own_sessions(
     assert await works(api, adas["accessToken"])
 
 
-async def test_logout_needs_a_token(nobody: Caller) -> None:
-    error_of(await nobody.post("/auth/logout", {"nonsense": 1}), 401, "unauthenticated")
+async def test_logout_needs_a_token(anonymous: Caller) -> None:
+    error_of(await anonymous.post("/auth/logout", {"nonsense": 1}), 401, "unauthenticated")
 
 
 # Register
@@ -320,7 +320,7 @@ async def test_logout_needs_a_token(nobody: Caller) -> None:
 async def test_registration_is_closed_unless_set_otherwise(
     api: Api, ada: Caller, admin: Caller
 ) -> None:
-    for caller in (api.nobody, ada, Caller(api.client, "", "nonsense")):
+    for caller in (api.anonymous, ada, Caller(api.client, "", "nonsense")):
         for body in (NEW, {"nonsense": 1}):
             reply = await caller.post("/auth/register", body)
             assert error_of(reply, 403, "forbidden") == {}
@@ -333,7 +333,7 @@ async def test_registration_is_closed_unless_set_otherwise(
 
 async def test_registration_is_open_to_all_where_it_is_set(tmp_path: Path) -> None:
     async with opened_api(tmp_path / "public", PUBLIC_REGISTER="true") as api:
-        reply = await api.nobody.post("/auth/register", NEW)
+        reply = await api.anonymous.post("/auth/register", NEW)
 
         made = data_of(reply, 201, "Registration successful")
         assert list(made) == USER
@@ -349,7 +349,7 @@ async def test_registration_is_open_to_all_where_it_is_set(tmp_path: Path) -> No
         assert data_of(await grace.get("/me"))["permission"] is None
         error_of(await grace.get("/users"), 403)
         other = {**NEW, "username": "GRACE", "email": "Grace@Example.com"}
-        assert set(error_of(await api.nobody.post("/auth/register", other), 409)) <= {
+        assert set(error_of(await api.anonymous.post("/auth/register", other), 409)) <= {
             "username",
             "email",
         }
@@ -363,8 +363,8 @@ async def test_registration_is_open_to_all_where_it_is_set(tmp_path: Path) -> No
             "nationality": "y",
             "timezone": "Europe/Zurich",
         }
-        made = data_of(await api.nobody.post("/auth/register", full), 201)
+        made = data_of(await api.anonymous.post("/auth/register", full), 201)
         assert {**made, **{key: full[key] for key in full if key != "password"}} == made
         bad = {**NEW, "is_active": False, "uuid": made["uuid"], "lang": "?", "password": "short"}
-        reply = await api.nobody.post("/auth/register", bad)
+        reply = await api.anonymous.post("/auth/register", bad)
         assert set(error_of(reply, 422)) == {"is_active", "uuid", "lang", "password"}

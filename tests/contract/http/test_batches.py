@@ -93,11 +93,41 @@ async def test_the_phones_of_a_batch_can_be_narrowed_and_paged(
     assert error_of(wrong, 422, "invalid").keys() == {"state"}
 
 
+async def test_phones_of_a_batch_after_a_position_have_no_total(api: Api, admin: Caller) -> None:
+    path = f"/batches/{(await over(admin, await start(admin)))['uuid']}/phones"
+
+    positions: list[int] = []
+    while page := data_of(reply := await admin.get(path, limit=2, after=max(positions, default=0))):
+        assert reply.json()["metadata"] == {}
+        positions += [phone["position"] for phone in page]
+    assert positions == [1, 2, 3, 4, 5]
+    assert data_of(await admin.get(path, after=0, state="waiting")) == []
+    for query in ({"after": -1}, {"after": "x"}):
+        assert error_of(await admin.get(path, **query), 422).keys() == {"after"}
+    assert error_of(await admin.get(path, after=1, offset=1), 422).keys() == {"offset"}
+
+
 async def test_batches_are_listed(api: Api, admin: Caller) -> None:
     batches = [await over(admin, await start(admin)) for _ in range(3)]
 
     assert data_of(await admin.get("/batches"), message="3 batch(s) found") == batches
     assert data_of(await admin.get("/batches", limit=1, offset=1)) == batches[1:2]
+
+
+async def test_batches_before_another_are_newest_first_without_a_total(
+    api: Api, admin: Caller
+) -> None:
+    for _ in range(3):
+        await over(admin, await start(admin))
+    batches = data_of(await admin.get("/batches"))[::-1]
+
+    reply = await admin.get("/batches", before="f" * 8 + "-ffff-ffff-ffff-" + "f" * 12, limit=2)
+    assert (data_of(reply), reply.json()["metadata"]) == (batches[:2], {})
+    last = batches[1]["uuid"]
+    assert data_of(await admin.get("/batches", before=last)) == batches[2:]
+    error_of(await admin.get("/batches", before=STRANGER), 404, "not_found")
+    assert error_of(await admin.get("/batches", before="x"), 422).keys() == {"before"}
+    assert error_of(await admin.get("/batches", before=last, offset=1), 422).keys() == {"offset"}
 
 
 async def test_a_batch_is_cancelled(api: Api, admin: Caller, world: World) -> None:
@@ -128,7 +158,7 @@ async def test_start_refuses_401_before_403_before_the_body(api: Api, admin: Cal
     ada = await api.account("ada")
     bad = {"action": "nonsense", "profile_uuid": STRANGER}
 
-    error_of(await api.nobody.post("/batches", bad), 401)
+    error_of(await api.anonymous.post("/batches", bad), 401)
     error_of(await ada.post("/batches", bad), 403)
     error_of(await admin.post("/batches", {**bad, "action": "switch", "model": "7945"}), 404)
     wrong = error_of(await admin.post("/batches", {"action": "nonsense", "x": 1}), 422)

@@ -24,8 +24,8 @@ async def test_a_success_is_the_envelope(admin: Caller) -> None:
     assert reply.headers["content-type"] == "application/json"
 
 
-async def test_a_failure_is_the_envelope(nobody: Caller) -> None:
-    reply = await nobody.get("/users")
+async def test_a_failure_is_the_envelope(anonymous: Caller) -> None:
+    reply = await anonymous.get("/users")
 
     assert list(reply.json()) == ["success", "message", "data", "error"]
     assert reply.json()["data"] is None
@@ -88,9 +88,9 @@ async def test_path_parameter_may_be_encoded(admin: Caller) -> None:
     ],
 )
 async def test_another_method_is_405_and_told_the_right_ones(
-    nobody: Caller, method: str, path: str, allow: str
+    anonymous: Caller, method: str, path: str, allow: str
 ) -> None:
-    reply = await nobody.ask(method, path)
+    reply = await anonymous.ask(method, path)
 
     assert reply.status_code == 405
     assert reply.headers["allow"] == allow
@@ -99,10 +99,10 @@ async def test_another_method_is_405_and_told_the_right_ones(
 
 
 async def test_head_is_answered_like_get(
-    api: Api, admin: Caller, nobody: Caller, caplog: pytest.LogCaptureFixture
+    api: Api, admin: Caller, anonymous: Caller, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "phoneprov.requests")
-    for caller, path in ((admin, "/users"), (admin, "/users/7"), (nobody, "/users")):
+    for caller, path in ((admin, "/users"), (admin, "/users/7"), (anonymous, "/users")):
         head, get = await caller.ask("HEAD", path), await caller.get(path)
         assert (head.status_code, head.content) == (get.status_code, b"")
         assert head.headers["content-length"] == str(len(get.content))
@@ -114,13 +114,13 @@ async def test_options_of_nothing_is_404(api: Api) -> None:
     error_of(await api.client.options("/api/v1/nothing"), 404, "not_found")
 
 
-async def test_every_reply_carries_its_request_id(api: Api, nobody: Caller) -> None:
+async def test_every_reply_carries_its_request_id(api: Api, anonymous: Caller) -> None:
     for given in ("abc-1.2_3", "a" * 64):
-        reply = await nobody.ask("GET", "/users", headers={"X-Request-Id": given})
+        reply = await anonymous.ask("GET", "/users", headers={"X-Request-Id": given})
         assert reply.headers["x-request-id"] == given
         assert reply.json()["error"]["request_id"] == given
     for refused in ("", "a" * 65, "a b", "a/b", 'a"b'):
-        reply = await nobody.ask("GET", "/users", headers={"X-Request-Id": refused})
+        reply = await anonymous.ask("GET", "/users", headers={"X-Request-Id": refused})
         assert re.fullmatch("[0-9a-f]{32}", reply.headers["x-request-id"])
         assert reply.json()["error"]["request_id"] == reply.headers["x-request-id"]
     assert "x-request-id" in (await api.client.get("/health/live")).headers
@@ -229,13 +229,13 @@ async def test_a_mebibyte_is_taken_unless_set_otherwise(admin: Caller) -> None:
 
 
 async def test_401_comes_before_403_before_404_before_422(
-    admin: Caller, ada: Caller, nobody: Caller
+    admin: Caller, ada: Caller, anonymous: Caller
 ) -> None:
     path = "/users/00000000-0000-4000-8000-00000000dead"
     for content in (b"{broken", b" " * (1024 * 1024 + 1)):
         for asked in (path, f"/users/{ada.uuid}"):
             broken: dict[str, Any] = {"content": content, "headers": JSON}
-            error_of(await nobody.ask("PUT", asked, **broken), 401)
+            error_of(await anonymous.ask("PUT", asked, **broken), 401)
             error_of(await ada.ask("PUT", asked, **broken), 403)
         error_of(await admin.put(path, {}), 404)
     error_of(await admin.ask("PUT", f"/users/{ada.uuid}", content=b"{broken", headers=JSON), 400)
@@ -246,16 +246,18 @@ async def test_401_comes_before_403_before_404_before_422(
     "authorization",
     ["", "Bearer", "Bearer ", "Basic YTpi", "Bearer \x7f", "Bearer a.b.c", "Token x", "a" * 10_000],
 )
-async def test_what_is_no_token_of_ours_is_401(nobody: Caller, authorization: str) -> None:
-    reply = await nobody.ask("GET", "/me", headers={"Authorization": authorization})
+async def test_what_is_no_token_of_ours_is_401(anonymous: Caller, authorization: str) -> None:
+    reply = await anonymous.ask("GET", "/me", headers={"Authorization": authorization})
 
     assert error_of(reply, 401, "unauthenticated") == {}
     assert reply.headers["www-authenticate"] == "Bearer"
 
 
-async def test_the_word_bearer_may_be_written_anyhow(nobody: Caller, ada: Caller) -> None:
+async def test_the_word_bearer_may_be_written_anyhow(anonymous: Caller, ada: Caller) -> None:
     for scheme in ("bearer", "BEARER", "Bearer  "):
-        reply = await nobody.ask("GET", "/me", headers={"Authorization": f"{scheme} {ada.token}"})
+        reply = await anonymous.ask(
+            "GET", "/me", headers={"Authorization": f"{scheme} {ada.token}"}
+        )
         assert data_of(reply)["uuid"] == ada.uuid
 
 
@@ -297,12 +299,12 @@ async def test_a_database_that_is_away_is_503(api: Api, ada: Caller) -> None:
 
 
 async def test_one_line_a_request_is_logged(
-    ada: Caller, nobody: Caller, caplog: pytest.LogCaptureFixture
+    ada: Caller, anonymous: Caller, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "phoneprov.requests")
 
     await ada.ask("GET", f"/users/{ada.uuid}?token=secret", headers={"X-Request-Id": "one"})
-    await nobody.ask("GET", "/nothing", headers={"X-Request-Id": "two"})
+    await anonymous.ask("GET", "/nothing", headers={"X-Request-Id": "two"})
 
     lines = [vars(record)["fields"] for record in caplog.records]
     assert [line.pop("duration_ms") >= 0 for line in lines] == [True, True]

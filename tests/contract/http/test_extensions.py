@@ -286,7 +286,7 @@ async def test_extensions_need_level_0(admin: Caller, ada: Caller) -> None:
     assert data_of(await admin.get("/extensions")) == [before]
 
 
-async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
+async def test_requests_without_a_token_are_401(anonymous: Caller) -> None:
     for method, path in (
         ("GET", ""),
         ("POST", ""),
@@ -294,6 +294,6 @@ async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
         ("PUT", f"/{STRANGER}"),
         ("DELETE", f"/{STRANGER}"),
     ):
-        reply = await nobody.ask(method, f"/extensions{path}", content=b"{broken")
+        reply = await anonymous.ask(method, f"/extensions{path}", content=b"{broken")
         assert error_of(reply, 401, "unauthenticated") == {}
         assert reply.headers["www-authenticate"] == "Bearer"

@@ -104,6 +104,6 @@ async def test_any_desk_can_be_taken_so_every_phone_is_shown_to_all(
     assert of_ada == data_of(await admin.get("/me/phones"))
 
 
-async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
+async def test_requests_without_a_token_are_401(anonymous: Caller) -> None:
     for path in ("", "/phones", "/vendor-services/personal", "/vendor-services/company"):
-        assert error_of(await nobody.get(f"/me{path}", limit=0), 401, "unauthenticated") == {}
+        assert error_of(await anonymous.get(f"/me{path}", limit=0), 401, "unauthenticated") == {}

@@ -48,7 +48,7 @@ async def test_every_caller_sees_the_company_s_contacts(admin: Caller, ada: Call
 
 @pytest.mark.parametrize("path", [PERSONAL, COMPANY])
 async def test_a_page_must_be_one_and_a_caller_known(
-    ada: Caller, nobody: Caller, path: str
+    ada: Caller, anonymous: Caller, path: str
 ) -> None:
     assert set(error_of(await ada.get(path, limit=1001, offset=-1), 422)) == {"limit", "offset"}
-    error_of(await nobody.get(path, limit=1001), 401, "unauthenticated")
+    error_of(await anonymous.get(path, limit=1001), 401, "unauthenticated")

@@ -106,8 +106,8 @@ async def test_a_deleted_phone_is_gone_with_its_flag(admin: Caller, ada: Caller)
     assert shown[a_mac(1)]["key_expansion_modules"] == []
 
 
-async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
-    reply = await nobody.get("/me/phones", limit="x")
+async def test_requests_without_a_token_are_401(anonymous: Caller) -> None:
+    reply = await anonymous.get("/me/phones", limit="x")
 
     assert error_of(reply, 401, "unauthenticated") == {}
     assert reply.headers["www-authenticate"] == "Bearer"

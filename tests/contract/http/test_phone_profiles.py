@@ -279,7 +279,7 @@ async def test_the_largest_configuration_can_be_set(tmp_path: Path) -> None:
         assert set(error_of(reply, 422)) == {"cnf_xml"}
 
 
-async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
+async def test_requests_without_a_token_are_401(anonymous: Caller) -> None:
     for method, path in (
         ("GET", ""),
         ("POST", ""),
@@ -289,5 +289,5 @@ async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
         ("GET", "/user/7"),
         ("POST", "/switch"),
     ):
-        reply = await nobody.ask(method, f"/phone-profiles{path}", content=b"{}")
+        reply = await anonymous.ask(method, f"/phone-profiles{path}", content=b"{}")
         assert error_of(reply, 401, "unauthenticated") == {}

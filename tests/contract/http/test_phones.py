@@ -211,10 +211,10 @@ async def test_writing_is_for_all_where_it_is_set(tmp_path: Path) -> None:
         await phone(ada)
         data_of(await ada.put(f"/phones/{MAC}", {"name": "Hall"}))
         data_of(await ada.delete(f"/phones/{MAC}"))
-        error_of(await api.nobody.post("/phones", {"mac": MAC}), 401)
+        error_of(await api.anonymous.post("/phones", {"mac": MAC}), 401)
 
 
-async def test_nobody_unknown_learns_anything(api: Api, nobody: Caller) -> None:
+async def test_requests_without_a_token_are_401(api: Api, anonymous: Caller) -> None:
     for method, path in (("GET", ""), ("POST", ""), ("GET", "/7"), ("PUT", "/7"), ("DELETE", "/7")):
-        reply = await nobody.ask(method, f"/phones{path}", content=b"{}")
+        reply = await anonymous.ask(method, f"/phones{path}", content=b"{}")
         assert error_of(reply, 401, "unauthenticated") == {}

@@ -246,7 +246,7 @@ async def test_owners_and_superadmins_switch(desk: Office) -> None:
 
     for mac in (MAC, "00:1B:D4:00:00:99"):
         error_of(await switch(bob, uuid, mac), 404, "not_found")
-    error_of(await switch(desk.api.nobody, uuid), 401)
+    error_of(await switch(desk.api.anonymous, uuid), 401)
     assert desk.world.happened == []
     assert data_of(await switch(desk.admin, uuid)) == DONE
     assert await desk.session_of() == desk.ada.uuid

@@ -237,7 +237,7 @@ async def test_links_need_level_0(admin: Caller, ada: Caller, desk: str) -> None
     assert data_of(await admin.get("/user-extensions")) == [linked]
 
 
-async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
+async def test_requests_without_a_token_are_401(anonymous: Caller) -> None:
     for method, path in (
         ("GET", ""),
         ("POST", ""),
@@ -245,6 +245,6 @@ async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
         ("GET", f"/by-extension/{STRANGER}"),
         ("DELETE", f"/{STRANGER}"),
     ):
-        reply = await nobody.ask(method, f"/user-extensions{path}", content=b"{broken")
+        reply = await anonymous.ask(method, f"/user-extensions{path}", content=b"{broken")
         assert error_of(reply, 401, "unauthenticated") == {}
         assert reply.headers["www-authenticate"] == "Bearer"

@@ -50,7 +50,7 @@ async def user(admin: Caller, **fields: Any) -> dict[str, Any]:
 
 
 async def logs_in(api: Api, username: str, password: str) -> bool:
-    reply = await api.nobody.post("/auth/login", {"username": username, "password": password})
+    reply = await api.anonymous.post("/auth/login", {"username": username, "password": password})
     return reply.status_code == 200
 
 

@@ -214,7 +214,7 @@ async def test_every_account_may_write_when_it_is_set_so(tmp_path: Path) -> None
         data_of(await ada.delete(path))
 
 
-async def test_nobody_unknown_learns_anything(api: Api, nobody: Caller) -> None:
+async def test_requests_without_a_token_are_401(api: Api, anonymous: Caller) -> None:
     for method, path in (
         ("GET", ""),
         ("POST", ""),
@@ -222,6 +222,6 @@ async def test_nobody_unknown_learns_anything(api: Api, nobody: Caller) -> None:
         ("PUT", f"/{STRANGER}"),
         ("DELETE", f"/{STRANGER}"),
     ):
-        reply = await nobody.ask(method, f"/vendor-kem{path}", content=b"{broken")
+        reply = await anonymous.ask(method, f"/vendor-kem{path}", content=b"{broken")
         assert error_of(reply, 401, "unauthenticated") == {}
         assert reply.headers["www-authenticate"] == "Bearer"

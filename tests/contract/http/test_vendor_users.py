@@ -159,11 +159,11 @@ async def test_a_pin_is_in_no_log(ada: Caller, caplog: pytest.LogCaptureFixture)
     )
 
 
-async def test_nobody_unknown_learns_anything(nobody: Caller) -> None:
+async def test_requests_without_a_token_are_401(anonymous: Caller) -> None:
     for method, path in (
         ("GET", f"/by-user/{STRANGER}"),
         ("PUT", f"/{STRANGER}"),
         ("DELETE", f"/{STRANGER}"),
     ):
-        reply = await nobody.ask(method, f"/vendor-users{path}", content=b"{broken")
+        reply = await anonymous.ask(method, f"/vendor-users{path}", content=b"{broken")
         assert error_of(reply, 401, "unauthenticated") == {}

@@ -19,7 +19,7 @@ from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.deployments.model import Outcome, Step, StepName
 from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.desks.model import Due
-from phoneprov_core.directory.search import Search
+from phoneprov_core.directory.terms import TermSearch
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.rates import Rate
 from phoneprov_core.stores import Database, Stores
@@ -81,7 +81,13 @@ profiles = st.builds(
 )
 uses = st.builds(DeskUse, st.none() | ids, st.none() | ids, st.none() | moments)
 searches = st.sampled_from(
-    [Search(("n",)), Search(("d1",)), Search(("wa",)), Search(("d", "w")), Search(("w", "d4"))]
+    [
+        TermSearch(("n",)),
+        TermSearch(("d1",)),
+        TermSearch(("wa",)),
+        TermSearch(("d", "w")),
+        TermSearch(("w", "d4")),
+    ]
 )
 company_contacts = st.builds(records.a_company_contact, numbers, name=texts, is_active=truths)
 personal_contacts = st.builds(records.a_personal_contact, numbers, ids, created_at=moments)

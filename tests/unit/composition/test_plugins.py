@@ -16,7 +16,12 @@ from phoneprov_adapters.composition.factories import (
     uploader_of,
 )
 from phoneprov_adapters.composition.lifecycle import open_phoneprov, readiness, require_keys
-from phoneprov_adapters.composition.settings import Settings, SettingsError, read_settings
+from phoneprov_adapters.composition.settings import (
+    Settings,
+    SettingsError,
+    check_names,
+    read_settings,
+)
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.uploader import MemoryUploader
@@ -98,6 +103,14 @@ def test_what_another_package_offers_is_taken_when_it_is_chosen() -> None:
     assert type(phone_driver_of(chosen(PHONEPROV_PHONE_DRIVER="bells"))).__name__ == "Bells"
     notes = chosen(PHONEPROV_DATABASE_URL="notes://here")
     assert isinstance(database_of(notes, SecretBox(KEYS)), MemoryDatabase)
+
+
+@pytest.mark.usefixtures("installed")
+def test_unknown_name_beside_an_adapter_of_another_package_is_refused_if_similar_to_ours() -> None:
+    check_names(chosen(PHONEPROV_UPLOADER="shelf", PHONEPROV_SHELF="attic"))
+
+    with pytest.raises(SettingsError, match="Did you mean PHONEPROV_FTP_HOST"):
+        check_names(chosen(PHONEPROV_UPLOADER="shelf", PHONEPROV_FTP_HOTS="10.0.0.1"))
 
 
 @pytest.mark.usefixtures("installed")

@@ -9,7 +9,12 @@ import pytest
 
 from phoneprov_adapters.asterisk.connection import LOGIN_SECONDS
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.composition.settings import SettingsError, read_settings, settings_from
+from phoneprov_adapters.composition.settings import (
+    SettingsError,
+    check_names,
+    read_settings,
+    settings_from,
+)
 from phoneprov_adapters.composition.variables import Variables
 from phoneprov_adapters.phone.watch import FIRST_QUESTION
 from phoneprov_core.devices.commands import CLEAR_SERVICES, RestartType, sccp_restart, sip_restart
@@ -111,12 +116,19 @@ def test_a_mistake_names_its_variable(environment: dict[str, str]) -> None:
 )
 def test_misspelled_name_is_refused_with_a_suggestion(name: str, meant: str) -> None:
     with pytest.raises(SettingsError, match=f"^{name} is not a setting. Did you mean {meant}\\?$"):
-        read_settings({name: "x"})
+        check_names(read_settings({name: "x"}))
 
 
 def test_unknown_name_is_refused() -> None:
     with pytest.raises(SettingsError, match=r"^PHONEPROV_COFFEE is not a setting"):
-        read_settings({"PHONEPROV_COFFEE": "black"})
+        check_names(read_settings({"PHONEPROV_COFFEE": "black"}))
+
+
+def test_unknown_name_is_left_to_the_adapters_of_other_packages() -> None:
+    settings = read_settings({"PHONEPROV_COFFEE": "black"})
+
+    assert settings.variables.text("PHONEPROV_COFFEE", "") == "black"
+    check_names(settings)
 
 
 def test_line_end_in_a_secret_file_names_the_file_setting(tmp_path: Path) -> None:

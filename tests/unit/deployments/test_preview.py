@@ -1,4 +1,4 @@
-"""The dry run: everything told, nothing touched."""
+"""The dry run: everything previewed, nothing touched."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ async def of(office: Office, actor: Actor, xml: str) -> Profile:
 
 
 async def test_what_would_be_put_where(office: Office, ada: Actor, profile: Profile) -> None:
-    told = await preview(office, ada, profile)
+    previewed = await preview(office, ada, profile)
 
-    assert (told.profile, told.mac, told.revision) == ("Ada at the desk", MAC, 1)
-    assert (told.filename, told.size) == ("SEP001BD4123456.cnf.xml", len(XML.encode()))
-    assert (told.compatible, told.objection) == (True, None)
-    assert (told.on_phone, told.changed, told.diff) == (None, None, None)
-    assert told.diff_note == "Nothing was put onto this phone from here before."
+    assert (previewed.profile, previewed.mac, previewed.revision) == ("Ada at the desk", MAC, 1)
+    assert (previewed.filename, previewed.size) == ("SEP001BD4123456.cnf.xml", len(XML.encode()))
+    assert (previewed.compatible, previewed.objection) == (True, None)
+    assert (previewed.on_phone, previewed.changed, previewed.diff) == (None, None, None)
+    assert previewed.diff_note == "Nothing was put onto this phone from here before."
 
 
 async def test_changes_that_need_a_reset_are_named(
@@ -100,9 +100,9 @@ async def test_the_diff_leads_from_the_revision_that_is_there(
     await save(office, ada, profile, "<device><a/></device>")
     await save(office, ada, profile, XML)
 
-    told = await preview(office, ada, profile)
+    previewed = await preview(office, ada, profile)
 
-    assert (told.revision, told.changed, told.diff) == (3, False, "")
+    assert (previewed.revision, previewed.changed, previewed.diff) == (3, False, "")
 
 
 async def test_secrets_are_told_apart_and_not_shown(
@@ -112,13 +112,13 @@ async def test_secrets_are_told_apart_and_not_shown(
     await switch(office, ada, profile)
     await save(office, ada, profile, LOGIN.format("of numbers"))
 
-    told = await preview(office, ada, profile)
+    previewed = await preview(office, ada, profile)
 
-    assert told.diff is not None
-    assert "-<userPassword>***1<" in told.diff
-    assert "+<userPassword>***2<" in told.diff
+    assert previewed.diff is not None
+    assert "-<userPassword>***1<" in previewed.diff
+    assert "+<userPassword>***2<" in previewed.diff
     for secret in ("enchantress", "of numbers"):
-        assert secret not in repr(told)
+        assert secret not in repr(previewed)
 
 
 async def test_what_is_another_s_is_not_shown(
@@ -127,10 +127,10 @@ async def test_what_is_another_s_is_not_shown(
     await switch(office, ada, profile)
     of_bob = await of(office, bob, XML)
 
-    told = await preview(office, bob, of_bob)
+    previewed = await preview(office, bob, of_bob)
 
-    assert (told.on_phone, told.changed, told.diff) == (None, None, None)
-    assert told.diff_note == "What is on the phone belongs to somebody else."
+    assert (previewed.on_phone, previewed.changed, previewed.diff) == (None, None, None)
+    assert previewed.diff_note == "What is on the phone belongs to somebody else."
     assert (await preview(office, root, of_bob)).diff == ""
 
 
@@ -141,11 +141,11 @@ async def test_a_profile_that_is_gone_is_told_of(
     await switch(office, ada, profile)
     await office.profiles.delete(ada, profile.uuid)
 
-    told = await preview(office, ada, await of(office, ada, XML))
+    previewed = await preview(office, ada, await of(office, ada, XML))
 
-    assert told.on_phone == await last_deployment(office)
-    assert (told.changed, told.diff) == (False, None)
-    assert told.diff_note == "The profile that is on the phone is gone."
+    assert previewed.on_phone == await last_deployment(office)
+    assert (previewed.changed, previewed.diff) == (False, None)
+    assert previewed.diff_note == "The profile that is on the phone is gone."
     assert (await preview(office, bob, of_bob)).on_phone is None
 
 
@@ -166,10 +166,10 @@ async def test_server_and_phone_are_asked(office: Office, ada: Actor, profile: P
     office.reachability.at_server = Reach(False, "Nobody there.", 3000)
     office.reachability.at_phone = Reach(None, "Who knows.", 1)
 
-    told = await preview(office, ada, profile)
+    previewed = await preview(office, ada, profile)
 
-    assert told.server == office.reachability.at_server
-    assert told.phone == office.reachability.at_phone
+    assert previewed.server == office.reachability.at_server
+    assert previewed.phone == office.reachability.at_phone
     address, phone = office.reachability.asked
     assert address == "10.20.30.40"
     assert getattr(phone, "mac", "") == MAC

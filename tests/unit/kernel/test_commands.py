@@ -185,6 +185,13 @@ def test_a_rule_of_the_use_case_is_named_beside_every_other_fault() -> None:
     }
 
 
+@pytest.mark.parametrize("mac", ["001bd4123456", "x", 7])
+def test_rule_is_not_applied_to_a_field_that_is_already_refused(mac: object) -> None:
+    found = problems(NewDesk, {"mac": mac, "name": "n" * 10_000}, {"name": _never})
+
+    assert "name" in found
+
+
 def test_a_rule_is_not_asked_about_what_is_absent_or_null() -> None:
     never: dict[str, Any] = {"name": _never, "description": _never}
 

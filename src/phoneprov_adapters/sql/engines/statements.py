@@ -78,11 +78,12 @@ def page(
     after: bool = False,
     newest_first: bool = False,
 ) -> Select[Any]:
-    """A page of rows in the order of ``position``: a time and a key. With ``after`` it begins
-    after ``after_time`` and ``after_key``, which costs the same wherever that is. The other
-    parameters are ``limit`` and ``offset``."""
+    """A page of rows in the order of ``position``: a time and a key, or a key alone. With
+    ``after`` it begins after ``after_time`` and ``after_key``, which costs the same wherever that
+    is. The other parameters are ``limit`` and ``offset``."""
     if after:
-        place, last = tuple_(*position), tuple_(bindparam("after_time"), bindparam("after_key"))
+        names = ("after_time", "after_key")[-len(position) :]
+        place, last = tuple_(*position), tuple_(*(bindparam(name) for name in names))
         rows = rows.where(place < last if newest_first else place > last)
     order = [column.desc() if newest_first else column for column in position]
     return rows.order_by(*order).limit(bindparam("limit")).offset(bindparam("offset"))
@@ -93,6 +94,29 @@ class now_ms(FunctionElement[int]):  # noqa: N801 - reads like the SQL function 
 
     type = BigInteger()
     inherit_cache = True
+
+
+class like(FunctionElement[bool]):  # noqa: N801 - see above
+    """``LIKE`` with the backslash as escape character. PostgreSQL, where it is the default, would
+    compute a named one anew for each row."""
+
+    type = Boolean()
+    inherit_cache = True
+
+
+@compiles(like, "sqlite")
+def _like_sqlite(element: like, compiler: SQLCompiler, **keywords: Any) -> str:
+    return rf"({_like(element, compiler, keywords)} ESCAPE '\')"
+
+
+@compiles(like, "postgresql")
+def _like_postgresql(element: like, compiler: SQLCompiler, **keywords: Any) -> str:
+    return _like(element, compiler, keywords)
+
+
+def _like(element: like, compiler: SQLCompiler, keywords: dict[str, Any]) -> str:
+    text, pattern = element.clauses
+    return f"{compiler.process(text, **keywords)} LIKE {compiler.process(pattern, **keywords)}"
 
 
 LONGEST_MS = 180_000

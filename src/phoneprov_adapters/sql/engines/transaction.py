@@ -30,6 +30,7 @@ from phoneprov_adapters.sql.stores.rates import SqlRates
 from phoneprov_adapters.sql.stores.retention import SqlRetention
 from phoneprov_adapters.sql.stores.revisions import SqlRevisions
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
+from phoneprov_adapters.sql.stores.statistics import SqlStatistics
 from phoneprov_adapters.sql.stores.users import SqlUsers
 from phoneprov_adapters.sql.stores.vendor_phones import SqlVendorPhones
 from phoneprov_adapters.sql.stores.vendor_services import SqlVendorServices
@@ -123,6 +124,10 @@ class SqlTransaction:
     @cached_property
     def retention(self) -> SqlRetention:
         return SqlRetention(self._connection)
+
+    @cached_property
+    def statistics(self) -> SqlStatistics:
+        return SqlStatistics(self._connection)
 
     @cached_property
     def served_files(self) -> SqlServedFiles:

@@ -51,11 +51,7 @@ def _phones(*, state: bool, after: bool) -> Statement:
     rows = select(*_PHONE_COLUMNS).where(batch_phones.c.batch_uuid == bindparam("batch_uuid"))
     if state:
         rows = rows.where(batch_phones.c.state == bindparam("state"))
-    if after:
-        rows = rows.where(batch_phones.c.position > bindparam("after"))
-    return (
-        rows.order_by(batch_phones.c.position).limit(bindparam("limit")).offset(bindparam("offset"))
-    )
+    return page(rows, (batch_phones.c.position,), after=after)
 
 
 @cache
@@ -93,8 +89,13 @@ class SqlBatchPhones(BatchPhones):
         assert owner is None, "the phones of a batch belong to nobody"
         values: dict[str, Any] = {**self._values, "limit": limit, "offset": offset}
         if after is not None:
-            values["after"] = after.position
+            values["after_key"] = after.position
         statement = _phones(state="state" in self._values, after=after is not None)
+        return [_phone_in(row) for row in await self._connection.rows(statement, **values)]
+
+    async def page(self, limit: int, after: int) -> list[BatchPhone]:
+        values: dict[str, Any] = {**self._values, "limit": limit, "offset": 0, "after_key": after}
+        statement = _phones(state="state" in self._values, after=True)
         return [_phone_in(row) for row in await self._connection.rows(statement, **values)]
 
 
@@ -123,12 +124,12 @@ def _counted(state: str) -> Any:
 
 
 @cache
-def batch_rows(*, owned: bool, after: bool) -> Statement:
+def batch_rows(*, owned: bool, after: bool, newest_first: bool = False) -> Statement:
     """A page of batches, the counts of their phones by state behind their columns."""
     rows = select(*_BATCH_COLUMNS, *(_counted(state) for state in _STATES))
     if owned:
         rows = rows.where(batches.c.user_uuid == bindparam("owner"))
-    return page(rows, _POSITION, after=after)
+    return page(rows, _POSITION, after=after, newest_first=newest_first)
 
 
 @cache

@@ -99,6 +99,13 @@ class SqlBatches(BatchStore):
         statement = batch_rows(owned=owner is not None, after=after is not None)
         return [counted_batch_in(row) for row in await self._connection.rows(statement, **values)]
 
+    async def newest(self, limit: int, *, before: Batch | None = None) -> list[Batch]:
+        values: dict[str, Any] = {"limit": limit, "offset": 0}
+        if before is not None:
+            values |= {"after_time": before.created_at, "after_key": before.uuid}
+        statement = batch_rows(owned=False, after=before is not None, newest_first=True)
+        return [counted_batch_in(row) for row in await self._connection.rows(statement, **values)]
+
     def phones(self, batch_uuid: str, wanted: WantedPhones) -> BatchPhones:
         return SqlBatchPhones(self._connection, batch_uuid, wanted)
 

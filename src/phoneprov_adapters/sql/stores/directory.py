@@ -8,11 +8,12 @@ import msgspec
 from sqlalchemy import bindparam, delete, exists, func, insert, select, tuple_
 
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
-from phoneprov_adapters.sql.stores.store import Records, SqlStore
+from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables import company_contacts, contact_terms, personal_contacts
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.ports import CompanyContactStore
-from phoneprov_core.directory.search import LAST, Search, terms_of
+from phoneprov_core.directory.search import CONTACT_FIELDS
+from phoneprov_core.directory.terms import LAST, TermSearch, terms_of
 
 _COLUMNS = [company_contacts.c[name] for name in CompanyContact.__struct_fields__]
 _FORGET_TERMS = delete(contact_terms).where(
@@ -64,10 +65,12 @@ def _search(others: int, *, after: bool) -> Statement:
     return statement
 
 
-class SqlCompanyContacts(SqlStore[CompanyContact], CompanyContactStore):
+class SqlCompanyContacts(SqlSearchedStore[CompanyContact], CompanyContactStore):
     """Contacts of the company, by uuid; their terms lie beside them."""
 
-    records = Records(CompanyContact, company_contacts, one_name="company contact")
+    records = Records(
+        CompanyContact, company_contacts, one_name="company contact", search=CONTACT_FIELDS
+    )
 
     async def add(self, entity: CompanyContact) -> None:
         await super().add(entity)
@@ -79,7 +82,7 @@ class SqlCompanyContacts(SqlStore[CompanyContact], CompanyContactStore):
         await self._add_terms(entity)
 
     async def search(
-        self, search: Search, limit: int, *, after: str | None = None
+        self, search: TermSearch, limit: int, *, after: str | None = None
     ) -> list[CompanyContact]:
         values: dict[str, object] = {"limit": limit}
         for number, prefix in enumerate(search.prefixes):

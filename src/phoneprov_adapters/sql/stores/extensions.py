@@ -6,18 +6,20 @@ from typing import Any
 
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.stores.store import Records, SqlStore
+from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore
 from phoneprov_adapters.sql.tables import extensions
 from phoneprov_core.extensions.model import Extension
+from phoneprov_core.extensions.search import EXTENSION_FIELDS
 
 
-class SqlExtensions(SqlStore[Extension]):
+class SqlExtensions(SqlSearchedStore[Extension]):
     """Extensions, by uuid."""
 
     records = Records(
         Extension,
         extensions,
         one_name="extension",
+        search=EXTENSION_FIELDS,
         columns=(
             "uuid",
             "type",

@@ -12,10 +12,14 @@ from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.revisions import place
+from phoneprov_adapters.sql.stores.searching import SearchedTable, SqlSearchedRows
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
 from phoneprov_adapters.sql.tables import profile_revisions, profiles
+from phoneprov_core.kernel.search import Search
+from phoneprov_core.kernel.store import Rows
 from phoneprov_core.profiles.model import Profile, ProfileRecord, whole
 from phoneprov_core.profiles.ports import WholeProfileStore
+from phoneprov_core.profiles.search import PROFILE_FIELDS
 
 _POSITION = (profiles.c.created_at, profiles.c.uuid)
 _numbers = profile_revisions.alias("numbers")
@@ -35,6 +39,7 @@ _WHOLE = select(
     profile_revisions,
     (profile_revisions.c.profile_uuid == profiles.c.uuid) & (profile_revisions.c.number == _newest),
 )
+_SEARCHED = SearchedTable(profiles, _WHOLE, owner="user_uuid")
 _FIND = _WHOLE.where(profiles.c.uuid == bindparam("uuid"))
 
 
@@ -49,7 +54,9 @@ def _rows(*, owned: bool, after: bool) -> Statement:
 class SqlProfiles(SqlStore[ProfileRecord]):
     """Profiles, by uuid."""
 
-    records = Records(ProfileRecord, profiles, owner="user_uuid", one_name="profile")
+    records = Records(
+        ProfileRecord, profiles, owner="user_uuid", one_name="profile", search=PROFILE_FIELDS
+    )
 
     def _row_of(self, entity: ProfileRecord) -> dict[str, Any]:
         row = super()._row_of(entity)
@@ -89,6 +96,9 @@ class SqlWholeProfiles(WholeProfileStore):
             values |= {"after_time": after.created_at, "after_key": after.uuid}
         statement = _rows(owned=owner is not None, after=after is not None)
         return [self._whole(row) for row in await self._connection.rows(statement, **values)]
+
+    def matching(self, search: Search) -> Rows[Profile]:
+        return SqlSearchedRows(self._connection, _SEARCHED, search, self._whole)
 
     def _whole(self, row: Row) -> Profile:
         *record, revision, key_id, sealed = row

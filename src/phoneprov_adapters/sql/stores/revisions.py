@@ -19,12 +19,11 @@ from sqlalchemy import (
     insert,
     or_,
     select,
-    tuple_,
 )
 
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.hashes import HashColumns
 from phoneprov_adapters.sql.stores.store import write
 from phoneprov_adapters.sql.tables import batches, deployments
@@ -105,11 +104,7 @@ _REMOVE_OLDEST = (
 
 @cache
 def _rows(*, owned: bool, after: bool) -> Statement:
-    rows = _narrowed(select(*_COLUMNS), owned).order_by(*_POSITION)
-    if after:
-        behind = tuple_(bindparam("after_number"), bindparam("after_uuid"))
-        rows = rows.where(tuple_(*_POSITION) > behind)
-    return rows.limit(bindparam("limit")).offset(bindparam("offset"))
+    return page(_narrowed(select(*_COLUMNS), owned), _POSITION, after=after)
 
 
 @cache
@@ -179,7 +174,7 @@ class SqlRevisions(RevisionStore):
         if owner is not None:
             values["owner"] = owner
         if after is not None:
-            values |= {"after_number": after.number, "after_uuid": after.uuid}
+            values |= {"after_time": after.number, "after_key": after.uuid}
         statement = _rows(owned=owner is not None, after=after is not None)
         found = await self._connection.rows(statement, **values)
         return [await self._revision(row) for row in found]

@@ -26,9 +26,11 @@ from phoneprov_adapters.sql.engines.connection import (
     UniqueViolation,
 )
 from phoneprov_adapters.sql.engines.statements import Statement, page
+from phoneprov_adapters.sql.stores.searching import SearchedTable, SqlSearchedRows
 from phoneprov_core.audit.entries import RESOURCES
 from phoneprov_core.kernel.errors import Conflict, NotFound, already_taken
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.search import Search, SearchFields
+from phoneprov_core.kernel.store import Rows, SearchedStore, Store
 
 E = TypeVar("E", bound=Struct)
 
@@ -38,7 +40,8 @@ class Records(Generic[E]):
 
     A column stands for the field of the same name, in the order of the entity's fields;
     ``columns`` names them where they are not the entity's fields. ``owner`` is the column
-    that says whose record it is.
+    that says whose record it is. ``search`` names the fields that are searched: their text is in
+    the column ``search``.
     """
 
     def __init__(
@@ -50,10 +53,12 @@ class Records(Generic[E]):
         owner: str | None = None,
         columns: Sequence[str] = (),
         one_name: str = "record",
+        search: SearchFields | None = None,
     ) -> None:
         self.entity = entity
         self.key = key
         self.one_name = one_name
+        self.search = search
         self._table = table
         self._key: Column[Any] = table.c[key]
         self._owner = owner
@@ -74,6 +79,8 @@ class Records(Generic[E]):
         )
         self.rows = cache(self._rows)
         self.count = cache(self._count)
+        if search is not None:
+            self.searched = SearchedTable(table, select(*self._columns), key=key, owner=owner)
 
     def _rows(self, *, owned: bool, after: bool) -> Statement:
         position = (self._table.c.created_at, self._key)
@@ -99,7 +106,10 @@ class SqlStore(Store[E]):
         self._connection = connection
 
     def _row_of(self, entity: E) -> dict[str, Any]:
-        return {name: getattr(entity, name) for name in entity.__struct_fields__}
+        row = {name: getattr(entity, name) for name in entity.__struct_fields__}
+        if self.records.search is not None:
+            row["search"] = self.records.search.text(entity)
+        return row
 
     def _entity_of(self, row: Row) -> E:
         return self.records.entity(*row)
@@ -176,6 +186,13 @@ class SqlStore(Store[E]):
 
     async def _write(self, statement: Statement, row: dict[str, Any]) -> Sequence[Row]:
         return await write(self._connection, statement, row)
+
+
+class SqlSearchedStore(SqlStore[E], SearchedStore[E]):
+    """A store whose records have ``search`` fields."""
+
+    def matching(self, search: Search) -> Rows[E]:
+        return SqlSearchedRows(self._connection, self.records.searched, search, self._entity_of)
 
 
 async def write(connection: Connection, statement: Statement, row: dict[str, Any]) -> Sequence[Row]:

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, select, update
 
 from phoneprov_adapters.sql.engines.connection import InsertFactory
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.store import Records, SqlStore
+from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore
 from phoneprov_adapters.sql.tables import (
     extensions,
     passwords,
@@ -20,6 +20,7 @@ from phoneprov_adapters.sql.tables import (
 from phoneprov_core.users.model import User, folded
 from phoneprov_core.users.names import looks_alike
 from phoneprov_core.users.ports import UserStore
+from phoneprov_core.users.search import USER_FIELDS
 
 _COLUMNS = [users.c[name] for name in User.__struct_fields__]
 _BY_USERNAME = select(*_COLUMNS).where(users.c.username_key == bindparam("username_key"))
@@ -66,10 +67,10 @@ def _claim(insert: InsertFactory) -> Statement:
     )
 
 
-class SqlUsers(SqlStore[User], UserStore):
+class SqlUsers(SqlSearchedStore[User], UserStore):
     """Accounts; what makes names the same is kept beside them."""
 
-    records = Records(User, users, one_name="user")
+    records = Records(User, users, one_name="user", search=USER_FIELDS)
 
     def _row_of(self, entity: User) -> dict[str, Any]:
         row = super()._row_of(entity)

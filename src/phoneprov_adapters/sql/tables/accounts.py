@@ -14,7 +14,16 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from phoneprov_adapters.sql.tables.columns import metadata, moment, string, text, user, uuid
+from phoneprov_adapters.sql.tables.columns import (
+    listed,
+    metadata,
+    moment,
+    search,
+    string,
+    text,
+    user,
+    uuid,
+)
 
 users = Table(
     "users",
@@ -41,7 +50,8 @@ users = Table(
     Column("updated_ip", string(45), nullable=False),
     Column("username_key", text, nullable=False, unique=True),
     Column("email_key", text, nullable=False, unique=True),
-    Index(None, "created_at", "uuid"),
+    search(),
+    *listed("users", "uuid", "lang", "location", "nationality", "timezone", "is_active"),
 )
 
 passwords = Table(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, LargeBinary, MetaData, String, Text
+from sqlalchemy import Column, ForeignKey, Index, LargeBinary, MetaData, String, Text
+from sqlalchemy.schema import SchemaItem
 
 metadata = MetaData(
     naming_convention={
@@ -33,6 +34,26 @@ def uuid() -> Column[str]:
 def moment(name: str, *, nullable: bool = False) -> Column[str]:
     """A column for a moment as it is shown."""
     return Column(name, string(24), nullable=nullable)
+
+
+def search() -> Column[str]:
+    """The normalised text of the searched fields of a row."""
+    return Column("search", text, nullable=False)
+
+
+def listed(table: str, key: str, *filters: str) -> tuple[SchemaItem, SchemaItem]:
+    """The index of a searched list. SQLite searches in the index alone; PostgreSQL, which bounds
+    the size of an entry, searches in the rows."""
+    columns = ("created_at", key)
+    return (
+        _only_on("sqlite", Index(f"ix_{table}_listed", *columns, "search", *filters)),
+        _only_on("postgresql", Index(None, *columns)),
+    )
+
+
+def _only_on(dialect: str, index: Index) -> SchemaItem:
+    index.info["dialect"] = dialect
+    return index.ddl_if(dialect=dialect)
 
 
 def sealed_hash() -> tuple[Column[bytes], Column[str]]:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Table, Text
 
-from phoneprov_adapters.sql.tables.columns import metadata, moment, string, text, user, uuid
+from phoneprov_adapters.sql.tables.columns import (
+    listed,
+    metadata,
+    moment,
+    search,
+    string,
+    text,
+    user,
+    uuid,
+)
 
 company_contacts = Table(
     "company_contacts",
@@ -22,10 +31,13 @@ company_contacts = Table(
     Column("building", Text),
     Column("is_active", Boolean, nullable=False),
     moment("created_at"),
-    Index(None, "created_at", "uuid"),
+    search(),
+    *listed(
+        "company_contacts", "uuid", "department", "company", "location", "building", "is_active"
+    ),
 )
 
-# What company contacts are searched by (phoneprov_core.directory.search).
+# What company contacts are searched by (phoneprov_core.directory.terms).
 contact_terms = Table(
     "contact_terms",
     metadata,

@@ -13,7 +13,16 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from phoneprov_adapters.sql.tables.columns import metadata, moment, string, text, user, uuid
+from phoneprov_adapters.sql.tables.columns import (
+    listed,
+    metadata,
+    moment,
+    search,
+    string,
+    text,
+    user,
+    uuid,
+)
 
 extensions = Table(
     "extensions",
@@ -35,7 +44,8 @@ extensions = Table(
     Column("updated_by", string(36)),
     Column("created_ip", string(45), nullable=False),
     Column("updated_ip", string(45), nullable=False),
-    Index(None, "created_at", "uuid"),
+    search(),
+    *listed("extensions", "uuid", "type", "voicemail", "is_active"),
     Index(None, "password_key_id", "uuid"),
     Index(None, "voicemail_passcode_key_id", "uuid"),
 )
@@ -74,7 +84,18 @@ phones = Table(
     Column("is_active", Boolean, nullable=False),
     moment("created_at"),
     moment("updated_at"),
-    Index(None, "created_at", "mac"),
+    search(),
+    *listed(
+        "phones",
+        "mac",
+        "brand",
+        "model",
+        "location",
+        "phone_vlan",
+        "software_version",
+        "software_type",
+        "is_active",
+    ),
 )
 
 # Vendor flags and expansion modules may be recorded before their phone: no foreign key.

@@ -14,7 +14,16 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from phoneprov_adapters.sql.tables.columns import metadata, moment, sealed_hash, string, user, uuid
+from phoneprov_adapters.sql.tables.columns import (
+    listed,
+    metadata,
+    moment,
+    sealed_hash,
+    search,
+    string,
+    user,
+    uuid,
+)
 
 profiles = Table(
     "profiles",
@@ -27,7 +36,8 @@ profiles = Table(
     Column("software_type", string(4)),
     moment("created_at"),
     moment("updated_at"),
-    Index(None, "created_at", "uuid"),
+    search(),
+    *listed("profiles", "uuid", "user_uuid", "software_type"),
     Index(None, "user_uuid", "created_at", "uuid"),
 )
 

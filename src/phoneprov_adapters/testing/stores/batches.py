@@ -85,6 +85,19 @@ class BatchesContract:
             assert await tx.batches.count() == 4
             assert await tx.batches.count(identifier(900)) == 2
 
+    async def test_newest_batches_are_paged_by_key(self, database: Database) -> None:
+        for number in (3, 1, 2):
+            await add_batch(database, a_batch(number, created_at=moment(7)), 0)
+        await add_batch(database, a_batch(9, created_at=moment(1)), 2)
+
+        async with database.read() as tx:
+            first = await tx.batches.newest(2)
+            assert [batch.uuid for batch in first] == [identifier(3), identifier(2)]
+            rest = await tx.batches.newest(9, before=first[-1])
+            assert [batch.uuid for batch in rest] == [identifier(1), identifier(9)]
+            assert rest[-1].phones == Counts(waiting=2, total=2)
+            assert await tx.batches.newest(9, before=rest[-1]) == []
+
     async def test_a_phone_is_in_a_batch_once(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 1)
         await add_batch(database, a_batch(2), 1)  # the same phone
@@ -130,6 +143,10 @@ class BatchesContract:
             everything = tx.batches.phones(identifier(1), WantedPhones())
             assert await everything.count() == 5
             assert await everything.rows(2, after=shown[0], offset=1) == shown[2:4]
+            assert await everything.page(2, 0) == shown[:2]
+            assert await everything.page(9, 2) == shown[2:]
+            assert await waiting.page(1, 3) == [shown[3]]
+            assert await waiting.page(9, 2**31 - 1) == []
 
     async def test_a_halted_batch_leaves_out_who_waits(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 3)

@@ -29,8 +29,10 @@ from phoneprov_adapters.testing.stores.retention import RetentionContract
 from phoneprov_adapters.testing.stores.revisions import RevisionsContract
 from phoneprov_adapters.testing.stores.rows import RowsContract
 from phoneprov_adapters.testing.stores.rules import RulesContract
+from phoneprov_adapters.testing.stores.search import SearchContract
 from phoneprov_adapters.testing.stores.sequences import Opening, SequencesContract
 from phoneprov_adapters.testing.stores.sessions import SessionsContract
+from phoneprov_adapters.testing.stores.statistics import StatisticsContract
 from phoneprov_adapters.testing.stores.store import StoreContract
 from phoneprov_adapters.testing.stores.transactions import TransactionsContract
 from phoneprov_adapters.testing.stores.users import UsersContract
@@ -68,6 +70,9 @@ class DatabaseContract:
 
     class TestRows(RowsContract):
         """See ``RowsContract``."""
+
+    class TestSearch(SearchContract):
+        """See ``SearchContract``."""
 
     class TestRules(RulesContract):
         """See ``RulesContract``."""
@@ -140,6 +145,9 @@ class DatabaseContract:
 
     class TestRetention(RetentionContract):
         """See ``RetentionContract``."""
+
+    class TestStatistics(StatisticsContract):
+        """See ``StatisticsContract``."""
 
     class TestRevisions(RevisionsContract):
         """See ``RevisionsContract``."""

@@ -18,6 +18,7 @@ from phoneprov_adapters.tftp.server import Limits, TftpServer
 from phoneprov_http.main.commands.options import PORT
 from phoneprov_http.main.commands.settings import settings_of_environment
 from phoneprov_http.main.serving.logs import set_up_logs
+from phoneprov_http.main.serving.metrics import metrics_listeners, with_metrics
 from phoneprov_http.main.serving.server import Server, stop_signals
 from phoneprov_http.main.serving.sockets import activated, bound, shown
 from phoneprov_http.phone_files import PhoneFiles
@@ -55,7 +56,8 @@ def provision(host: str, http_port: int, tftp_port: int, transfer_ports: str | N
     settings = settings_of_environment()
     set_up_logs()
     container = prepare(settings)
-    asyncio.run(_serve(container, streams, datagrams, ports))
+    metrics = metrics_listeners(settings)
+    asyncio.run(_serve(container, streams, datagrams, ports, metrics))
 
 
 async def _serve(
@@ -63,6 +65,7 @@ async def _serve(
     streams: list[socket.socket],
     datagrams: list[socket.socket],
     ports: range | None,
+    metrics: list[socket.socket],
 ) -> None:
     await migrate_embedded(container.settings())
     async with running(container, patient=True):
@@ -76,9 +79,9 @@ async def _serve(
                 places = [*map(shown, streams), *(f"tftp {s.getsockname()[:2]}" for s in datagrams)]
                 click.echo(f"phoneprov provision serves on {' and '.join(places)}", err=True)
 
-            if streams:
-                app = PhoneFiles(provide)
-                await Server(streams, on_started=on_started, app=app).serve()
+            if every := [*streams, *metrics]:
+                app = with_metrics(PhoneFiles(provide), container, apart_only=True)
+                await Server(every, on_started=on_started, app=app).serve()
             else:
                 on_started()
                 await _stopped()

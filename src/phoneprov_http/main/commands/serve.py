@@ -20,6 +20,7 @@ from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_http.main.commands.options import PORT
 from phoneprov_http.main.commands.settings import settings_of_environment
 from phoneprov_http.main.serving.logs import set_up_logs
+from phoneprov_http.main.serving.metrics import counts_of, metrics_listeners
 from phoneprov_http.main.serving.server import Server, stop_signals
 from phoneprov_http.main.serving.sockets import activated, bound, inherited, shown
 from phoneprov_http.main.serving.workers import Workers
@@ -64,6 +65,7 @@ def serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared:
     settings = settings_of_environment()
     asyncio.run(_make_ready(settings, migrate_shared=migrate_shared))
     listeners = listeners or [bound(host, port)]
+    every = [*listeners, *metrics_listeners(settings)]
     # In all they check as many passwords at a time as one process would, in no more memory.
     os.environ[HASH_THREADS] = str(max(1, settings.hash_threads // workers))
     urls = " and ".join(map(shown, listeners))
@@ -71,12 +73,13 @@ def serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared:
     def on_started() -> None:
         click.echo(f"phoneprov serves on {urls} (stop with Ctrl-C)", err=True)
 
-    if workers == 1:
-        Server(listeners, settings.trusted_proxies, on_started=on_started).run()
-        return
-    set_up_logs()
-    if not Workers(_serve_beside_others, workers, listeners, on_started).run():
-        sys.exit(1)
+    with counts_of(workers, settings):
+        if workers == 1:
+            Server(every, settings.trusted_proxies, on_started=on_started).run()
+            return
+        set_up_logs()
+        if not Workers(_serve_beside_others, workers, every, on_started).run():
+            sys.exit(1)
 
 
 def _inherited(fd: int | None) -> list[socket.socket]:

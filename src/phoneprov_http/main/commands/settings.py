@@ -9,7 +9,12 @@ import click
 import msgspec
 
 from phoneprov_adapters.composition.lifecycle import require_installation
-from phoneprov_adapters.composition.settings import Settings, read_settings, settings_from
+from phoneprov_adapters.composition.settings import (
+    Settings,
+    check_names,
+    read_settings,
+    settings_from,
+)
 from phoneprov_adapters.composition.variables import Reading, SettingsError, Variables
 from phoneprov_http.main.commands.options import as_json, print_json
 from phoneprov_http.main.commands.output import table
@@ -19,7 +24,9 @@ _PASSWORD_IN_URL = re.compile(r"//.*@", re.DOTALL)
 
 def settings_of_environment() -> Settings:
     """Raises ``SettingsError``, which the command line shows as one line."""
-    return read_settings(os.environ)
+    settings = read_settings(os.environ)
+    check_names(settings)
+    return settings
 
 
 def settings_of_installation() -> Settings:
@@ -48,7 +55,7 @@ def show_settings(*, as_json: bool) -> None:
     """
     read = Variables(os.environ)
     try:
-        settings_from(read)
+        check_names(settings_from(read))
     except SettingsError:
         _show(read.readings(), as_json=as_json)
         raise

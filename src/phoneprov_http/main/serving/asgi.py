@@ -12,15 +12,18 @@ from litestar.types import ASGIApp
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.settings import check_names, read_settings
 from phoneprov_http.app import HttpSettings, create_app
 from phoneprov_http.main.serving.logs import set_up_logs
+from phoneprov_http.main.serving.metrics import with_metrics
 
 
 def make_app() -> ASGIApp:
     """The application with the settings of the environment."""
     set_up_logs()
-    return app_over(prepare(read_settings(os.environ)))
+    settings = read_settings(os.environ)
+    check_names(settings)
+    return app_over(prepare(settings))
 
 
 def app_over(container: Container) -> ASGIApp:
@@ -36,7 +39,7 @@ def app_over(container: Container) -> ASGIApp:
             yield
 
     settings = container.settings()
-    return create_app(
+    app = create_app(
         container.use_cases(),
         HttpSettings(
             largest_body=settings.largest_body,
@@ -48,3 +51,5 @@ def app_over(container: Container) -> ASGIApp:
         ready=readiness(container),
         lifespan=[lifespan],
     )
+    wrapped: ASGIApp = with_metrics(app, container)
+    return wrapped

@@ -6,10 +6,10 @@ import sqlalchemy as sa
 from alembic import op
 
 from phoneprov_core.directory.model import CompanyContact
-from phoneprov_core.directory.search import terms_of
+from phoneprov_core.directory.terms import terms_of
 
-revision = "0011"
-down_revision = "0010"
+revision = "0012"
+down_revision = "0011"
 branch_labels = None
 depends_on = None
 

@@ -34,7 +34,7 @@ def password_hash() -> str:
         hasher.close()
 
 
-class Behind:
+class Direct:
     """Prepares a race and looks at its end."""
 
     def __init__(self, container: Container) -> None:

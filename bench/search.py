@@ -1,0 +1,150 @@
+"""What a search in a list of phones takes beside a page without one: python -m bench.search.
+
+Fills SQLite and PostgreSQL with ROWS phones and prints the shortest time of a page through the use
+case, its total included. Ends with 1 if a search takes more than LIMIT milliseconds longer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import click
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.keys import SecretKeys
+from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
+from phoneprov_adapters.sql.maintenance import migrate
+from phoneprov_core.kernel.store import Window, listing, selected
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.search import PhoneSearch
+from phoneprov_core.stores import Database
+from support.postgres import Server
+
+KEY = "the-key-of-the-benchmark-0123456789abcdef"
+SEARCHES = {
+    "a name, 1 in 4": PhoneSearch(q="ada"),
+    "a word that all have": PhoneSearch(q="desk"),
+    "one MAC": PhoneSearch(q="00-1b-d4-00-00-07"),
+    "two words": PhoneSearch(q="ada 001bd4"),
+    "no match": PhoneSearch(q="zacharias"),
+    "a model, 1 in 3": PhoneSearch(model="CP-7945G"),
+    "a model without phones": PhoneSearch(model="CP-8865"),
+    "words and filters": PhoneSearch(q="ada desk", location="floor 3", is_active=True),
+}
+
+
+@asynccontextmanager
+async def sqlite() -> AsyncIterator[Database]:
+    """An empty SQLite database."""
+    with tempfile.TemporaryDirectory(prefix="phoneprov-bench-") as folder:
+        database = SqliteDatabase(Path(folder) / "phoneprov.db", SecretBox(SecretKeys.parse(KEY)))
+        await migrate.upgrade(database.url)
+        await database.open()
+        try:
+            yield database
+        finally:
+            await database.close()
+
+
+@asynccontextmanager
+async def postgres() -> AsyncIterator[Database]:
+    """An empty PostgreSQL database."""
+    server = Server("shared_buffers=256MB")
+    try:
+        url = server.url("postgres")
+        await migrate.upgrade(url)
+        database = PostgresDatabase(url, SecretBox(SecretKeys.parse(KEY)))
+        await database.open()
+        try:
+            yield database
+        finally:
+            await database.close()
+    finally:
+        server.close()
+
+
+DATABASES = {"sqlite": sqlite, "postgresql": postgres}
+
+
+def phone(number: int, luck: random.Random) -> Phone:
+    """A phone that was recorded at a random time."""
+    mac = f"001BD4{number:06X}"
+    second = luck.randrange(86_400)
+    at = f"2026-01-31T{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}.250Z"
+    return Phone(
+        ":".join(mac[place : place + 2] for place in range(0, 12, 2)),
+        "Cisco",
+        f"CP-79{luck.choice((45, 65, 75))}G",
+        None,
+        f"Desk {number} {luck.choice(('Ada', 'Grace', 'Émilie', 'Linus'))}",
+        f"SEP{mac}",
+        f"floor {luck.randrange(9)}",
+        f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}",
+        None,
+        "SCCP45.9-4-2SR3-1S",
+        "SCCP",
+        is_active=True,
+        created_at=at,
+        updated_at=at,
+    )
+
+
+async def _fill(database: Database, rows: int) -> None:
+    luck = random.Random(1)
+    for begin in range(0, rows, 2000):
+        async with database.write() as tx:
+            for number in range(begin, min(begin + 2000, rows)):
+                await tx.phones.add(phone(number, luck))
+
+
+async def _quickest(
+    database: Database, wanted: PhoneSearch | None, rounds: int
+) -> tuple[float, int]:
+    taken = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        found = await listing(
+            database.read, lambda tx: selected(tx.phones, wanted), Window(limit=100)
+        )
+        taken.append(time.perf_counter() - began)
+    return min(taken) * 1000, found.total or 0
+
+
+async def _measure(name: str, rows: int, rounds: int) -> float:
+    async with DATABASES[name]() as database:
+        await _fill(database, rows)
+        plain, _ = await _quickest(database, None, rounds)
+        click.echo(f"\n{name}, {rows} phones, a page of 100 without a search: {plain:.1f} ms")
+        worst = 0.0
+        for what, wanted in SEARCHES.items():
+            taken, total = await _quickest(database, wanted, rounds)
+            worst = max(worst, taken - plain)
+            click.echo(f"  {what:24} {total:7} matches  {taken:6.1f} ms  (+{taken - plain:.1f})")
+    return worst
+
+
+@click.command()
+@click.option("--rows", default=100_000, show_default=True)
+@click.option("--rounds", default=9, show_default=True)
+@click.option("--limit", default=50.0, show_default=True, help="Milliseconds")
+@click.option("--database", type=click.Choice(sorted(DATABASES)), multiple=True)
+def search(rows: int, rounds: int, limit: float, database: tuple[str, ...]) -> None:
+    """Print what searches among ROWS phones take."""
+    names = database or tuple(DATABASES)
+    worst = max(asyncio.run(_measure(name, rows, rounds)) for name in names)
+    if worst > limit:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    search()

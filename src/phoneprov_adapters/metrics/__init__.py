@@ -1,0 +1,1 @@
+"""Metrics for Prometheus. Loaded only where metrics are switched on."""

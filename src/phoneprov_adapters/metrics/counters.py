@@ -1,0 +1,64 @@
+"""What is counted in each process. No label holds a MAC, a user or a uuid."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from prometheus_client import Counter, Histogram
+
+from phoneprov_adapters.runtime.journal import log_deployment
+from phoneprov_core.deployments.model import Confirmation, Deployment
+from phoneprov_core.provisioning.model import Fetch
+
+_DEPLOYMENTS = Counter("phoneprov_deployments", "Deployments that ended", ["outcome", "step"])
+_CONFIRMATIONS = Counter(
+    "phoneprov_deployment_confirmations", "Deployments whose phone was awaited", ["confirmation"]
+)
+_DURATION = Histogram(
+    "phoneprov_deployment_duration_seconds",
+    "From the start of a deployment to its end",
+    buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30),
+)
+_PIN_FAILURES = Counter("phoneprov_pin_failures", "Logins at phones with a wrong user or PIN")
+_FETCHES = Counter(
+    "phoneprov_config_fetches", "Requests of phones for files", ["transport", "result"]
+)
+_REQUESTS = Counter("phoneprov_http_requests", "HTTP requests", ["method", "route", "status"])
+_REQUEST_DURATION = Histogram(
+    "phoneprov_http_request_duration_seconds",
+    "Duration of HTTP requests",
+    ["method", "route"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+)
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+def journal_deployment(deployment: Deployment) -> None:
+    """Log a deployment, and count its end or its confirmation."""
+    log_deployment(deployment)
+    if deployment.confirmation in {Confirmation.CONFIRMED, Confirmation.NOT_CONFIRMED}:
+        _CONFIRMATIONS.labels(deployment.confirmation.value).inc()
+        return
+    step = deployment.failed_step
+    _DEPLOYMENTS.labels(deployment.outcome.value, "" if step is None else step.value).inc()
+    if deployment.ended_at is not None:
+        began, ended = map(datetime.fromisoformat, (deployment.created_at, deployment.ended_at))
+        _DURATION.observe(max(0.0, (ended - began).total_seconds()))
+
+
+def count_pin_failure() -> None:
+    """Count a login at a phone that failed."""
+    _PIN_FAILURES.inc()
+
+
+def count_fetch(fetch: Fetch) -> None:
+    """Count a request of a phone for a file."""
+    _FETCHES.labels(fetch.transport.value, fetch.result.value).inc()
+
+
+def count_request(method: str, route: str, status: int, seconds: float) -> None:
+    """Count an HTTP request. ``route`` is the template of its path."""
+    method = method if method in _METHODS else "other"
+    _REQUESTS.labels(method, route, str(status)).inc()
+    _REQUEST_DURATION.labels(method, route).observe(seconds)

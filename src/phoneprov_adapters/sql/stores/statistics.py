@@ -1,0 +1,34 @@
+"""Numbers of records in SQL."""
+
+from __future__ import annotations
+
+from sqlalchemy import func, select
+
+from phoneprov_adapters.sql.engines.connection import Connection
+from phoneprov_adapters.sql.tables import batches, desks, phones
+from phoneprov_core.statistics.ports import Statistics, StatisticsStore
+
+_PHONES = select(phones.c.is_active, func.count()).group_by(phones.c.is_active)
+_BATCHES = (
+    select(batches.c.state, func.count())
+    .where(batches.c.ended_at.is_(None))
+    .group_by(batches.c.state)
+)
+_SESSIONS = select(func.count()).where(desks.c.user_uuid.is_not(None))
+
+
+class SqlStatistics(StatisticsStore):
+    """Numbers of records, by ``GROUP BY``."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def read(self) -> Statistics:
+        by_active = await self._connection.rows(_PHONES)
+        by_state = await self._connection.rows(_BATCHES)
+        sessions = await self._connection.rows(_SESSIONS)
+        return Statistics(
+            {"active" if active else "inactive": count for active, count in by_active},
+            {str(state): count for state, count in by_state},
+            sessions[0][0],
+        )

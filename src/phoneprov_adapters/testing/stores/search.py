@@ -1,0 +1,256 @@
+"""The contract of ``SearchedRows.matching``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from msgspec import Struct
+
+from phoneprov_adapters.testing.kinds import OTHER_OWNER, OWNER, PROFILES
+from phoneprov_adapters.testing.records import (
+    CNF_XML,
+    a_company_contact,
+    a_mac,
+    a_phone,
+    a_profile,
+    a_revision,
+    a_user,
+    an_extension,
+    identifier,
+    moment,
+)
+from phoneprov_core.directory.search import ContactSearch
+from phoneprov_core.extensions.search import ExtensionSearch
+from phoneprov_core.kernel.search import Search
+from phoneprov_core.kernel.store import SearchedStore, selected
+from phoneprov_core.phones.search import PhoneSearch
+from phoneprov_core.profiles.search import ProfileSearch
+from phoneprov_core.stores import Database, Stores
+from phoneprov_core.users.search import UserSearch
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One kind of record: the fields in which words are found and those that filter."""
+
+    store: Callable[[Stores], SearchedStore[Any]]
+    make: Callable[..., Any]
+    command: Callable[..., Struct]
+    fields: Sequence[str]
+    filters: dict[str, tuple[Any, Any]]
+
+
+_USERS = _Case(
+    lambda tx: tx.users,
+    a_user,
+    UserSearch,
+    ("first_name", "last_name", "username", "email", "phone"),
+    {
+        "lang": ("en", "de"),
+        "location": (None, "Paris"),
+        "nationality": (None, "FR"),
+        "timezone": ("UTC", "Europe/Paris"),
+        "is_active": (True, False),
+    },
+)
+_EXTENSIONS = _Case(
+    lambda tx: tx.extensions,
+    an_extension,
+    ExtensionSearch,
+    ("extension", "name"),
+    {"type": ("chan_sccp", "custom"), "voicemail": (True, False), "is_active": (False, True)},
+)
+_PHONES = _Case(
+    lambda tx: tx.phones,
+    a_phone,
+    PhoneSearch,
+    ("name", "hostname", "phone_ip"),
+    {
+        "brand": ("Cisco", "snom"),
+        "model": (None, "CP-7945G"),
+        "location": (None, "2nd floor"),
+        "phone_vlan": (None, "12"),
+        "software_version": (None, "9.4"),
+        "software_type": ("SCCP", "SIP"),
+        "is_active": (True, False),
+    },
+)
+_CONTACTS = _Case(
+    lambda tx: tx.company_contacts,
+    a_company_contact,
+    ContactSearch,
+    ("name", "work", "mobile", "home", "email"),
+    {
+        "department": (None, "Engines"),
+        "company": (None, "Acme"),
+        "location": ("Paris", "Rome"),
+        "building": ("A", "B"),
+        "is_active": (True, False),
+    },
+)
+_CASES = {
+    "users": _USERS,
+    "extensions": _EXTENSIONS,
+    "phones": _PHONES,
+    "company_contacts": _CONTACTS,
+}
+
+
+async def _found(tx: Stores, case: _Case, **wanted: Any) -> list[str]:
+    rows = selected(case.store(tx), case.command(**wanted))
+    found = await rows.rows(1000)
+    assert await rows.count() == len(found)
+    return [record.created_at for record in found]
+
+
+@pytest.mark.asyncio
+class SearchContract:
+    """The contract of ``SearchedRows.matching``."""
+
+    @pytest.fixture(params=sorted(_CASES))
+    def case(self, request: pytest.FixtureRequest) -> _Case:
+        """A kind of record that can be searched."""
+        return _CASES[request.param]
+
+    async def test_words_are_found_in_every_searched_field(
+        self, database: Database, case: _Case
+    ) -> None:
+        async with database.write() as tx:
+            for number, name in enumerate(case.fields, 1):
+                value = f"Zoë{number}%_/\\'"
+                await case.store(tx).add(case.make(number, **{name: value}))
+        async with database.read() as tx:
+            everything = [moment(number) for number, _ in enumerate(case.fields, 1)]
+            assert await _found(tx, case, q="zoe") == everything
+            assert await _found(tx, case, q="  ZOË   %_/\\'  ") == everything
+            for number, moment_ in enumerate(everything, 1):
+                assert await _found(tx, case, q=f"Oë{number}%") == [moment_]
+            assert await _found(tx, case, q="zoe1 zoe2") == []
+            assert await _found(tx, case, q="z%e") == []
+            assert await _found(tx, case, q="o_") == []
+
+    async def test_filters_select_equal_fields(self, database: Database, case: _Case) -> None:
+        async with database.write() as tx:
+            store: Any = case.store(tx)
+            number = 0
+            for name, values in case.filters.items():
+                for value in values:
+                    number += 1
+                    plain = {other: one[0] for other, one in case.filters.items()}
+                    await store.add(case.make(number, **{**plain, name: value}))
+            everything = await store.rows(1000)
+            for name, (_, value) in case.filters.items():
+                wanted = [one.created_at for one in everything if getattr(one, name) == value]
+                assert await _found(tx, case, **{name: value}) == wanted
+                assert len(wanted) == 1
+            both = {name: value for name, (_, value) in list(case.filters.items())[:2]}
+            assert await _found(tx, case, **both) == []
+
+    async def test_a_search_follows_changes_of_the_transaction(
+        self, database: Database, case: _Case
+    ) -> None:
+        one, two = case.make(1), case.make(2)
+        name = case.fields[0]
+        async with database.write() as tx:
+            await case.store(tx).add(one)
+            await case.store(tx).add(two)
+        async with database.write() as tx:
+            await case.store(tx).put(case.make(2, **{name: "Zacharias"}))
+            assert await _found(tx, case, q="zacharias") == [moment(2)]
+        async with database.read() as tx:
+            assert await _found(tx, case, q="zacharias") == [moment(2)]
+            assert await _found(tx, case, q="nothing-like-it") == []
+
+    async def test_a_mac_is_found_in_any_notation(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.phones.add(a_phone(1, mac="00:1B:D4:12:34:56", phone_ip="10.0.0.1"))
+            await tx.phones.add(a_phone(2, mac="00:1B:D4:12:34:57", phone_ip="10.0.0.2"))
+        async with database.read() as tx:
+            for whole in (
+                "00:1B:D4:12:34:56",
+                "00-1b-d4-12-34-56",
+                "001b.d412.3456",
+                "001BD4123456",
+                "SEP001BD4123456",
+            ):
+                assert await _found(tx, _PHONES, q=whole) == [moment(1)]
+            for part in ("001b", "00:1b:", "d4-12", "d412.34", "1B:D4 12:34"):
+                assert await _found(tx, _PHONES, q=part) == [moment(1), moment(2)]
+            assert await _found(tx, _PHONES, q="00:1c") == []
+
+    async def test_unknown_macs_are_those_outside_the_inventory(self, database: Database) -> None:
+        async with database.write() as tx:
+            for number in (1, 2, 600):
+                await tx.phones.add(a_phone(number))
+        macs = [a_mac(number) for number in range(700)]
+        async with database.read() as tx:
+            unknown = await tx.phones.unknown(macs)
+            assert unknown == [mac for mac in macs if mac not in {a_mac(1), a_mac(2), a_mac(600)}]
+            assert await tx.phones.unknown([a_mac(2), a_mac(1)]) == []
+            assert await tx.phones.unknown([a_mac(2)]) == []
+            assert await tx.phones.unknown([]) == []
+
+    async def test_a_telephone_number_is_found_in_any_notation(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.company_contacts.add(a_company_contact(1, work="+1 (202) 555-0143"))
+            await tx.company_contacts.add(a_company_contact(2, work="2025550144"))
+        async with database.read() as tx:
+            for number in ("+1 202", "+12025550143", "(202) 555-0143", "202-555-0143", "555.0143"):
+                assert await _found(tx, _CONTACTS, q=number) == [moment(1)]
+            assert await _found(tx, _CONTACTS, q="202-555") == [moment(1), moment(2)]
+
+    @pytest_asyncio.fixture
+    async def contacts(self, database: Database) -> Sequence[Any]:
+        """Four contacts that match and others between them, oldest first."""
+        made = [
+            a_company_contact(number, name="Ada", created_at=moment(number // 2))
+            for number in (2, 3, 6, 9)
+        ]
+        others = [a_company_contact(number, name="Bo", email=None) for number in (1, 4, 5, 8)]
+        async with database.write() as tx:
+            for contact in (*reversed(made), *others):
+                await tx.company_contacts.add(contact)
+        return made
+
+    async def test_pages_of_a_search_follow_the_order_of_the_list(
+        self, database: Database, contacts: Sequence[Any]
+    ) -> None:
+        async with database.read() as tx:
+            rows = tx.company_contacts.matching(Search((("ada",),), (("is_active", True),)))
+            assert await rows.rows(1000) == contacts
+            assert await rows.rows(2) == contacts[:2]
+            assert await rows.rows(2, offset=1) == contacts[1:3]
+            assert await rows.rows(2, after=contacts[0]) == contacts[1:3]
+            assert await rows.rows(9, after=contacts[0], offset=1) == contacts[2:]
+            assert await rows.rows(9, offset=2**62) == []
+            assert await rows.count() == 4
+
+    async def test_profiles_are_found_by_name_and_owner(self, database: Database) -> None:
+        made = [
+            a_profile(1, OWNER, name="Émilie at home"),
+            a_profile(2, OTHER_OWNER, name="Emilie's desk", software_type="SIP"),
+            a_profile(3, OWNER, name="Front desk", software_type="SIP"),
+        ]
+        async with database.write() as tx:
+            await PROFILES.prepare(tx)
+            for number, profile in enumerate(made, 100):
+                await tx.profiles.add(profile)
+                await tx.revisions.add(a_revision(number, profile), CNF_XML)
+
+        async def uuids(owner: str | None = None, **wanted: Any) -> list[str]:
+            async with database.read() as tx:
+                rows = selected(tx.whole_profiles, ProfileSearch(**wanted))
+                found = await rows.rows(10, owner=owner)
+                assert await rows.count(owner) == len(found)
+                assert {profile.cnf_xml for profile in found} <= {CNF_XML}
+            return [profile.uuid for profile in found]
+
+        assert await uuids(q="emilie") == [identifier(1), identifier(2)]
+        assert await uuids(q="desk", software_type="SIP") == [identifier(2), identifier(3)]
+        assert await uuids(user_uuid=OTHER_OWNER) == [identifier(2)]
+        assert await uuids(OWNER, q="emilie") == [identifier(1)]
+        assert await uuids(OWNER, user_uuid=OTHER_OWNER) == []

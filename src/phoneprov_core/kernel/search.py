@@ -1,0 +1,112 @@
+"""Search in lists: words in the identifying fields of a record, and fields that equal a value."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from phoneprov_core.kernel import values
+from phoneprov_core.kernel.commands import Check
+
+MOST_WORDS = 16
+
+_SEPARATORS = str.maketrans("", "", " :-.()/")
+_MAC = re.compile(
+    r"(?<![0-9a-f])(?:[0-9a-f]{2}(?:(?::[0-9a-f]{2}){5}|(?:-[0-9a-f]{2}){5})"
+    r"|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})(?![0-9a-f])"
+)
+# A word in which separators are taken for the notation of a MAC address or a telephone number.
+_NUMBER = re.compile(r"[0-9a-f:.()/+-]+")
+_LEAST_NUMBER = 4
+_DEVICE_NAME = re.compile(r"sep([0-9a-f]{12})")
+
+
+def normalised(text: str) -> str:
+    """Text without case and accents (Unicode NFKD and case folding), and with MAC addresses as
+    bare digits."""
+    if text.isascii():
+        text = text.lower()
+    else:
+        text = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+        text = "".join(character for character in text if not unicodedata.combining(character))
+    return _MAC.sub(lambda mac: mac[0].translate(_SEPARATORS), text)
+
+
+class SearchFields(Struct, frozen=True):
+    """The fields of a record in which words are found. ``numbers`` are MAC addresses and
+    telephone numbers, which are found in any notation."""
+
+    texts: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+
+    def text(self, record: object) -> str:
+        """What is searched of a record, one line for each value."""
+        lines = [normalised(value) for value in self._values(record, self.texts)]
+        for value in self._values(record, self.numbers):
+            line = normalised(value)
+            bare = line.translate(_SEPARATORS)
+            lines += [line] if bare == line else [line, bare]
+        return "\n".join(lines)
+
+    def _values(self, record: object, names: tuple[str, ...]) -> list[str]:
+        return [value for name in names if (value := getattr(record, name))]
+
+
+Word = tuple[str, ...]
+"""The notations of one word, normalised; one of them is to be found."""
+
+
+class Search(Struct, frozen=True):
+    """The records in which every word is found, in any of the searched fields, and whose fields
+    equal those of ``filters``, in the order of their names."""
+
+    words: tuple[Word, ...] = ()
+    filters: tuple[tuple[str, Any], ...] = ()
+
+    def matches(self, record: object, fields: SearchFields) -> bool:
+        """Whether a record is among them."""
+        if any(getattr(record, name) != value for name, value in self.filters):
+            return False
+        text = fields.text(record) if self.words else ""
+        return all(any(notation in text for notation in word) for word in self.words)
+
+
+def _query(value: str) -> str:
+    value = values.text(value)
+    if len(value.split()) > MOST_WORDS:
+        raise ValueError(f"must have at most {MOST_WORDS} words")
+    return value
+
+
+Query = Annotated[str, Check(_query), Meta(extra_json_schema={"maxLength": 255})]
+
+
+def search_for(wanted: Struct | None) -> Search | None:
+    """The search that a command asks for: ``q`` is its words, every other field that is not None
+    is a filter. None for all records."""
+    if wanted is None:
+        return None
+    given = {
+        name: value
+        for name in sorted(wanted.__struct_fields__)
+        if (value := getattr(wanted, name)) is not None
+    }
+    words = dict.fromkeys(normalised(given.pop("q", "")).split())
+    if not words and not given:
+        return None
+    return Search(tuple(_notations(word) for word in words), tuple(given.items()))
+
+
+def _notations(word: str) -> Word:
+    device = _DEVICE_NAME.fullmatch(word)
+    if device:
+        return word, device[1]
+    bare = word.translate(_SEPARATORS)
+    if bare in {"", word} or not _NUMBER.fullmatch(word):
+        return (word,)
+    if ":" in word or len(bare) >= _LEAST_NUMBER:
+        return word, bare
+    return (word,)

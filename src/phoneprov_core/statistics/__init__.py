@@ -1,0 +1,1 @@
+"""Numbers of records, for monitoring."""

@@ -1,0 +1,33 @@
+"""Numbers of records, for monitoring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class Statistics(Struct, frozen=True):
+    """Numbers of records. ``phones`` are those of the inventory, by ``active`` and ``inactive``;
+    ``batches`` are those that have not ended, by state; ``hotdesk_sessions`` are phones with a
+    user who is logged in."""
+
+    phones: Mapping[str, int]
+    batches: Mapping[str, int]
+    hotdesk_sessions: int
+
+
+class StatisticsStore(Protocol):
+    """Numbers of records, counted when they are read."""
+
+    async def read(self) -> Statistics:
+        """The numbers now. A state without records is left out."""
+        ...
+
+
+class StatisticsTransaction(Protocol):
+    """The store that monitoring reads."""
+
+    @property
+    def statistics(self) -> StatisticsStore: ...

@@ -1,0 +1,114 @@
+"""``GET /metrics``, and one observation a request."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from phoneprov_http.envelope import ErrorInfo, Failure, encode
+from phoneprov_http.middleware.headers import HEADERS
+
+Expose = Callable[[], Awaitable[bytes]]
+"""The metrics as text for Prometheus."""
+Observe = Callable[[str, str, int, float], None]
+"""Takes the method, the template of the path, the status, and the seconds of a request."""
+
+Headers = Sequence[tuple[bytes, bytes]]
+
+_PATH = "/metrics"
+_TEXT = b"text/plain; version=0.0.4; charset=utf-8"
+
+
+class Metrics:
+    """An ASGI application around another one.
+
+    With a ``token``, ``/metrics`` answers callers that send it as a Bearer. Requests that arrive
+    at ``port``, a listener for metrics alone, need no token and reach no other path. Such
+    requests are neither logged nor observed.
+    """
+
+    def __init__(
+        self,
+        app: Any,
+        expose: Expose,
+        observe: Observe | None = None,
+        *,
+        token: str | None = None,
+        port: int | None = None,
+    ) -> None:
+        self._app = app
+        self._expose = expose
+        self._observe = observe
+        self._token = None if token is None else token.encode()
+        self._port = port
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        server = scope.get("server")
+        apart = self._port is not None and server is not None and server[1] == self._port
+        if scope["path"] == _PATH and (apart or self._token is not None):
+            await self._answer(scope, send, is_allowed=apart or self._is_token(scope["headers"]))
+        elif apart:
+            await _refuse(send, 404, "not_found", "Only /metrics is served here.")
+        elif self._observe is None:
+            await self._app(scope, receive, send)
+        else:
+            await self._observed(self._observe, scope, receive, send)
+
+    async def _answer(self, scope: Any, send: Any, *, is_allowed: bool) -> None:
+        if not is_allowed:
+            challenge = [(b"www-authenticate", b"Bearer")]
+            message = "Missing or invalid token for metrics."
+            await _refuse(send, 401, "unauthenticated", message, challenge)
+        elif scope["method"] not in {"GET", "HEAD"}:
+            allow = [(b"allow", b"GET, HEAD")]
+            await _refuse(send, 405, "method_not_allowed", "Metrics are read with GET.", allow)
+        else:
+            text = await self._expose()
+            length = (b"content-length", str(len(text)).encode())
+            await _reply(send, 200, [(b"content-type", _TEXT), length])
+            body = b"" if scope["method"] == "HEAD" else text
+            await send({"type": "http.response.body", "body": body})
+
+    def _is_token(self, headers: Any) -> bool:
+        sent = [value for name, value in headers if name == b"authorization"]
+        if len(sent) != 1 or self._token is None:
+            return False
+        scheme, _, token = sent[0].partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
+
+    async def _observed(self, observe: Observe, scope: Any, receive: Any, send: Any) -> None:
+        method, status, began = scope["method"], 0, time.perf_counter()
+
+        async def noted(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        finally:
+            route = scope.get("path_template") or "-"
+            observe(method, route, status, time.perf_counter() - began)
+
+
+async def _refuse(send: Any, status: int, code: str, message: str, headers: Headers = ()) -> None:
+    request_id = secrets.token_hex(16)
+    body = encode(Failure(False, message, None, ErrorInfo(code, (), request_id)))
+    content = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"x-request-id", request_id.encode()),
+    ]
+    await _reply(send, status, [*content, *headers])
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _reply(send: Any, status: int, headers: Headers) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": [*headers, *HEADERS]})
