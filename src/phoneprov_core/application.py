@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
+from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.create_admin import CreateAdmin
 from phoneprov_core.auth.login import Login
@@ -68,6 +69,7 @@ class UseCases:
     rollback: Rollback
     deployments: Deployments
     batches: Batches
+    audit: Audit
     company_directory: CompanyDirectory
     kems: Kems
     vendor_services: VendorServices

@@ -175,6 +175,18 @@ def test_phone_is_switched_watched_and_rolled_back(
     page.screenshot(path=shots / "rollback.png", full_page=True)
 
 
+def test_search_and_filters_are_kept_in_the_address(console: Console) -> None:
+    page = console.page
+    page.get_by_label("Search").fill("00:00:02")
+    expect(page.get_by_text("1 row", exact=True)).to_be_visible()
+    page.get_by_label("Search").fill("")
+    page.get_by_label("Location").fill("Hall")
+    expect(page.get_by_text("2 rows")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Location")).to_have_value("Hall")
+    expect(page.get_by_text("2 rows")).to_be_visible()
+
+
 def test_switch_that_fails_says_why(console: Console, service: Service, shots: Path) -> None:
     service.api("POST", "phones", {
         "mac": "00:1B:D4:00:00:99", "model": "CP-7945G", "phone_ip": "127.0.1.99",

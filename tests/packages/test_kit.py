@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from phoneprov_adapters import MemoryDatabase
+from phoneprov_adapters.api import MemoryDatabase
 from phoneprov_adapters.testing import DatabaseContract
 
 
@@ -59,7 +59,7 @@ import hashlib
 import pytest
 
 from phoneprov_adapters.testing import UploaderContract, UploaderRig
-from phoneprov_core import Refused, Uploaded
+from phoneprov_core.api import Refused, Uploaded
 
 
 class Sloppy:
@@ -94,7 +94,7 @@ import time
 import pytest
 
 from phoneprov_adapters.testing import UploaderContract, UploaderRig
-from phoneprov_core import Refused, Uploaded
+from phoneprov_core.api import Refused, Uploaded
 
 SECRET = "hunter2-of-the-server"
 
@@ -157,7 +157,7 @@ import pytest
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS
 from phoneprov_adapters.testing.records import a_phone
-from phoneprov_core import Refused
+from phoneprov_core.api import Refused
 
 
 class Sloppy:

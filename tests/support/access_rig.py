@@ -36,6 +36,7 @@ class Rig:
     def __init__(self, api: Api) -> None:
         self.api = api
         self.owner = ""
+        self.request_id = ""
         self.tokens: dict[str, str | None] = {"no token": None, "garbage": "a.b.c"}
         self.users: dict[str, str] = {}
         self._numbers = itertools.count(1000)
@@ -106,6 +107,7 @@ class Rig:
         headers = {"Authorization": f"Bearer {token}"} if token is not None else {}
         self.api.client.cookies.clear()  # the session of a browser
         reply = await self.api.client.request(route.method, path, headers=headers, json=body)
+        self.request_id = reply.headers["x-request-id"]
         if reply.status_code == 401:
             assert reply.headers["www-authenticate"] == "Bearer"
             assert reply.json()["error"]["details"] == []

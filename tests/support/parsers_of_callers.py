@@ -16,6 +16,7 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import START, FixedClock
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.testing.records import a_session, a_user, identifier
+from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.kernel.errors import Unauthenticated
@@ -78,7 +79,8 @@ class _Handler:
 def _scope(name: bytes, value: bytes, client: str) -> Any:
     return {
         "type": "http", "method": "GET", "path": "/", "query_string": b"",
-        "headers": [(name, value)], "client": (client, 5), "state": {}, "route_handler": _Handler,
+        "headers": [(name, value)], "client": (client, 5), "state": {"client_ip": client},
+        "route_handler": _Handler,
     }  # fmt: skip
 
 
@@ -107,8 +109,9 @@ async def _somebody() -> MemoryDatabase:
     return database
 
 
-_authenticate = Authenticate(asyncio.run(_somebody()), _TOKENS, LevelRule.HIERARCHICAL, _CLOCK)
-_AUTHENTICATION = Authentication(_nothing, _authenticate, ())
+_database = asyncio.run(_somebody())
+_authenticate = Authenticate(_database, _TOKENS, LevelRule.HIERARCHICAL, _CLOCK)
+_AUTHENTICATION = Authentication(_nothing, _authenticate, Audit(_database, _CLOCK))
 
 
 def _takes_authorization(content: bytes) -> bool:

@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 import msgspec
 import pytest
 
-from phoneprov_adapters import PhoneNetworks, read_settings
+from phoneprov_adapters.api import PhoneNetworks, read_settings
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS
 from phoneprov_adapters.testing.records import a_phone
-from phoneprov_core import Phone, PhoneDriver, Refused
+from phoneprov_core.api import Phone, PhoneDriver, Refused
 from phoneprov_snom import SnomPhones, SnomSettings, snom_driver
 
 PHONE = a_phone(1, brand="snom", model="D785", phone_ip="127.0.0.1", software_type="SIP")

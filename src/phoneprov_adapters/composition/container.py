@@ -30,7 +30,7 @@ from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.runtime.batch_worker import BatchWorker
 from phoneprov_adapters.runtime.comparison import Comparing
-from phoneprov_adapters.runtime.journal import log_batch
+from phoneprov_adapters.runtime.journal import log_batch, log_login_failure
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.runtime.tasks import OwnedTasks
 from phoneprov_adapters.security.argon2 import Argon2Hasher
@@ -42,6 +42,7 @@ from phoneprov_adapters.security.pages import HmacPages
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
+from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.create_admin import CreateAdmin
 from phoneprov_core.auth.login import Login
@@ -140,6 +141,7 @@ class Container(containers.DeclarativeContainer):
         clock,
         new_id,
         guesses=settings.provided.guesses_per_address,
+        journal=providers.Object(log_login_failure),
     )
     logout = providers.Singleton(Logout, database, tokens, clock)
     refresh = providers.Singleton(
@@ -187,6 +189,7 @@ class Container(containers.DeclarativeContainer):
         new_id,
         providers.Singleton(fetch_observer_of, settings),
     )
+    audit = providers.Singleton(Audit, database, clock)
     fetches = providers.Singleton(Fetches, database)
     discovered_phones = providers.Singleton(DiscoveredPhones, database)
     confirm = providers.Singleton(
@@ -356,6 +359,7 @@ class Container(containers.DeclarativeContainer):
         batches=batches,
         desks=desks,
         phone_services=phone_services,
+        audit=audit,
         company_directory=company_directory,
         kems=kems,
         vendor_services=vendor_services,

@@ -11,27 +11,26 @@ import pkgutil
 
 import pytest
 
-from phoneprov_core.kernel.lazy import LazyNames
-
 # Before the modules are imported, so that a failing assert shows the compared values.
 pytest.register_assert_rewrite(
     *(f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)),
 )
 
-_names = LazyNames(
-    __name__,
-    {
-        "phoneprov_adapters.testing.phone_drivers": ("PhoneDriverContract", "PhoneDriverRig"),
-        "phoneprov_adapters.testing.stores.database": ("DatabaseContract",),
-        "phoneprov_adapters.testing.stores.sequences": ("Opening",),
-        "phoneprov_adapters.testing.uploaders": (
-            "PhoneUploaderContract",
-            "UploaderContract",
-            "UploaderRig",
-        ),
-    },
+from phoneprov_adapters.testing.phone_drivers import PhoneDriverContract, PhoneDriverRig  # noqa: E402
+from phoneprov_adapters.testing.stores.database import DatabaseContract  # noqa: E402
+from phoneprov_adapters.testing.stores.sequences import Opening  # noqa: E402
+from phoneprov_adapters.testing.uploaders import (  # noqa: E402
+    PhoneUploaderContract,
+    UploaderContract,
+    UploaderRig,
 )
 
-__all__ = list(_names.all)
-__getattr__ = _names.load
-__dir__ = _names.dir
+__all__ = [
+    "DatabaseContract",
+    "Opening",
+    "PhoneDriverContract",
+    "PhoneDriverRig",
+    "PhoneUploaderContract",
+    "UploaderContract",
+    "UploaderRig",
+]

@@ -30,7 +30,7 @@ MAC = (
 )
 """A MAC in any spelling, as a pattern; neither all-zero nor broadcast nor multicast."""
 
-_MAIL = r"[^@\s\"(),:;<>\[\]\\\x00-\x1f\x7f-\x9f"
+_MAIL = r"[^@\s\x22(),:;<>\[\]\\\x00-\x1f\x7f-\x9f"
 _EMAIL = rf"^{_MAIL}]+@{_MAIL}.]+(?:\.{_MAIL}.]+)*$"
 _LANGUAGE = (
     r"^(?:(?:[A-Za-z]{2,3}(?:-[A-Za-z]{3}){0,3}|[A-Za-z]{4,8})(?:-[A-Za-z]{4})?"

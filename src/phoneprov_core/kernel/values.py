@@ -154,16 +154,19 @@ def _timezones() -> frozenset[str]:
     return _known_timezones
 
 
-_LONGEST_MOMENT = 40
+# RFC 3339, section 5.6.
+_MOMENT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?"
+    r"(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
+)
 
 
 def moment(value: str) -> str:
-    """A moment in ISO 8601 with an offset from UTC, in the form in which moments are shown."""
+    """A moment of RFC 3339, in the form in which moments are shown."""
     try:
-        parsed = datetime.fromisoformat(value[: _LONGEST_MOMENT + 1])
-        if parsed.tzinfo is None:
+        if not _MOMENT.fullmatch(value):
             raise ValueError
-        return shown(parsed)
+        return shown(datetime.fromisoformat(value.upper()))
     except (ValueError, OverflowError):
         raise ValueError(
             "must be a moment in UTC or with an offset, such as 2026-01-31T08:15:30Z"

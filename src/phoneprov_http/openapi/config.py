@@ -62,6 +62,7 @@ TAGS = {
     "Personal directory": "Contacts of a user; the user or level 0",
     "Vendor phones": "Vendor flags of phones. Every account reads them, level 0 writes them",
     "Vendor users": "PINs for vendor phones; the user or level 0",
+    "Audit": "Who changed what, failed logins and refusals; level 0",
     "Health": "Liveness and readiness checks",
 }
 

@@ -16,6 +16,7 @@ from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_core.audit.model import WantedEntries
 from phoneprov_http.app import HttpSettings, litestar_app
 from support.access_rig import KNOWN, UNKNOWN, Rig, Route
 from support.access_targets import (
@@ -204,7 +205,13 @@ def table() -> Iterator[Route]:
     )
     yield from of(
         f"{V1}/imports",
-        ("POST", "/{kind}", "level 0", lambda _: fixed(kind="phones"), sending(csv="mac\n")),
+        (
+            "POST",
+            "/{kind}",
+            "level 0",
+            lambda _: fixed(kind="phones"),
+            sending(csv="mac\n{new_mac}\n"),
+        ),
     )
     yield from of(
         "/console",
@@ -263,7 +270,7 @@ def table() -> Iterator[Route]:
         f"{V1}/vendor-phones",
         ("GET", "", "account", nothing),
         ("GET", "/{mac}", "account", a_new_phone),
-        ("PUT", "/{mac}", "shared", a_new_phone, sending(vendor=True)),
+        ("PUT", "/{mac}", "shared", a_new_phone, sending(vendor=False)),
         ("DELETE", "/{mac}", "shared", a_new_phone),
     )
     yield from of(
@@ -273,8 +280,19 @@ def table() -> Iterator[Route]:
         ("DELETE", "/{user_uuid}", "own user", the_owner),
     )
 
+    yield from of(f"{V1}/audit", ("GET", "", "level 0", nothing))
+
 
 TABLE = {route.name: route for route in table()}
+
+UNCHANGING = {
+    f"POST {V1}/auth/refresh",  # a session goes on; its reuse is audited
+    f"POST {V1}/phone-profiles/switch/preview",
+    f"POST {V1}/phone-profiles/lint",
+    "POST /console/session/refresh",
+    "DELETE /console/session",  # without a cookie there is no session
+}
+CHANGING = [name for name in TABLE if not name.startswith("GET") and name not in UNCHANGING]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=SETTINGS)
@@ -322,3 +340,23 @@ async def test_every_caller_is_answered_by_the_rule(rig: tuple[str, Rig], name: 
 
     callers = (*UNKNOWN, *KNOWN)
     assert dict(zip(callers, answered, strict=True)) == dict(zip(callers, expected, strict=True))
+
+
+@pytest.mark.parametrize("name", CHANGING)
+async def test_change_over_http_leaves_audit_entry_of_its_request(
+    rig: tuple[str, Rig], name: str
+) -> None:
+    _, opened = rig
+    answered = await opened.asked("level 0", TABLE[name])
+
+    assert answered == TABLE[name].success
+    async with opened.api.database.read() as tx:
+        entries = [one.entry for one in await tx.audit.newest(WantedEntries(), 20)]
+    entries = [entry for entry in entries if entry.request_id == opened.request_id]
+    assert entries
+    callers = {opened.users["level 0"], opened.users["owner"]}  # the owner's is a login
+    if name != f"POST {V1}/auth/register":
+        assert {entry.actor_uuid for entry in entries} <= callers
+    for entry in entries:
+        assert entry.client_ip
+        assert entry.action.partition(".")[2]

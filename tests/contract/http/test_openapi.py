@@ -85,6 +85,7 @@ PUT    /phones/{mac}/desk
 POST   /phones/{mac}/desk/logout
 GET    /phones/{mac}/fetches
 GET    /discovered-phones
+GET    /audit
 GET    /batches
 GET    /batches/{uuid}
 GET    /batches/{uuid}/phones
@@ -264,11 +265,20 @@ FILTERS = {
     "GET /api/v1/batches/{uuid}/phones": {"state", "after"},
     "GET /api/v1/deployments": {"mac", "profile_uuid", "outcome", "current", "before"},
     "GET /api/v1/phones/{mac}/fetches": {"before"},
+    "GET /api/v1/audit": {
+        "since",
+        "until",
+        "actor_uuid",
+        "action",
+        "resource",
+        "resource_id",
+        "before",
+    },
     "GET /api/v1/phones/{mac}/deployments": {"profile_uuid", "outcome", "current", "before"},
 }
 
 
-BY_KEY = {"GET /api/v1/phones/{mac}/fetches"}
+BY_KEY = {"GET /api/v1/phones/{mac}/fetches", "GET /api/v1/audit"}
 """Lists that only grow: their pages continue after a row and have no total."""
 
 

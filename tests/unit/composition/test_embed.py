@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters import Settings, blocking, open_in_memory, open_phoneprov, read_settings
-from phoneprov_core import (
+from phoneprov_adapters.api import Settings, blocking, open_in_memory, open_phoneprov, read_settings
+from phoneprov_core.access.model import NewAssignment
+from phoneprov_core.api import (
     Actor,
     Confirmation,
     Conflict,
@@ -28,7 +29,6 @@ from phoneprov_core import (
     UseCases,
     User,
 )
-from phoneprov_core.access.model import NewAssignment
 from phoneprov_core.kernel.actor import SYSTEM
 
 MAC = "00:1B:D4:12:34:56"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phoneprov_adapters import open_in_memory
+from phoneprov_adapters.api import open_in_memory
 from phoneprov_adapters.testing.records import a_phone
-from phoneprov_core import (
+from phoneprov_core.api import (
     Invalid,
     NewExtension,
     NewPhone,

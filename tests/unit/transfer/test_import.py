@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters import InMemory, open_in_memory
-from phoneprov_core import (
+from phoneprov_adapters.api import InMemory, open_in_memory
+from phoneprov_core.api import (
     Actor,
     Conflict,
     Credentials,

@@ -100,6 +100,12 @@ session.addEventListener("begun", (event) => {
   isBegun = true;
 });
 
+// An error that no view shows is not silent.
+addEventListener("unhandledrejection", ({ reason }) => {
+  if (reason?.name === "AbortError") return;
+  notice(reason instanceof Error ? reason.message : String(reason), "failed");
+});
+
 addEventListener("hashchange", () => void draw());
 
 try {

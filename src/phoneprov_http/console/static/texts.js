@@ -81,7 +81,6 @@ export const texts = {
   logOutDesk: "Log out",
   fetches: "Fetches",
   noFetches: "No fetches recorded.",
-  vendorPhone: "Vendor phone",
   /** @param {string} mac */
   deletePhone: (mac) => `Delete the phone ${mac} with its flag?`,
 
@@ -300,5 +299,4 @@ export const texts = {
   account: "Account",
   service: "Service",
   version: "Version",
-  signedInAs: "Signed in as",
 };
