@@ -77,7 +77,7 @@ deployments = st.builds(
 )
 pins = st.builds(records.a_pin, numbers, ids)
 profiles = st.builds(
-    records.a_profile, numbers, ids, cnf_xml=texts, compatible_models=st.lists(texts).map(tuple)
+    records.a_profile, numbers, ids, compatible_models=st.lists(texts).map(tuple)
 )
 uses = st.builds(DeskUse, st.none() | ids, st.none() | ids, st.none() | moments)
 searches = st.sampled_from(
