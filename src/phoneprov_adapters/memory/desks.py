@@ -132,8 +132,9 @@ class MemoryDesks(DeskStore):
             self._change(msgspec.structs.replace(self._kept(mac), not_before=until_ms))
 
     async def settle(self, mac: str) -> None:
-        kept = msgspec.structs.replace(self._kept(mac), change_user_uuid=None, not_before=0)
-        self._change(kept, due=None, change_uuid=None)
+        if self._tables.of(DESKS).get(mac) is not None:
+            kept = msgspec.structs.replace(self._kept(mac), change_user_uuid=None, not_before=0)
+            self._change(kept, due=None, change_uuid=None)
 
     async def remove(self, mac: str) -> bool:
         return self._tables.remove(DESKS, mac)

@@ -55,14 +55,14 @@ class PhonePages:
         request = PhoneRequest(
             scope, await body_of(scope, receive), self._base, self._trusted_proxies
         )
-        code = "ok"
+        result = "ok"
         try:
             if path == "authentication":
-                code = await self._authenticate(request, send)
+                result = await self._authenticate(request, send)
             else:
-                code = await self._show(path, request, scope, send)
+                result = await self._show(path, request, scope, send)
         finally:
-            _log(scope, path if path in self._handlers else "-", request, code, began)
+            _log(scope, path if path in self._handlers else "-", request, result, began)
 
     async def _authenticate(self, request: PhoneRequest, send: Send) -> str:
         try:
@@ -76,14 +76,14 @@ class PhonePages:
         return "ok" if is_right else "unauthorized"
 
     async def _show(self, path: str, request: PhoneRequest, scope: HTTPScope, send: Send) -> str:
-        code = "ok"
+        result = "ok"
         try:
             reply = await self._reply(path, request)
         except PhoneprovError as error:
-            code = error.code
+            result = error.code
             reply = failure(request, path, error)
         except Exception as error:
-            code = "internal_error"
+            result = "internal_error"
             # The traceback holds no values.
             log.exception("unexpected %s", type(error).__name__)
             unknown = Unavailable("The service has a fault. Try again later.")
@@ -94,7 +94,7 @@ class PhonePages:
         finally:
             if reply.changed is not None:
                 reply.changed.answered()
-        return code
+        return result
 
     async def _reply(self, path: str, request: PhoneRequest) -> Reply:
         at = await self._services.identify(request.device, request.ip)
@@ -123,7 +123,7 @@ async def _send(send: Send, body: bytes, headers: list[tuple[bytes, bytes]]) -> 
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-def _log(scope: HTTPScope, path: str, request: PhoneRequest, code: str, began: float) -> None:
+def _log(scope: HTTPScope, path: str, request: PhoneRequest, result: str, began: float) -> None:
     if not log.isEnabledFor(logging.INFO):
         return
     fields: dict[str, Any] = {
@@ -131,7 +131,7 @@ def _log(scope: HTTPScope, path: str, request: PhoneRequest, code: str, began: f
         "route": f"{PREFIX}{path}",
         "phone": mac_of_device(request.device) or None,
         "client_ip": request.ip,
-        "result": code,
+        "result": result,
         "duration_ms": round((time.perf_counter() - began) * 1000, 1),
     }
     log.info("phone request", extra={"fields": fields})

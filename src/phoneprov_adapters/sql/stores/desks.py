@@ -87,6 +87,12 @@ _SETTLE = (
     .values(due=null(), change_uuid=null(), change_user_uuid=null(), not_before=0)
 )
 _POSTPONE = update(desks).where(_IS_MAC).values(not_before=bindparam("until_ms"))
+_NEXT_TURN = (
+    update(desks)
+    .where(_IS_MAC, desks.c.turn == bindparam("the_turn"))
+    .values(turn=desks.c.turn + 1)
+    .returning(desks.c.mac)
+)
 _REMOVE = delete(desks).where(desks.c.mac == bindparam("mac")).returning(desks.c.mac)
 _IS_HELD = exists().where(
     leases.c.mac == desks.c.mac,
@@ -191,6 +197,9 @@ class SqlDesks(DeskStore):
         await self._put(_configure(self._connection.insert), mac, **changes)
 
     async def take_turn(self, mac: str, turn: int | None) -> bool:
+        if turn:
+            # Only a desk with a row has a turn other than 0.
+            return bool(await self._connection.rows(_NEXT_TURN, the_mac=mac, the_turn=turn))
         statement = _take_turn(self._connection.insert, any_turn=turn is None)
         return bool(await self._put(statement, mac, turn=(turn or 0) + 1))
 

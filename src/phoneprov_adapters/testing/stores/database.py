@@ -14,6 +14,7 @@ from phoneprov_adapters.testing.stores.attempts import LoginAttemptsContract
 from phoneprov_adapters.testing.stores.audit import AuditContract
 from phoneprov_adapters.testing.stores.batch_turns import BatchTurnsContract
 from phoneprov_adapters.testing.stores.batches import BatchesContract
+from phoneprov_adapters.testing.stores.contact_search import ContactSearchContract
 from phoneprov_adapters.testing.stores.deployment_lists import DeploymentListsContract
 from phoneprov_adapters.testing.stores.deployments import DeploymentsContract
 from phoneprov_adapters.testing.stores.desks import DesksContract
@@ -130,6 +131,9 @@ class DatabaseContract:
 
     class TestProvisioning(ProvisioningContract):
         """See ``ProvisioningContract``."""
+
+    class TestContactSearch(ContactSearchContract):
+        """See ``ContactSearchContract``."""
 
     class TestDesks(DesksContract):
         """See ``DesksContract``."""

@@ -43,6 +43,10 @@ class DesksContract:
             assert await tx.desks.user_of(PHONE) is None
             assert await tx.desks.default_profile(PHONE) is None
             assert not await tx.desks.release(PHONE, Due.LOGOUT)
+            assert not await tx.desks.take_turn(PHONE, 5)
+            await tx.desks.settle(PHONE)
+            await tx.desks.postpone(PHONE, 1)
+            await tx.desks.end_change(PHONE, CHANGE)
             assert not await tx.desks.remove(PHONE)
 
     async def test_use_says_who_uses_the_phone_and_begins_a_turn(self, database: Database) -> None:
