@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 # What only the benchmark needs stays apart.
 BENCH := $(VENV)-bench/bin
 DOCS := $(VENV)-docs/bin
+BROWSER := $(VENV)-browser/bin
 # So do the tools that look for what is known to be insecure.
 AUDIT := $(VENV)-audit/bin
 
@@ -12,14 +13,18 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: audit bench bench-batch bench-lists bench-pages bench-search check clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-ftp-servers test-metrics test-pgbouncer test-nginx unit
+.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-console test-fail2ban test-ftp-servers test-metrics test-patroni test-pgbouncer test-nginx unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
 	  /^[a-z-]+:.*## / { printf "  %-18s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/installed-run  ## the whole job against a simulated phone
-	$(BIN)/phoneprov demo
+demo: $(VENV)/installed-run  ## the whole job against a simulated phone; make demo -- --keep stays, with an office
+	$(BIN)/phoneprov demo $(filter --keep,$(MAKECMDGOALS))
+
+# Not a target of its own: see demo.
+--keep:
+	@:
 
 # Real processes and networks share two processors here: a test that fails beside three others is
 # run again alone. It fails the run if it fails twice.
@@ -55,13 +60,13 @@ dist: $(VENV)/installed-dev  ## wheel and sdist in dist/, built, installed and t
 
 lock:  ## resolve the dependencies again, for every platform, with hashes
 	$(PYTHON) -m pip install --quiet uv
-	for set in "run --group build" "dev --group dev" "bench --group bench" "docs --group docs" "audit --group audit"; do set -- $$set; \
+	for set in "run --group build" "dev --group dev" "bench --group bench" "docs --group docs" "browser --group browser" "audit --group audit"; do set -- $$set; \
 	  $(PYTHON) -m uv pip compile --quiet --universal --upgrade --python-version 3.11 \
 	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	    pyproject.toml $$2 $$3 --output-file requirements/$$1.txt; done
 
 clean:  ## remove virtual environments and build output
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-audit $(VENV)-docs docs/reference/python build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-browser $(VENV)-audit $(VENV)-docs docs/reference/python build dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # Long forms.
 
@@ -93,6 +98,14 @@ test-tftp-clients: $(VENV)/installed-dev  ## our TFTP server with real clients, 
 	  || { apt-get update && apt-get install --yes tftp-hpa atftp busybox curl; }
 	PHONEPROV_TEST_TFTP_CLIENTS=1 $(BIN)/python -m pytest -q tests/contract/provisioning
 
+test-console: $(VENV)-browser/installed  ## the console in a real browser, with axe; installs Chromium if need be
+	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
+	$(BROWSER)/python -m pytest -q -p no:xdist tests/browser/check_console.py
+
+check-console:  ## the types of the console's modules (JSDoc), where Node.js is there
+	@command -v npx >/dev/null || { echo "npx is not installed; nothing was checked" >&2; exit 1; }
+	npx --yes --package typescript@5 tsc -p src/phoneprov_http/console/jsconfig.json
+
 test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; installs it if need be
 	@{ command -v pgbouncer || command -v /usr/sbin/pgbouncer; } >/dev/null \
 	  || { apt-get update && apt-get install --yes pgbouncer; }
@@ -101,6 +114,15 @@ test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; inst
 test-metrics: $(VENV)/installed-dev  ## the metrics and the files in deploy/ through promtool; installs prometheus if need be
 	@command -v promtool >/dev/null || { apt-get update && apt-get install --yes --no-install-recommends prometheus; }
 	PHONEPROV_TESTS=long PHONEPROV_TEST_PROMTOOL=1 $(BIN)/python -m pytest -q -p no:xdist tests/contract/metrics
+
+test-patroni: $(VENV)/installed-dev  ## failover with Patroni, etcd and HAProxy; installs them if need be
+	@{ test -x /usr/bin/patroni && test -x /usr/bin/etcd && test -x /usr/sbin/haproxy && ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 \
+	  || { apt-get update && apt-get install --yes --no-install-recommends patroni etcd-server haproxy postgresql; }
+	$(BIN)/python -m pytest -q -p no:xdist tests/patroni_rig/check_patroni.py
+
+test-fail2ban: $(VENV)/installed-dev  ## the filter in deploy/ through fail2ban-regex; installs fail2ban if need be
+	@command -v fail2ban-regex >/dev/null || { apt-get update && apt-get install --yes --no-install-recommends fail2ban; }
+	PHONEPROV_TEST_FAIL2BAN=1 $(BIN)/python -m pytest -q -p no:xdist tests/unit/test_fail2ban.py
 
 test-nginx: $(VENV)/installed-dev  ## the documented nginx block over two hosts that restart; installs nginx if need be
 	@{ command -v nginx || command -v /usr/sbin/nginx; } >/dev/null \
@@ -178,6 +200,12 @@ $(VENV)-bench/installed: requirements/bench.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)-bench
 	$(BENCH)/python -m pip install --quiet --require-hashes -r requirements/bench.txt
 	$(BENCH)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)-browser/installed: requirements/browser.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)-browser
+	$(BROWSER)/python -m pip install --quiet --require-hashes -r requirements/browser.txt
+	$(BROWSER)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)-docs/installed: requirements/docs.txt pyproject.toml

@@ -1,4 +1,4 @@
-"""Everything the core can do, in one place to hold on to."""
+"""The use cases of all features in one object."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
+from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.create_admin import CreateAdmin
 from phoneprov_core.auth.login import Login
@@ -43,8 +44,8 @@ from phoneprov_core.vendor_users.use_cases import VendorUsers
 class UseCases:
     """The use cases, built once; each takes the actor as an argument.
 
-    ``level_rule`` is the rule by which the levels of actors are read, ``shared_write`` the one that
-    decides who may write what all accounts share.
+    ``level_rule`` decides which levels an actor holds, ``shared_write`` who may write shared
+    records.
     """
 
     level_rule: LevelRule
@@ -68,6 +69,7 @@ class UseCases:
     rollback: Rollback
     deployments: Deployments
     batches: Batches
+    audit: Audit
     company_directory: CompanyDirectory
     kems: Kems
     vendor_services: VendorServices
@@ -83,7 +85,7 @@ class UseCases:
     read_configurations: ReadConfigurations
 
     def require_shared_write(self, actor: Actor) -> None:
-        """Raises ``Forbidden`` for an actor who may not write what all accounts share."""
+        """Raises ``Forbidden`` unless the actor may write shared records."""
         require_shared_write(actor, self.shared_write)
 
     def may_write_shared(self, actor: Actor) -> bool:
@@ -95,5 +97,5 @@ class UseCases:
         return True
 
     def system_actor(self) -> Actor:
-        """The person at the machine; see ``phoneprov_core.kernel.actor.system_actor``."""
+        """The local administrator; see ``phoneprov_core.kernel.actor.system_actor``."""
         return system_actor(self.level_rule)

@@ -1,4 +1,4 @@
-"""Every store of every feature: what a database has to offer."""
+"""The stores of all features, and the database."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from phoneprov_core.vendor_users.ports import VendorUserStore
 
 
 class Stores(Protocol):
-    """The stores of one transaction. It satisfies the slice of every feature."""
+    """The stores of one transaction. It satisfies the transaction protocol of every feature."""
 
     @property
     def users(self) -> UserStore: ...
@@ -102,8 +102,8 @@ class Stores(Protocol):
 
 
 class Database(ReadAndWrite[Stores], Protocol):
-    """A database with every store in it. It is opened once, before anything is read, and may
-    be opened again after it was closed."""
+    """A database with all stores. It is opened once, before it is used, and may be opened again
+    after it was closed."""
 
     def write(self, *, by: Actor | None = None) -> AbstractAsyncContextManager[Stores]:
         """As in ``ReadAndWrite``. Without an actor nothing is recorded in the audit trail: for
@@ -111,10 +111,10 @@ class Database(ReadAndWrite[Stores], Protocol):
         ...
 
     async def open(self) -> None:
-        """Be ready to be read and written. Raises ``Unavailable``."""
+        """Open the database for reading and writing. Raises ``Unavailable``."""
         ...
 
     async def close(self) -> None:
-        """Let go of what was opened; what was committed stays. Whoever reads or writes from now
-        on is told ``Unavailable``. Closing what is closed does nothing."""
+        """Release all resources; committed data stay. Later reads and writes raise ``Unavailable``.
+        Closing twice has no effect."""
         ...

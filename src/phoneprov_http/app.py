@@ -25,6 +25,7 @@ from phoneprov_http.middleware.limits import Limits
 from phoneprov_http.openapi.config import openapi_config
 from phoneprov_http.openapi.schemas import StructSchemas
 from phoneprov_http.phone.app import PhonePages
+from phoneprov_http.routes.audit import audit_routes
 from phoneprov_http.routes.auth import auth_routes
 from phoneprov_http.routes.batches import batch_routes
 from phoneprov_http.routes.company_directory import company_directory_routes
@@ -99,6 +100,7 @@ def api_routes(use_cases: UseCases, settings: HttpSettings) -> Router:
             personal_directory_routes(use_cases.personal_directory),
             vendor_phone_routes(use_cases.vendor_phones, shared_write),
             vendor_user_routes(use_cases.vendor_users),
+            audit_routes(use_cases.audit),
         ],
         middleware=_middleware(use_cases, settings),
         dto=Body,
@@ -111,7 +113,7 @@ def _middleware(use_cases: UseCases, settings: HttpSettings) -> list[DefineMiddl
         DefineMiddleware(
             Authentication,
             authenticate=use_cases.authenticate,
-            trusted_proxies=settings.trusted_proxies,
+            audit=use_cases.audit,
         ),
         DefineMiddleware(Limits, largest_body=settings.largest_body),
     ]
@@ -154,7 +156,8 @@ def create_app(
 ) -> ASGIApp:
     """The ASGI application over these use cases."""
     settings = settings or HttpSettings()
-    app = AccessLog(litestar_app(use_cases, settings, ready=ready, lifespan=lifespan))
+    application = litestar_app(use_cases, settings, ready=ready, lifespan=lifespan)
+    app = AccessLog(application, settings.trusted_proxies)
     if not settings.phone_services:
         return app
     return PhonePages(

@@ -124,7 +124,7 @@ CODES = {
     "unavailable": Code("try again later.", "The database is not open."),
     "disk_full": Code(
         "the disk of the database is full.",
-        "The database has no room left; nothing was changed.",
+        "The database is full; nothing was changed.",
     ),
     "wrong_key": Code(
         "the key of a stored secret is not set.",
@@ -160,7 +160,7 @@ CODES = {
     ),
     "phone_busy": Code(
         "another switch of the phone is running.",
-        "Another switch of this phone is under way; try again when it is done.",
+        "Another switch of this phone is running; try again when it has ended.",
     ),
     "not_logged_in": Code(
         "no user is logged in at the phone.", "No user is logged in at this phone."
@@ -170,7 +170,7 @@ CODES = {
         "This page is out of date. Press Services and begin again.",
     ),
     "no_phones": Code(
-        "the filters select no active phone.", "No active phone agrees with the filters."
+        "the filters select no active phone.", "No active phone matches the filters."
     ),
     "no_address": Code(
         "the phone has no address, and no FTP server is set.",

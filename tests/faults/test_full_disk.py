@@ -126,7 +126,7 @@ async def fill_and_empty(served: Served, disk: Path) -> None:
 def refused(reply: Reply, change: Any) -> None:
     """The change was not made because there is no room."""
     assert (reply.status, reply.code) == (503, "disk_full"), (change, reply)
-    assert reply.envelope["message"] == "The database has no room left; nothing was changed."
+    assert reply.envelope["message"] == "The database is full; nothing was changed."
 
 
 async def prepare(line: Line, token: str) -> list[tuple[str, str, Any]]:

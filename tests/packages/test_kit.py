@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from phoneprov_adapters import MemoryDatabase
+from phoneprov_adapters.api import MemoryDatabase
 from phoneprov_adapters.testing import DatabaseContract
 
 
@@ -59,7 +59,7 @@ import hashlib
 import pytest
 
 from phoneprov_adapters.testing import UploaderContract, UploaderRig
-from phoneprov_core import Refused, Uploaded
+from phoneprov_core.api import Refused, Uploaded
 
 
 class Sloppy:
@@ -94,7 +94,7 @@ import time
 import pytest
 
 from phoneprov_adapters.testing import UploaderContract, UploaderRig
-from phoneprov_core import Refused, Uploaded
+from phoneprov_core.api import Refused, Uploaded
 
 SECRET = "hunter2-of-the-server"
 
@@ -157,7 +157,7 @@ import pytest
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS
 from phoneprov_adapters.testing.records import a_phone
-from phoneprov_core import Refused
+from phoneprov_core.api import Refused
 
 
 class Sloppy:
@@ -272,7 +272,7 @@ def test_a_sloppy_driver_is_found(results: Results) -> None:
         "test_a_restart_is_ordered_once",
         "test_leaving_services_restarts_nothing",
         "test_orders_at_the_same_time_are_all_carried_out",
-        "test_a_phone_that_refuses_is_told_in_our_own_words",
+        "test_refusal_of_the_phone_is_reworded",
         "test_a_silent_phone_is_given_up_in_time",
         "test_a_phone_without_an_address_is_a_conflict",
         "test_an_address_that_is_not_allowed_is_a_conflict",

@@ -85,9 +85,9 @@ def test_a_wheel_holds_the_packages_and_no_tests(wheel: Path) -> None:
     assert roots == {"phoneprov_core", "phoneprov_adapters", "phoneprov_http"}
     for needed in (
         "phoneprov_core/py.typed",
-        "phoneprov_core/__init__.pyi",
+        "phoneprov_core/api.py",
         "phoneprov_adapters/sql/migrations/script.py.mako",
-        "phoneprov_adapters/testing/__init__.pyi",
+        "phoneprov_adapters/py.typed",
     ):
         assert needed in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
@@ -125,7 +125,7 @@ def test_the_examples_install_and_are_chosen_by_their_names(wheel: Path, tmp_pat
     ]
     python = installed(tmp_path / "venv", wheel, *examples)
     program = (
-        "import os; from phoneprov_adapters import read_settings;"
+        "import os; from phoneprov_adapters.api import read_settings;"
         "from phoneprov_adapters.composition.factories import phone_driver_of, uploader_of;"
         "s = read_settings(os.environ);"
         "print(type(uploader_of(s)).__name__, type(phone_driver_of(s)).__name__)"

@@ -137,9 +137,9 @@ async def the_owners_profile(rig: Rig) -> dict[str, str]:
 async def a_deployment_of_the_owners(rig: Rig) -> dict[str, str]:
     """What the owner's profile did on a phone, on top of something else of theirs."""
     target = await the_owners_profile(rig)
-    told = {"profile_uuid": target["uuid"], "owner_uuid": rig.owner, "place": "somewhere"}
+    more = {"profile_uuid": target["uuid"], "owner_uuid": rig.owner, "place": "somewhere"}
     done = [
-        a_deployment(rig.number(), target["mac"], outcome=Outcome.DEPLOYED, sha256=hash_, **told)
+        a_deployment(rig.number(), target["mac"], outcome=Outcome.DEPLOYED, sha256=hash_, **more)
         for hash_ in ("0" * 64, "1" * 64)
     ]
     async with rig.api.database.write() as tx:

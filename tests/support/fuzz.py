@@ -1,4 +1,4 @@
-"""A service full of records, asked all there is to ask by somebody who holds level 0."""
+"""Generated requests to every operation of a service with records, as a superadmin."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ IN_WORDS = {
     "username": st.text(
         "abcz09\u00e4\u00df\u00e7\u0436\u03bb\u6f22_-. ", min_size=1, max_size=40
     ).filter(is_new_username),
+    "phone_ip": st.sampled_from(["10.20.30.40", "2001:db8::7", "::ffff:10.0.0.1"]),
+    "ip": st.sampled_from(["10.20.30.41", "fd00::1"]),
     "timezone": st.sampled_from(["UTC", "Europe/Paris", "America/Argentina/Ushuaia"]),
     "password": st.sampled_from(
         ["a password of the tests", "\u00e9\u00e8" * 100, "blue Elephants 9"]
@@ -211,7 +213,7 @@ def _with_formats(document: dict[str, Any]) -> dict[str, Any]:
     document = copy.deepcopy(document)
     for schema in document["components"]["schemas"].values():
         for name, field in schema["properties"].items():
-            if (name in IN_WORDS and "pattern" in field) or name == "cnf_xml":
+            if (name in IN_WORDS and "pattern" in field) or name in {"cnf_xml", "phone_ip", "ip"}:
                 field["format"] = name
                 field.pop("pattern", None)
     return document

@@ -16,6 +16,7 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import START, FixedClock
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.testing.records import a_session, a_user, identifier
+from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.kernel.errors import Unauthenticated
@@ -34,7 +35,7 @@ _CLAIMS = Claims(identifier(1), identifier(2), identifier(3), _NOW, _NOW + HOUR)
 _TOKENS = JwtTokens(BOTH_KEYS)
 _ACCESS, _REFRESH = (JwtTokens(NEW_KEYS).issue(kind, _CLAIMS) for kind in TokenKind)
 _OF_OLD_KEY = JwtTokens(OLD_KEYS).issue(TokenKind.ACCESS, _CLAIMS)
-_STRANGE = JwtTokens(NEW_KEYS, issuer="somebody else").issue(TokenKind.ACCESS, _CLAIMS)
+_STRANGE = JwtTokens(NEW_KEYS, issuer="another service").issue(TokenKind.ACCESS, _CLAIMS)
 _UNSIGNED = base64.urlsafe_b64encode(b'{"alg":"none","typ":"at+jwt"}').rstrip(b"=")
 _KEY = OctKey.import_key(NEW_KEYS.current.signing)
 _SIGNED = b"signed:"
@@ -78,7 +79,8 @@ class _Handler:
 def _scope(name: bytes, value: bytes, client: str) -> Any:
     return {
         "type": "http", "method": "GET", "path": "/", "query_string": b"",
-        "headers": [(name, value)], "client": (client, 5), "state": {}, "route_handler": _Handler,
+        "headers": [(name, value)], "client": (client, 5), "state": {"client_ip": client},
+        "route_handler": _Handler,
     }  # fmt: skip
 
 
@@ -107,8 +109,9 @@ async def _somebody() -> MemoryDatabase:
     return database
 
 
-_authenticate = Authenticate(asyncio.run(_somebody()), _TOKENS, LevelRule.HIERARCHICAL, _CLOCK)
-_AUTHENTICATION = Authentication(_nothing, _authenticate, ())
+_database = asyncio.run(_somebody())
+_authenticate = Authenticate(_database, _TOKENS, LevelRule.HIERARCHICAL, _CLOCK)
+_AUTHENTICATION = Authentication(_nothing, _authenticate, Audit(_database, _CLOCK))
 
 
 def _takes_authorization(content: bytes) -> bool:
@@ -134,7 +137,7 @@ _PROXIES = [ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("fd00::/8")
 
 
 def _takes_forwarded(content: bytes) -> bool:
-    """Whoever is named, there is one address; a stranger's word is not taken."""
+    """There is one address for any header; the header of an untrusted client is ignored."""
     said = client_ip(_scope(b"x-forwarded-for", content, "10.0.0.1"), _PROXIES)
     assert str(ipaddress.ip_address(said)) == said
     stranger = _scope(b"x-forwarded-for", content, "192.0.2.1")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters import read_settings
+from phoneprov_adapters.api import read_settings
 from phoneprov_adapters.testing import UploaderContract, UploaderRig
 from phoneprov_folder import FolderUploader, folder_uploader
 

@@ -1,1 +1,1 @@
-"""Asterisk, spoken to through its manager interface."""
+"""Asterisk, called over its manager interface."""

@@ -27,7 +27,7 @@ from phoneprov_core.kernel.errors import PhoneprovError, Refused
 from phoneprov_core.phones.model import Phone, speaks_sip
 
 FRESH_SECONDS = 2.0
-"""One answer serves all phones that are asked about within this time."""
+"""Seconds for which one list of calls serves all requests."""
 
 _RINGING = "SCCP"
 

@@ -19,10 +19,11 @@ from phoneprov_adapters.asterisk.wire import MESSAGE_LIMIT, Broken, Message, Mes
 from phoneprov_core.kernel.errors import Refused, TimedOut
 
 LOGIN_SECONDS = 4.0
-"""To connect and to log in: the port ``PhoneWatch`` allows this for the beginning of a watch."""
+"""Seconds to connect and to log in: the port ``PhoneWatch`` allows this for the beginning of a
+watch."""
 
 LOGOFF_SECONDS = 1.0
-"""To wait for Asterisk to close the connection after a logoff."""
+"""Seconds to wait for Asterisk to close the connection after a logoff."""
 
 FAILURE_SECONDS = 10.0
 """A connection or login that failed is not tried again for this long. The watch and the restart
@@ -30,7 +31,7 @@ of one switch are up to 8 seconds apart: a wrong secret is sent once, not twice,
 costs one deadline."""
 
 MOST_ENTRIES = 50_000
-"""Maximum number of entries in one list; a larger exchange is none."""
+"""Maximum number of entries in one list."""
 
 _FILTER = "^Event: (DeviceStatus|ContactStatus|DeviceStateChange)"
 """Asterisk sends other events of the classes ``system`` and ``call`` only if this is refused:
@@ -62,12 +63,13 @@ class Answer(Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        """What Asterisk said, in lower case; for comparison only, never repeated."""
+        """The text of the response, in lower case; for comparison only, never repeated in
+        messages."""
         return self.response.get("message", "").lower()
 
 
 class _Pending:
-    """The action under way: its response, then its entries until the event ``complete``."""
+    """The running action: its response, then its entries until the event ``complete``."""
 
     def __init__(self, action_id: str, complete: str, wanted: frozenset[str]) -> None:
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -111,7 +113,7 @@ class Session:
 
     @property
     def is_open(self) -> bool:
-        """Whether the connection is still there."""
+        """Whether the connection is open."""
         return not self._reading.done()
 
     async def ask(
@@ -137,7 +139,7 @@ class Session:
                 pending.answer.cancel()
 
     def listen(self, listener: Listener) -> None:
-        """Hand events to the listener from now on."""
+        """Pass events to the listener from now on."""
         self.listeners.add(listener)
         if not self._has_filter:
             self._has_filter = True
@@ -145,7 +147,7 @@ class Session:
             self._writer.write(written("Filter", self._next_id(), fields))
 
     def drop(self) -> None:
-        """End the connection at once: it does not answer."""
+        """Close the connection without logoff, since it does not answer."""
         self._writer.transport.abort()
         self._reading.cancel()
 
@@ -154,8 +156,8 @@ class Session:
         try:
             if self.is_open:
                 self._writer.write(written("Logoff", self._next_id(), ()))
-                # Asterisk closes the connection when it has forgotten the login: the next one
-                # would be refused before, with allowmultiplelogin = no.
+                # Asterisk closes the connection after the logoff is complete: with
+                # allowmultiplelogin = no, an earlier login would be refused.
                 await asyncio.wait({self._reading}, timeout=LOGOFF_SECONDS)
         finally:
             self._reading.cancel()
@@ -188,7 +190,7 @@ class Session:
 
 
 class ManagerConnection:
-    """Logs in when a session is needed and logs off when none is any more. Raises ValueError
+    """Logs in when the first session is needed, and logs off after the last one. Raises ValueError
     like ``tls_of``."""
 
     def __init__(self, settings: ManagerSettings) -> None:
@@ -201,23 +203,23 @@ class ManagerConnection:
 
     @asynccontextmanager
     async def used(self) -> AsyncIterator[Session]:
-        """A session for some actions, within ``timeout`` for all of them and the login. Raises
-        ``Refused`` and ``TimedOut``."""
+        """A session for several actions; ``timeout`` bounds the login and all actions together.
+        Raises ``Refused`` and ``TimedOut``."""
         deadline = asyncio.get_running_loop().time() + self._settings.timeout
         session = await self.acquire()
         try:
             async with _our_words(deadline):
                 yield session
         except TimedOut:
-            # Half open, perhaps: the next caller shall not wait for it.
+            # The connection may be half open: the next caller must not wait for it.
             session.drop()
             raise
         finally:
             await self.release(session)
 
     async def acquire(self) -> Session:
-        """A session, to be given back with ``release``. Raises ``Refused`` and ``TimedOut``
-        within 4 seconds."""
+        """A session, to be released with ``release``. Raises ``Refused`` and ``TimedOut`` within 4
+        seconds."""
         seconds = min(self._settings.timeout, LOGIN_SECONDS)
         loop = asyncio.get_running_loop()
         async with _our_words(loop.time() + seconds):
@@ -231,7 +233,7 @@ class ManagerConnection:
             self._one_at_a_time.release()
 
     async def release(self, session: Session) -> None:
-        """Give a session back; the last one to do so logs off."""
+        """Release a session; the last release logs off."""
         session.users -= 1
         if session.users:
             return
@@ -295,7 +297,7 @@ LOGIN_REFUSED = (
 
 @asynccontextmanager
 async def _our_words(deadline: float) -> AsyncIterator[None]:
-    """Something with a deadline; raises ``TimedOut`` and ``Refused`` only."""
+    """Await with a deadline; raises only ``TimedOut`` and ``Refused``."""
     try:
         async with asyncio.timeout_at(deadline):
             yield
@@ -308,11 +310,11 @@ async def _our_words(deadline: float) -> AsyncIterator[None]:
         ) from None
     except OSError:
         raise Refused(
-            "Asterisk's manager interface cannot be reached or broke off the connection; check "
+            "Asterisk's manager interface cannot be reached or closed the connection; check "
             "PHONEPROV_AMI_HOST and PHONEPROV_AMI_PORT."
         ) from None
     except Broken:
         raise Refused(
-            "The server at PHONEPROV_AMI_HOST broke off the connection or does not speak "
+            "The server at PHONEPROV_AMI_HOST closed the connection or does not speak "
             "Asterisk's manager protocol; check PHONEPROV_AMI_PORT and PHONEPROV_AMI_TLS."
         ) from None

@@ -1,4 +1,5 @@
-"""Phones that leave Asterisk and register again, seen in the events of its manager interface.
+"""Phones that unregister from Asterisk and register again, observed in the events of its manager
+interface.
 
 chan_sccp sends ``DeviceStatus`` events (class ``call``) with the fields ``SCCPDevice`` and
 ``DeviceStatus``: ``UNREGISTERED``, ``PREREGISTERED``, ``REGISTERED`` (its ``sccp_management.c``).
@@ -52,7 +53,8 @@ class ManagerEvents(PhoneWatch):
 
 
 class _Seen(Protocol):
-    """What was seen of one phone. ``gone``: it left. ``back``: it registered after that."""
+    """The observations of one phone. ``gone``: it unregistered. ``back``: it registered after
+    that."""
 
     gone: bool
     classes: str
@@ -78,15 +80,16 @@ class _SeenSccp:
         if status == "UNREGISTERED":
             self.gone = True
         elif status == "REGISTERED" and self.gone:
-            # One without a departure may complete an earlier restart.
+            # A registration without a departure may complete an earlier restart.
             self.back = True
 
 
 class _SeenSip:
-    """A contact that was there has left, and one that came since is there.
+    """An earlier contact was removed, and a newer one exists.
 
     With ``remove_existing`` Asterisk may create the new contact before it removes the old one:
     the order of the two does not matter.
+
     """
 
     classes = "system,call"
@@ -158,7 +161,7 @@ class _Watched(Watching):
         self._session.listeners.discard(self)
         self._back.cancel()
         if self._back.done() and not self._back.cancelled():
-            self._back.exception()  # retrieved: no caller waited for it
+            self._back.exception()  # retrieved, so that asyncio does not report it
         await self._connection.release(self._session)
 
     def _so_far(self, seconds: float) -> str:

@@ -17,7 +17,7 @@ _CALL_ID = re.compile(r"[A-Za-z0-9.@_-]{1,128}")
 
 
 class Manager(ManagerInterface):
-    """Performs one action at a time on the connection that the watch uses, too."""
+    """Performs one action at a time on the connection that it shares with the watch."""
 
     def __init__(self, connection: ManagerConnection) -> None:
         self._connection = connection
@@ -33,9 +33,8 @@ class Manager(ManagerInterface):
 
 
 async def _to_contact(session: Session, action: ManagerAction) -> ManagerAction:
-    """The action with the Call-ID of the phone's registration, which Cisco's phones compare.
-    Raises ``Refused`` if the endpoint has no contact: Asterisk answers `NOTIFY sent` all the
-    same."""
+    """The action with the Call-ID of the phone's registration, which Cisco's phones compare. Raises
+    ``Refused`` if the endpoint has no contact: Asterisk answers `NOTIFY sent` even then."""
     endpoint = await endpoint_called(session, dict(action.fields).get("Endpoint", ""))
     if endpoint is None:
         return action
@@ -76,8 +75,8 @@ _KNOWN = (
 
 
 def _in_our_words(said: str) -> str:
-    """Asterisk's message selects a sentence of ours and is not repeated."""
+    """The error for a response of Asterisk; its text is matched and never repeated."""
     return next(
         (ours for theirs, ours in _KNOWN if said.startswith(theirs)),
-        "Asterisk refused the action; its log says why.",
+        "Asterisk refused the action; see its log for the reason.",
     )

@@ -1,4 +1,4 @@
-"""The lines of Asterisk's manager protocol, written and read with bounds.
+"""The lines of Asterisk's manager protocol: writing, and bounded reading.
 
 A message is lines of ``Name: value`` that end in CR LF, followed by an empty line. A response
 repeats the ActionID of its action; events arrive at any time between them.
@@ -40,7 +40,7 @@ class Messages:
         self._until_pause = PAUSE_EVERY
 
     async def banner(self) -> None:
-        """Reads the first line; raises ``Broken`` if it is not that of a manager."""
+        """Read the first line; raises ``Broken`` if it is not a manager's greeting."""
         if not (await self._line()).startswith(BANNER):
             raise Broken
 

@@ -1,1 +1,1 @@
-"""Settings, and the adapters wired together as they say."""
+"""Settings, and the composition of the adapters that they choose."""

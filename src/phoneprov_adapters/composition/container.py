@@ -1,7 +1,7 @@
-"""The wiring: which adapter stands behind which port, readable from top to bottom.
+"""The container: which adapter implements which port.
 
-Everything is a singleton and made synchronously. What is opened and closed (the database,
-the hashing threads) is opened by ``phoneprov_adapters.composition.lifecycle``, not here.
+Every object is a singleton and created synchronously. Resources (the database, the hashing threads)
+are opened and closed by ``phoneprov_adapters.composition.lifecycle``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.runtime.batch_worker import BatchWorker
 from phoneprov_adapters.runtime.comparison import Comparing
-from phoneprov_adapters.runtime.journal import log_batch
+from phoneprov_adapters.runtime.journal import log_batch, log_login_failure
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.runtime.tasks import OwnedTasks
 from phoneprov_adapters.security.argon2 import Argon2Hasher
@@ -42,6 +42,7 @@ from phoneprov_adapters.security.pages import HmacPages
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
+from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.create_admin import CreateAdmin
 from phoneprov_core.auth.login import Login
@@ -92,7 +93,8 @@ from phoneprov_core.vendor_users.use_cases import VendorUsers
 
 
 class Container(containers.DeclarativeContainer):
-    """Give it ``settings`` and ``keys``; override an adapter before anything was resolved."""
+    """Pass it ``settings`` and ``keys``; override an adapter before the first object is
+    resolved."""
 
     settings = providers.Dependency(instance_of=Settings)
     keys = providers.Dependency(instance_of=SecretKeys)
@@ -139,6 +141,7 @@ class Container(containers.DeclarativeContainer):
         clock,
         new_id,
         guesses=settings.provided.guesses_per_address,
+        journal=providers.Object(log_login_failure),
     )
     logout = providers.Singleton(Logout, database, tokens, clock)
     refresh = providers.Singleton(
@@ -186,6 +189,7 @@ class Container(containers.DeclarativeContainer):
         new_id,
         providers.Singleton(fetch_observer_of, settings),
     )
+    audit = providers.Singleton(Audit, database, clock)
     fetches = providers.Singleton(Fetches, database)
     discovered_phones = providers.Singleton(DiscoveredPhones, database)
     confirm = providers.Singleton(
@@ -355,6 +359,7 @@ class Container(containers.DeclarativeContainer):
         batches=batches,
         desks=desks,
         phone_services=phone_services,
+        audit=audit,
         company_directory=company_directory,
         kems=kems,
         vendor_services=vendor_services,

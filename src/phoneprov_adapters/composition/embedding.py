@@ -1,6 +1,6 @@
-"""Ways in for other programs: without a server or a network for tests, and without ``await``.
+"""Embedding in other programs: in memory for tests, and blocking calls without ``await``.
 
-``phoneprov_adapters.composition.lifecycle.open_phoneprov`` opens the real thing.
+``phoneprov_adapters.composition.lifecycle.open_phoneprov`` opens the service itself.
 """
 
 from __future__ import annotations
@@ -43,15 +43,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class InMemory(UseCases):
-    """The use cases, and the adapters behind them, which only remember.
+    """The use cases over adapters in memory, and these adapters.
 
-    ``uploader.files`` are the files that were uploaded, ``phone.sent`` what each phone was told
-    over its web server, ``manager.performed`` what Asterisk was asked for. Failures can be
-    planned (``uploader.fail_next``, ``phone.fail``, ``manager.fail``). Phones that were restarted
-    are waited for until ``watch.comes_back`` or ``watch.goes_missing``; what a preview finds to
-    be reachable is ``reachability.at_server`` and ``reachability.at_phone``. ``clock`` stands still
-    until ``clock.advance`` moves it; identifiers count up from 1. Hashes and tokens protect
-    nothing.
+    ``uploader.files`` are the files that were uploaded, ``phone.sent`` the commands that each phone
+    received, ``manager.performed`` the actions that Asterisk received. Failures can be planned
+    (``uploader.fail_next``, ``phone.fail``, ``manager.fail``). A watch of a restarted phone ends
+    with ``watch.comes_back`` or ``watch.goes_missing``; ``reachability.at_server`` and
+    ``reachability.at_phone`` are the results of the reachability checks of a preview. ``clock``
+    stops until ``clock.advance``; identifiers count up from 1. Hashes and tokens are not secure.
     """
 
     database: MemoryDatabase
@@ -65,12 +64,11 @@ class InMemory(UseCases):
 
 @asynccontextmanager
 async def open_in_memory(settings: Settings | None = None) -> AsyncIterator[InMemory]:
-    """Every use case over adapters in memory: no file, no network, no waiting.
+    """Every use case over adapters in memory: without files, network and waiting.
 
-    ``settings`` are those of an empty environment unless given. Where they name an Asterisk
-    (``PHONEPROV_AMI_HOST``), phones are restarted through ``manager``, else over ``phone``.
-    Whatever database and uploader they choose, memory stands in for it; a phone driver of
-    another package is taken as it is.
+    The default of ``settings`` is an empty environment. If they contain ``PHONEPROV_AMI_HOST``,
+    phones are restarted through ``manager``, else over ``phone``. Database and uploader are always
+    in memory; a phone driver of another package is used.
     """
     settings = settings or read_settings({})
     clock = FixedClock()
@@ -114,20 +112,20 @@ async def open_in_memory(settings: Settings | None = None) -> AsyncIterator[InMe
 
 
 class Run(Protocol):
-    """Runs what would have to be awaited, to its end."""
+    """Runs a coroutine to its end and returns its result."""
 
     def __call__(self, work: Coroutine[Any, Any, R], /) -> R:
-        """Its result; what it raises is raised here."""
+        """The result of the coroutine; its exceptions are raised."""
         ...
 
 
 @contextmanager
 def blocking(opening: AbstractAsyncContextManager[T]) -> Iterator[tuple[T, Run]]:
-    """What ``opening`` opens, for a program without an event loop, and a way to run its calls.
+    """Open ``opening`` for a program without an event loop, with a function that runs its calls.
 
-    ``with blocking(open_phoneprov(settings)) as (phoneprov, run):`` and then, say,
-    ``run(phoneprov.phones.create(actor, new_phone))``. One call at a time, from one thread.
-    Raises ``RuntimeError`` where an event loop runs already: there one awaits.
+    ``with blocking(open_phoneprov(settings)) as (phoneprov, run):`` and then
+    ``run(phoneprov.phones.create(actor, new_phone))``. One call at a time, from one thread. Raises
+    ``RuntimeError`` if an event loop runs already: use ``async with`` and ``await`` there.
     """
     _require_no_loop()
     with asyncio.Runner() as runner:
@@ -144,4 +142,4 @@ def _require_no_loop() -> None:
         asyncio.get_running_loop()
     except RuntimeError:
         return
-    raise RuntimeError("An event loop runs here already: open it with async with, and await.")
+    raise RuntimeError("An event loop is running: use async with and await instead of blocking.")

@@ -41,11 +41,11 @@ def database_of(settings: Settings, box: SecretBox) -> Database:
 
 
 def require_own_database(settings: Settings) -> None:
-    """Raises ``SettingsError`` for a database of another package: its schema and its keys are
-    its own affair."""
+    """Raises ``SettingsError`` for a database of another package, which manages its schema and its
+    keys itself."""
     if settings.database_scheme not in DATABASES.built_in:
         raise SettingsError(
-            "PHONEPROV_DATABASE_URL names a database of another package, which looks after its "
+            "PHONEPROV_DATABASE_URL names a database of another package, which manages its "
             "schema and its keys itself."
         )
 
@@ -53,14 +53,14 @@ def require_own_database(settings: Settings) -> None:
 def rotation_of(
     settings: Settings, database: Database, keys: SecretKeys, box: SecretBox
 ) -> KeyRotation:
-    """What looks after the keys of a database of our own. Raises ``SettingsError``."""
+    """The key rotation of the built-in databases. Raises ``SettingsError``."""
     require_own_database(settings)
     assert isinstance(database, SqliteDatabase | PostgresDatabase)
     return KeyRotation(database, keys, box)
 
 
 def uploader_of(settings: Settings, database: Database) -> ConfigUploader:
-    """What puts configurations where phones read them. Raises ``SettingsError``."""
+    """The uploader. Raises ``SettingsError``."""
     if settings.uploader == "served":
         return ServedUploader(database)
     if settings.uploader not in UPLOADERS.built_in:
@@ -70,7 +70,7 @@ def uploader_of(settings: Settings, database: Database) -> ConfigUploader:
         return FtpUploader(settings.ftp, settings.phone_networks)
     except OSError:
         raise SettingsError(
-            "PHONEPROV_FTP_TLS_CA names a file that holds no certificates that can be read."
+            "PHONEPROV_FTP_TLS_CA names a file without readable certificates."
         ) from None
 
 
@@ -121,7 +121,7 @@ def phone_driver_of(
     commands: PhoneCommands | None = None,
     manager: ManagerInterface | None = None,
 ) -> PhoneDriver:
-    """What tells phones to restart. Raises ``SettingsError``."""
+    """The phone driver. Raises ``SettingsError``."""
     if settings.phone_driver in PHONE_DRIVERS.built_in:
         return cisco_phones(settings, commands, manager)
     driver: PhoneDriver = PHONE_DRIVERS.make(settings.phone_driver, settings)
@@ -133,8 +133,8 @@ def cisco_phones(
     commands: PhoneCommands | None = None,
     manager: ManagerInterface | None = None,
 ) -> CiscoPhones:
-    """Our own driver, which one for another make can hand its Cisco phones to. What is not
-    given is made as the settings say."""
+    """The driver of Cisco phones, to which a driver of another make can pass its Cisco phones.
+    Arguments that are None are created from the settings."""
     return CiscoPhones(
         settings.restart,
         commands or PhoneWeb(settings.phone_web, settings.phone_networks),

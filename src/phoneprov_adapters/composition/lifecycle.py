@@ -1,4 +1,4 @@
-"""From settings to use cases: the way in for servers, scripts and other tools."""
+"""From settings to use cases, for servers, scripts and other tools."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from phoneprov_core.kernel.trail import Event
 from phoneprov_core.stores import Database
 
 DRAIN_SECONDS = 32.0
-"""How long a switch may go on at a shutdown: each ends within 30 of its beginning."""
+"""Seconds that a running switch has at a shutdown: each one ends within 30 seconds."""
 LOOK_SECONDS = float(LEASE_SECONDS)
-"""How often deployments are looked after whose process is gone."""
+"""Seconds between two searches for deployments of processes that ended."""
 
 DESK_SECONDS = 2.0
 """How often a serving process looks for logins that are over and desks that are unsettled."""
 
 LOOK_FOR_BATCHES_SECONDS = 5.0
-"""How often a process that works on batches looks for one that nobody holds."""
+"""Seconds between two searches for open batches that no worker holds."""
 
 LOOK_FOR_OLD_RECORDS_SECONDS = 600.0
-"""How often a process asks whether it is its turn to remove old records."""
+"""Seconds between two checks whether this process has to prune old records."""
 
 log = logging.getLogger("phoneprov.deployments")
 
 
 def make_folder(settings: Settings) -> None:
-    """Make the data folder. Raises ``SettingsError``."""
+    """Create the data folder. Raises ``SettingsError``."""
     try:
         settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
@@ -53,10 +53,10 @@ def make_folder(settings: Settings) -> None:
 
 
 def require_database(settings: Settings) -> None:
-    """Make sure that the file of the embedded database exists, where the settings name one.
+    """Check that the file of the embedded database exists, if the settings name one.
 
-    For commands that must not make a new installation in a wrong folder. Raises
-    ``SettingsError`` with the absolute path.
+    For commands that must not create an installation in a wrong folder. Raises ``SettingsError``
+    with the absolute path.
     """
     file = embedded_file(settings.database_url)
     if file is not None and not file.exists():
@@ -64,8 +64,8 @@ def require_database(settings: Settings) -> None:
 
 
 def require_installation(settings: Settings) -> None:
-    """Like ``require_database``; beside a shared database without ``PHONEPROV_SECRET_KEYS`` the
-    data folder must exist, which holds the key. Raises ``SettingsError``."""
+    """Like ``require_database``; with a shared database and without ``PHONEPROV_SECRET_KEYS`` the
+    data folder, which contains the key, must exist. Raises ``SettingsError``."""
     require_database(settings)
     if settings.secret_keys is None and not settings.data_dir.exists():
         raise _no_installation(
@@ -82,10 +82,9 @@ def _no_installation(missing: str) -> SettingsError:
 
 
 def prepare(settings: Settings) -> Container:
-    """The container for these settings, with nothing opened yet.
+    """The container for these settings; nothing is opened yet.
 
-    Makes the data folder and the secret key in it where no key is set. Raises
-    ``SettingsError``.
+    Creates the data folder, and the secret key in it if no key is set. Raises ``SettingsError``.
     """
     try:
         if settings.secret_keys is not None:
@@ -101,17 +100,16 @@ def prepare(settings: Settings) -> Container:
 
 
 async def migrate_embedded(settings: Settings) -> None:
-    """Bring a database of our own up to date; a shared one is left as it is."""
+    """Upgrade the schema of an embedded database; a shared one is not changed."""
     if is_embedded(settings.database_url):
         await bring_up_to_date(settings.database_url)
 
 
 async def require_keys(container: Container) -> None:
-    """Make sure, while the database is open, that every key its secrets need is there.
+    """Check, while the database is open, that every key that its secrets need is configured.
 
-    Raises ``SettingsError`` with what to do. A key that was only made just now, in the place
-    of one that got lost, is taken away again. A database of another package looks after its
-    keys itself.
+    Raises ``SettingsError`` with the remedy. A key file that was just created in place of a lost
+    one is removed again. A database of another package manages its keys itself.
     """
     if not isinstance(container.database(), OwnDatabase):
         return
@@ -128,7 +126,7 @@ def _what_to_do(container: Container, missing: tuple[str, ...]) -> str:
     if made is not None:
         made.unlink(missing_ok=True)
         return (
-            f"The key file {file} is not there, and the database holds secrets that need {which}:"
+            f"The key file {file} does not exist, and the database holds secrets that need {which}:"
             " put the file back, or name its keys in PHONEPROV_SECRET_KEYS."
         )
     where = "PHONEPROV_SECRET_KEYS" if settings.secret_keys is not None else f"The key file {file}"
@@ -148,7 +146,7 @@ def _what_to_do(container: Container, missing: tuple[str, ...]) -> str:
 
 @asynccontextmanager
 async def opened(container: Container) -> AsyncIterator[None]:
-    """The database is open."""
+    """Open the database."""
     database = container.database()
     await database.open()
     try:
@@ -163,12 +161,11 @@ async def running(
 ) -> AsyncIterator[UseCases]:
     """The use cases while the database is open.
 
-    On the way in, the keys are looked after (see ``require_keys``), and deployments that a
-    crash cut off are marked as interrupted; those of other hosts and processes are looked
-    after all the time. On the way out, switches under way are waited for. Whoever is
-    ``patient`` begins also while a shared database is away, and answers so until it is back.
-    With ``batches`` those that others left are taken up; those begun here are worked on in any
-    case.
+    At the start the keys are checked (see ``require_keys``), and deployments that a crash
+    interrupted are marked; those of other hosts and processes are checked periodically. At the end
+    running switches are awaited. With ``patient`` the start succeeds while a shared database cannot
+    be reached, and the use cases raise ``Unavailable`` until it can. With ``batches`` the open
+    batches of other processes are continued; batches started here are always processed.
     """
     database, url = container.database(), container.settings().database_url
     async with presence_at(url) as presence:
@@ -180,7 +177,7 @@ async def running(
             except Unavailable as error:
                 if not patient or is_embedded(url) or isinstance(error, NotPostgres):
                     raise
-                log.warning("The database is away. %s", error.message)
+                log.warning("The database cannot be reached. %s", error.message)
             if presence is not None:
                 await presence.admit()
             looking = [asyncio.create_task(_go_on_marking(database))]
@@ -202,7 +199,7 @@ async def running(
 async def _mark_interrupted(database: Database, *, first: bool = False) -> None:
     async with database.write(by=SYSTEM_ACTOR) as tx:
         if first:
-            # Nobody works who could hold a phone.
+            # No process runs that could hold a phone.
             await tx.leases.release_all()
             await tx.batches.release_all()
         count = await tx.deployments.interrupt_abandoned(shown(system_clock()))
@@ -210,7 +207,7 @@ async def _mark_interrupted(database: Database, *, first: bool = False) -> None:
             event = Event("deployment.interrupted", "deployment", None, {"deployments": count})
             tx.trail.note(event)
     if count:
-        log.warning("%d deployments had been interrupted.", count)
+        log.warning("%d deployments of ended processes were marked as interrupted.", count)
 
 
 async def _go_on_marking(database: Database) -> None:
@@ -245,9 +242,9 @@ async def _prune_from_time_to_time(container: Container) -> None:
 
 @asynccontextmanager
 async def open_phoneprov(settings: Settings) -> AsyncIterator[UseCases]:
-    """Every use case, ready to be called, without HTTP.
+    """All use cases, without HTTP.
 
-    An embedded database is brought up to date first. Raises ``SettingsError`` and
+    The schema of an embedded database is upgraded first. Raises ``SettingsError`` and
     ``Unavailable``.
     """
     container = prepare(settings)
@@ -257,7 +254,7 @@ async def open_phoneprov(settings: Settings) -> AsyncIterator[UseCases]:
 
 
 def readiness(container: Container) -> Callable[[], Awaitable[str | None]]:
-    """A question that answers why the service cannot serve, or None when it can."""
+    """Readiness check: the reason why the service cannot serve, or None if it can."""
 
     async def ready() -> str | None:
         database = container.database()

@@ -14,7 +14,7 @@ from phoneprov_core.devices.restart import RestartBy
 def watch_of(
     settings: Settings, information: PhoneInformation, connection: ManagerConnection | None
 ) -> Watch:
-    """By the events of the exchange if phones are restarted through it, and over their own web
+    """By the events of Asterisk if phones are restarted through it, and over the phones' own web
     servers."""
     by_exchange = settings.restart in {RestartBy.AUTO, RestartBy.AMI}
     events = ManagerEvents(connection) if connection and by_exchange else None

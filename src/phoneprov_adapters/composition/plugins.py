@@ -27,8 +27,8 @@ from phoneprov_adapters.composition.variables import SettingsError
 
 
 class Plugins(Struct, frozen=True):
-    """One kind of adapter that can be chosen by name: its group of entry points, the variable
-    that chooses, and the names that are our own."""
+    """One kind of adapter that can be chosen by name: its group of entry points, the variable that
+    chooses, and the built-in names."""
 
     group: str
     variable: str
@@ -36,22 +36,22 @@ class Plugins(Struct, frozen=True):
     built_in: tuple[str, ...]
 
     def names(self) -> tuple[str, ...]:
-        """Every name there is, our own first."""
+        """All names, the built-in ones first."""
         others = {found.name for found in entry_points(group=self.group)}
         return (*self.built_in, *sorted(others.difference(self.built_in)))
 
     def known(self, name: str) -> str:
         """The name, if it can be chosen. Raises ``ValueError`` with the names that can."""
-        # Looking through what is installed takes a while: not for what is our own.
+        # Reading the installed entry points takes long, and is not needed for built-in names.
         if name not in self.built_in and name not in self.names():
             raise ValueError(f"it must be one of {', '.join(self.names())}")
         return name
 
     def make(self, name: str, *arguments: Any) -> Any:
-        """What the factory of this name, which is not one of our own, makes of the arguments.
+        """The adapter of another package: the result of the factory with this name.
 
-        Raises ``SettingsError`` when it is not there, cannot be loaded, is offered by several
-        packages, or cannot make the adapter.
+        Raises ``SettingsError`` if it is not installed, cannot be loaded, is offered by several
+        packages, or cannot create the adapter.
         """
         found = self._found(name)
         package = found.dist.name if found.dist else "an unnamed package"
@@ -67,7 +67,7 @@ class Plugins(Struct, frozen=True):
 
     def _found(self, name: str) -> EntryPoint:
         found = tuple(entry_points(group=self.group, name=name))
-        # The same package may be on the path twice, as when it is installed from its source.
+        # The same package may be on the path twice, for instance when installed from its source.
         packages = {point.dist.name if point.dist else "" for point in found}
         if not found:
             raise SettingsError(f"{self.variable} must be one of {', '.join(self.names())}.")

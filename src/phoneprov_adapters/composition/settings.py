@@ -48,13 +48,13 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """Everything that can be set. ``secret_keys`` is None where a key is to be made in the
-    data folder; ``manager`` is None where no manager interface is set up. ``hash_threads`` is
-    how many passwords one process checks at a time.
+    """All settings. ``secret_keys`` is None if a key is created in the data folder; ``manager`` is
+    None if no manager interface is configured. ``hash_threads`` is the number of passwords that one
+    process checks at a time.
 
     ``uploader`` and ``phone_driver`` are names of adapters (see
-    ``phoneprov_adapters.composition.plugins``). ``variables`` is what all of it was read from,
-    for adapters with settings of their own.
+    ``phoneprov_adapters.composition.plugins``). ``variables`` is their source, for adapters with
+    settings of their own.
     """
 
     data_dir: Path
@@ -99,7 +99,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @property
     def database_scheme(self) -> str:
-        """What stands before ``://`` in the database's address."""
+        """The part of the database's URL before ``://``."""
         return self.database_url.partition("://")[0]
 
     @property
@@ -194,7 +194,7 @@ def settings_from(read: Variables) -> Settings:
 
 
 def _check_together(settings: Settings, read: Variables) -> None:
-    """Refuse values that are valid alone and contradict each other."""
+    """Refuse valid settings that contradict each other."""
     if settings.restart is RestartBy.AMI and settings.manager is None:
         raise SettingsError("PHONEPROV_RESTART is ami, but PHONEPROV_AMI_HOST is not set.")
     if settings.shortest_password > settings.longest_password:
@@ -213,7 +213,7 @@ def _check_together(settings: Settings, read: Variables) -> None:
         ("PHONEPROV_REFRESH_TTL", lifetimes.refresh_idle),
         ("PHONEPROV_REFRESH_GRACE", lifetimes.reuse_grace),
     ):
-        # A default that is longer than the session simply ends with it.
+        # A default that is longer than the session ends with it.
         if read.is_set(name) and seconds > lifetimes.session:
             raise SettingsError(
                 f"{name} ({seconds}) is more than PHONEPROV_SESSION_TTL ({lifetimes.session})."
@@ -253,8 +253,8 @@ def _ftp(read: Variables) -> FtpSettings:
 
 
 FTP_TOTAL = 15.0
-"""Seconds for a whole upload. With the first look at the phone (1), the clearing of the
-session (5) and the restart (8) a switch ends within 30."""
+"""Seconds for a whole upload. Together with the first request to the phone (1), the clearing of the
+session (5) and the restart (8) a switch ends within 30 seconds."""
 
 
 def _manager(read: Variables) -> ManagerSettings | None:
@@ -281,7 +281,7 @@ def _database_url(text: str) -> str:
 def _filename_template(text: str) -> str:
     check_filename_template(text)
     if "{mac}" not in text.lower():
-        # All phones may share one server, and each asks for a file of its own name.
+        # All phones may share one server, and each requests a file of its own name.
         raise ValueError("it must contain {MAC} or {mac}")
     return text
 

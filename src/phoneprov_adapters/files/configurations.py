@@ -34,7 +34,7 @@ class ConfigurationTable:
         return PROFILE_COLUMNS
 
     async def unknown_columns(self) -> tuple[str, ...]:
-        """The columns of a CSV file that no profile has."""
+        """The columns of the CSV file that do not belong to a profile."""
         if not _is_csv(self._path):
             return ()
         known = {FILE, *PROFILE_COLUMNS[:-1]}
@@ -45,7 +45,7 @@ class ConfigurationTable:
         return f"{self._path.name}:{line}" if not self._files else self._files[line - 1].name
 
     async def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
-        """The rows, one at a time: each may hold half a mebibyte."""
+        """The rows, one at a time: each may have 512 KiB."""
         if _is_csv(self._path):
             async for piece in CsvTable(self._path).pieces():
                 for row in piece:
@@ -91,7 +91,7 @@ def read_configuration(file: Path) -> str:
 
 
 def profile_name(file: Path) -> str:
-    """The name of a profile whose file says no other."""
+    """The name of a profile whose file contains none."""
     return _ENDING.sub("", file.name)
 
 

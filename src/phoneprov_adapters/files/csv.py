@@ -1,7 +1,7 @@
 """CSV (RFC 4180) in UTF-8 or UTF-16. The first line names the columns.
 
-Commas, semicolons or tabs separate the cells. Spreadsheets may name the separator in a line
-before (``sep=;``) and write headings with capitals and blanks: ``Phone IP`` is ``phone_ip``.
+Commas, semicolons or tabs separate the cells. Spreadsheets may name the separator in a line before
+(``sep=;``) and write headings with capital letters and blanks: ``Phone IP`` is ``phone_ip``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class CsvTable:
         return await asyncio.to_thread(self._columns)
 
     def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
-        """The rows below the first line, some at a time."""
+        """The rows below the first line, in pieces."""
         return in_pieces(self._rows)
 
     def _columns(self) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def _rows(file: TextIO) -> Rows:
 
 
 class CsvWriter:
-    """Writes rows as CSV with ``columns``; what a spreadsheet might carry out is harmless."""
+    """Writes rows as CSV with ``columns``; cells that a spreadsheet might execute are escaped."""
 
     def __init__(self, file: TextIO, columns: Sequence[str]) -> None:
         self._columns = columns
@@ -124,7 +124,7 @@ class CsvWriter:
         self._writer.writerow(columns)
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Some more rows; None is an empty cell."""
+        """Write rows; None is an empty cell."""
         for row in rows:
             self._writer.writerow([_cell(row[column]) for column in self._columns])
 

@@ -1,4 +1,4 @@
-"""Files read in pieces beside the event loop."""
+"""Files read in pieces in a thread."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rows = Iterator[Row | RowProblem]
 async def in_pieces(
     opening: Callable[[], AbstractContextManager[Rows]],
 ) -> AsyncIterator[list[Row | RowProblem]]:
-    """What ``opening`` opens, some rows at a time; it is opened, read and closed in threads."""
+    """The rows of ``opening``, in pieces; it is opened, read and closed in threads."""
     opened = await asyncio.to_thread(opening)
     rows = await asyncio.to_thread(opened.__enter__)
     try:
@@ -29,14 +29,14 @@ async def in_pieces(
 
 
 class OwnedBy:
-    """A table whose rows belong to one user, whatever they say."""
+    """A table whose rows belong to one user, regardless of their content."""
 
     def __init__(self, table: Table, username: str) -> None:
         self._table = table
         self._username = username
 
     async def columns(self) -> tuple[str, ...]:
-        """Those of the table, with the owner's."""
+        """The columns of the table and that of the owner."""
         columns = await self._table.columns()
         return columns if OWNER in columns or not columns else (*columns, OWNER)
 

@@ -27,9 +27,9 @@ _OWN = ("ringtone", "location", "building", "username")
 _NUMBERS = {"work": "WORK", "mobile": "CELL", "home": "HOME"}
 _NO_VOICE = {"FAX", "PAGER", "MODEM", "TLX"}
 _LONGEST = 4 * 1024 * 1024
-"""Characters of one vCard: pictures stand in them."""
+"""Maximum number of characters of one vCard, which may contain pictures."""
 
-# It writes into the log what it cannot read, and there are secrets of people in there.
+# vobject logs values that it cannot parse, and they are personal data.
 logging.getLogger("vobject.base").addHandler(logging.NullHandler())
 logging.getLogger("vobject.base").propagate = False
 
@@ -42,7 +42,7 @@ class VcardTable:
         self._columns = tuple(columns)
 
     async def columns(self) -> tuple[str, ...]:
-        """The columns that were given: a vCard names its properties itself."""
+        """The given columns: a vCard names its properties itself."""
         return self._columns
 
     def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
@@ -62,7 +62,7 @@ class VcardTable:
             cells = _cells(card.contents)
         except BadCard as error:
             return RowProblem(line, "", str(error))
-        # The library raises the errors of its parts for a malformed value.
+        # vobject raises errors of its dependencies for a malformed value.
         except (VObjectError, ValueError, LookupError, AttributeError, TypeError):
             return RowProblem(line, "", "The vCard cannot be read")
         return Row(line, {name: cell for name, cell in cells.items() if name in self._columns})
@@ -122,13 +122,13 @@ def _cells(contents: Mapping[str, Sequence[Any]]) -> dict[str, str]:
 
 
 class VcardWriter:
-    """Writes rows as vCards of version 3.0, which phones and mail programs read alike."""
+    """Writes rows as vCards of version 3.0, which phones and mail programs can read."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Some more rows."""
+        """Write rows."""
         for row in rows:
             self._file.write(_card(row).serialize())
 
@@ -137,7 +137,7 @@ def _card(row: Mapping[str, Any]) -> Any:
     card = vobject.vCard()
     card.add("uid").value = f"urn:uuid:{row['uuid']}"
     card.add("fn").value = row["name"]
-    # Version 3.0 wants a structured name; which part is which, nobody knows.
+    # Version 3.0 requires a structured name; the parts of the name are not known.
     card.add("n").value = vobject.vcard.Name(family=row["name"])
     for column, kind in _NUMBERS.items():
         if row[column]:

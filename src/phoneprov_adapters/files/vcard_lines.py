@@ -19,7 +19,7 @@ _PARTS = re.compile(r'((?:[^:"]|"[^"]*")*):(.*)', re.DOTALL)
 
 
 class BadCard(ValueError):
-    """The vCard cannot be decoded; the message says why."""
+    """The vCard cannot be decoded; the message contains the reason."""
 
 
 def normalised(text: str) -> str:
@@ -72,8 +72,8 @@ def _decoded(line: str) -> str:
             kept.append(parameter)
     content = value.encode("utf-8", "surrogateescape")
     try:
-        # In a file that is UTF-16 the characters are decoded already: only bytes that are
-        # not UTF-8, or that were quoted, are in the declared character set.
+        # The characters of a UTF-16 file are decoded already: only bytes that are not UTF-8, or
+        # that were quoted, are in the declared character set.
         if quoted:
             value = quopri.decodestring(content).decode(charset)
         elif not _is_utf_8(content):

@@ -1,4 +1,4 @@
-"""What an upload does after a fault: removes its file, finds out whether its rename happened."""
+"""After a failed upload: removes its temporary file, and finds out whether its rename happened."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOUND_LATER = (
 
 _CLEAN_UP_SECONDS = 3.0
 _GRACE_SECONDS = 2.0
-"""Beyond the deadline of the whole upload. All deadlines of a switch together stay below 30 s."""
+"""Seconds beyond the deadline of the upload. All deadlines of a switch together stay below 30 s."""
 
 _PAUSES = (0.2, 0.4, 0.8, 0.0)
 """Seconds after each attempt: a server may be restarting."""
@@ -31,9 +31,10 @@ class Aftermath:
         self._open = open_
 
     async def clean_up(self, session: FtpSession, temporary: str) -> None:
-        """Delete the temporary file, if the server lets us within a few seconds.
+        """Delete the temporary file, if the server permits it within a few seconds.
 
         The deadline is its own: the upload may have failed because its deadline passed.
+
         """
         seconds = min(self._steps.timeout, _CLEAN_UP_SECONDS)
         try:
@@ -43,7 +44,7 @@ class Aftermath:
             async with self._fresh(session, Steps(self._steps.server, seconds, seconds)) as fresh:
                 await fresh.remove(temporary)
         except PhoneprovError:
-            pass  # The next attempt removes it; the caller raises why this one failed.
+            pass  # The next attempt removes it; the caller raises the cause of the failure.
 
     async def is_in_place(
         self,
@@ -57,6 +58,7 @@ class Aftermath:
 
         False when it is the old file. Raises with the code ``OUTCOME_UNKNOWN`` when that cannot
         be found out.
+
         """
         left = max(0.0, self._steps.left()) + _GRACE_SECONDS
         time = Steps(self._steps.server, self._steps.timeout, min(left, 2 * self._steps.timeout))
@@ -98,10 +100,10 @@ class Aftermath:
 
 
 async def _found(session: FtpSession, upload: Upload, temporary: str, digest: str) -> bool | None:
-    """Whether the final name is the new file; None when the server's answers do not tell.
+    """Whether the final name is the new file; None if the replies of the server do not decide it.
 
-    A server that is slow, or whose reply was lost, may carry the rename out later. It cannot
-    once the temporary file is deleted: hence that comes first, and tells what happened.
+    A server that is slow, or whose reply was lost, may carry the rename out later. It cannot after
+    the temporary file was deleted; so the file is deleted first, and the reply decides.
     """
     if await session.removed(temporary):
         return False

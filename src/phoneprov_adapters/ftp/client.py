@@ -3,10 +3,10 @@
 1. TLS on the data connection starts as soon as the command is sent, while the reply is awaited.
    aioftp 0.28 finishes that handshake before it sends STOR or RETR; vsftpd, ProFTPD and
    Pure-FTPd begin it only after they have answered 150 (RFC 4217, section 12), so that both
-   sides wait for ever. ftp-srv answers 150 only after the handshake. Starting both at once works
+   sides wait without end. ftp-srv answers 150 only after the handshake. Starting both at once works
    with all of them. Needed until aioftp's issues 37 and 186 are closed.
-2. Data connections go to the control connection's peer, whatever address a 227 reply names
-   and however many addresses a host name has. Needed until ``get_passive_connection`` uses
+2. Data connections go to the control connection's peer, not to the address of a 227 reply
+   or to another address of the host name. Needed until ``get_passive_connection`` uses
    the peer instead of the name it was given.
 3. EPSV that is refused with any 5xx reply is followed by PASV: vsftpd answers 550 to a command
    of ``cmds_denied``, others 522 or 530; aioftp accepts 50x only. TYPE is sent once a session.
@@ -39,15 +39,15 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class BadReply(aioftp.AIOFTPException):
-    """The server's reply is none that the protocol knows."""
+    """The server's reply does not conform to the protocol."""
 
 
 class FtpClient(aioftp.Client):
     """One control connection and the data connections that belong to it.
 
-    It has no deadlines of its own: the caller sets them, and calls ``drop`` in the end.
-    ``context`` is needed for every ``tls`` but "off". ``idle`` is true when every command
-    has had its final reply, so that another one can be sent.
+    It has no deadlines of its own: the caller sets them, and calls ``drop`` at the end. ``context``
+    is needed for every ``tls`` but "off". ``idle`` is true when every command has had its final
+    reply, so that another one can be sent.
     """
 
     def __init__(self, tls: Tls, context: ssl.SSLContext | None) -> None:
@@ -55,7 +55,8 @@ class FtpClient(aioftp.Client):
         self.idle = False
         self._tls = tls
         self._context = context
-        # Every writer is kept: one that is collected closes the socket under its successor.
+        # References are kept: a writer that is garbage-collected closes the socket of its
+        # successor.
         self._writers: list[asyncio.StreamWriter] = []
         self._reply_size = 0
         self._type: ConnType | None = None
@@ -69,8 +70,8 @@ class FtpClient(aioftp.Client):
         except ssl.SSLError as error:
             if error.reason != "WRONG_VERSION_NUMBER":
                 raise
-            # ftp-srv answers 234 a moment before it expects TLS, and takes bytes that come in
-            # between for a command. Nothing but AUTH was sent: connect again, more slowly.
+            # ftp-srv answers 234 shortly before it expects TLS, and takes earlier bytes for a
+            # command. Only AUTH was sent: connect again, more slowly.
             self._stream = None
             await self.connect(self.server_host, self.server_port)
             await self._secure(_TLS_PAUSE)
@@ -229,10 +230,10 @@ class FtpClient(aioftp.Client):
 
 
 async def _both(reply: Awaitable[object], handshake: Awaitable[Streams]) -> Streams:
-    """What the handshake made, when the reply is there too.
+    """The result of the handshake, after the reply has arrived.
 
-    The reply says more about a failure than the handshake that fails with it: it is awaited a
-    little longer. Neither is left running.
+    The reply explains a failure better than the error of the handshake, so it is awaited a little
+    longer. Both tasks have ended when this returns.
     """
     replied = asyncio.ensure_future(reply)
     secured = asyncio.ensure_future(handshake)

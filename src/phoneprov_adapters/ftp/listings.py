@@ -1,9 +1,9 @@
-"""What earlier attempts left in a server's folder, listed once for all uploads under way.
+"""Temporary files of earlier attempts in a server's folder, listed once for all running uploads.
 
-All phones of an office may read from one folder, and listing it takes longer the more there
-are. Files that earlier attempts left were there before an upload began: a listing that another
-upload requested since then shows them too. No upload waits for the listing of another one:
-the upload that lists removes what the others look for.
+All phones of an office may use one folder, and listing it takes longer the more files it has. Files
+of earlier attempts existed before an upload began, so that a listing that another upload requested
+since then contains them. No upload waits for the listing of another one: the upload that lists
+removes the files of the others, too.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _MOST_SERVERS = 64
 
 MANY = 4
 FRESH_SECONDS = 20.0
-"""While more than ``MANY`` uploads are under way, a listing of the last ``FRESH_SECONDS`` is
-reused. Files of a killed process are older when its phone is tried again: the lease on the phone
-has to run out first."""
+"""While more than ``MANY`` uploads run, a listing of the last ``FRESH_SECONDS`` is reused. Files of
+a killed process are older when its phone is tried again: the lease on the phone has to run out
+first."""
 
 
 class _Listing:
@@ -50,7 +50,7 @@ class Listings:
 
     @contextmanager
     def upload(self) -> Iterator[None]:
-        """An upload is under way. When one fails, it may leave a file: all listings are dropped
+        """Count a running upload. If one fails, it may leave a file: all listings are dropped
         then."""
         self._under_way += 1
         try:
@@ -62,9 +62,8 @@ class Listings:
             self._under_way -= 1
 
     async def leftovers(self, session: FtpSession, steps: Steps, upload: Upload) -> list[str]:
-        """The names that this upload has to remove: files left before it began, and perhaps
-        those that others look for; none when another upload removes them. Raises like
-        ``FtpSession.names``."""
+        """The names that this upload has to remove: files from before it began, possibly those of
+        other uploads; none if another upload removes them. Raises like ``FtpSession.names``."""
         known = self._last.get(steps.server)
         since = steps.began - (FRESH_SECONDS if self._under_way > MANY else 0.0)
         if known is None or known.began < since:

@@ -1,4 +1,4 @@
-"""The names an upload uses beside the final one, in the same folder."""
+"""Temporary names of an upload, in the folder of the final name."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _MARK = "phoneprov-"
 def check_names(upload: Upload) -> None:
     """Raises ``Refused`` when a name of the upload is more than one plain path segment.
 
-    The core promises that it never is; a path or a line end would become another file or
-    another command on the server, so it is checked again.
+    The core guarantees that it never is; a path or a line end would become another file or another
+    command on the server, so it is checked again.
     """
     for name in (upload.filename, upload.attempt):
         if _SEGMENT.fullmatch(name) is None or name in {".", ".."}:
@@ -24,8 +24,8 @@ def check_names(upload: Upload) -> None:
 
 
 class Names(NamedTuple):
-    """``temporary`` is where the content goes before it is renamed onto the final name,
-    ``aside`` where the old file waits on a server that does not rename onto a file."""
+    """``temporary`` is the name of the content before it is renamed to the final name, ``aside``
+    that of the old file on a server that does not rename onto a file."""
 
     temporary: str
     aside: str
@@ -52,8 +52,8 @@ def may_be_leftover(name: str) -> bool:
 def is_leftover(name: str, filename: str) -> bool:
     """Whether an attempt for this file name left ``name`` behind.
 
-    What stands for the attempt has no dot, so that a file ``a`` never takes the temporary
-    files of a file ``a.b`` for its own.
+    The identifier of the attempt has no dot, so that temporary files of ``a.b`` are not taken for
+    those of ``a``.
     """
     start = re.escape(filename)
     attempt = r"[A-Za-z0-9_-]+\.tmp"

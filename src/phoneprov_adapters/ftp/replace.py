@@ -27,11 +27,11 @@ _OLD_LIMIT = 16 * 1024 * 1024
 
 
 class Replacement:
-    """One such replacement: ``temporary`` takes the name ``final`` from the old file, which
-    gets the name ``aside``.
+    """One such replacement: ``temporary`` takes the name ``final`` from the old file, which gets
+    the name ``aside``.
 
-    ``reopen`` opens a fresh session that restores the old file; it has deadlines of its own,
-    since those of the upload may have passed. ``server`` is named in messages.
+    ``reopen`` opens a new session that restores the old file; it has deadlines of its own, since
+    those of the upload may have passed. ``server`` is named in messages.
     """
 
     def __init__(
@@ -51,12 +51,12 @@ class Replacement:
         self._overwritten = False
 
     async def perform(self, session: FtpSession) -> None:
-        """Makes ``final`` the new file. After an error it is the old one or, when only a reply
-        was lost, the new one, whole.
+        """Makes ``final`` the new file. After an error it is the old one or, when only a reply was
+        lost, the new one, whole.
 
         Raises ``Refused`` when the server refuses, ``TimedOut`` when it does not answer;
         ``Refused`` with the code ``OUTCOME_UNKNOWN`` when the old file could not be restored. A
-        caller that is cancelled gets its cancellation when the files are in order.
+        cancellation is passed on when the files are in order.
         """
         old = await session.read(self._final, _OLD_LIMIT, RENAMING)
         if old is None:
@@ -81,7 +81,7 @@ class Replacement:
             try:
                 await self._restore(session, old)
             except PhoneprovError:
-                pass  # Perhaps its deadline passed; a fresh session has its own.
+                pass  # The deadline of the session may have passed; a new session has its own.
             else:
                 return
         session.drop()
@@ -109,7 +109,7 @@ class Replacement:
         except Refused:
             if not session.idle:
                 raise
-        self._overwritten = True  # From here on, the file found may be a part.
+        self._overwritten = True  # From here on, the file may be incomplete.
         await session.store(self._final, old, RENAMING)
         await session.verify(self._final, len(old), hashlib.sha256(old).hexdigest(), RENAMING)
 
@@ -118,7 +118,7 @@ class Replacement:
 
 
 async def _to_the_end(work: Awaitable[None]) -> None:
-    """Await it; a cancellation in between waits for its end."""
+    """Await it; a cancellation waits for its end."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():

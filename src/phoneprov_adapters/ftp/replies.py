@@ -1,7 +1,7 @@
-"""What a server's refusal means, in our own words.
+"""The meaning of a server's refusal.
 
-Reply numbers alone do not tell a wrong password from a server that requires TLS or is full: the
-words beside them do. They are only searched, never repeated.
+The reply number alone does not distinguish a wrong password from a server that requires TLS or is
+full; the text does. The text is only searched, never repeated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAYBE_SPACE_REPLIES = {"426", "450", "451", "550", "553"}
 
 
 def meaning_at_login(reply: str, words: str) -> Meaning | None:
-    """Why a server lets no client in: vsftpd answers 530 to a login without TLS, ProFTPD 550,
+    """Why a server refuses a client: vsftpd answers 530 to a login without TLS, ProFTPD 550,
     Pure-FTPd 421; a full vsftpd or Pure-FTPd answers 421, a full ProFTPD 530."""
     if _TLS.search(words):
         return "tls"
@@ -30,7 +30,7 @@ def meaning_at_login(reply: str, words: str) -> Meaning | None:
 
 
 def meaning_at_upload(reply: str, words: str) -> Meaning | None:
-    """Why a server does not take a file: 452 and 552 (RFC 959, section 4.2.2), or another
-    refusal that says so. vsftpd answers 451 "Failure writing to local file"."""
+    """Why a server refuses a file: 452 and 552 (RFC 959, section 4.2.2), or another refusal with
+    such a text. vsftpd answers 451 "Failure writing to local file"."""
     is_space = reply in _MAYBE_SPACE_REPLIES and _SPACE.search(words)
     return "space" if reply in _SPACE_REPLIES or is_space else None

@@ -29,10 +29,9 @@ _GOODBYE = 1.0
 class FtpSession:
     """Names are those of files in the configured folder.
 
-    Every method raises what ``Steps.step`` raises, naming the step. The caller that opens a
-    session must ``drop`` it. ``rename_sent`` is true from the moment RNTO is sent: from then on
-    the target may be the renamed file. ``rename_refused`` is true when the server's reply to the
-    last one says no.
+    Every method raises like ``Steps.step``, with the name of the step. The caller that opens a
+    session must ``drop`` it. ``rename_sent`` is true from the moment RNTO is sent: from then on the
+    target may be the renamed file. ``rename_refused`` is true if the server refused the last one.
     """
 
     def __init__(self, client: FtpClient, steps: Steps) -> None:
@@ -45,7 +44,7 @@ class FtpSession:
     async def open(
         cls, host: str, settings: FtpSettings, context: ssl.SSLContext | None, steps: Steps
     ) -> FtpSession:
-        """Connect, log in, go to the folder. Leaves no socket behind when it fails."""
+        """Connect, log in, change to the folder. Leaves no socket open if it fails."""
         client = FtpClient(settings.tls, context)
         is_clear = settings.tls == "off"
         try:
@@ -86,7 +85,7 @@ class FtpSession:
                 pass  # The file is in place.
 
     async def store(self, name: str, content: bytes, doing: str = UPLOADING) -> None:
-        """Write a file, and read the server's reply that it has all of it."""
+        """Write a file, and read the server's reply that the transfer is complete."""
         async with self._steps.step(doing, "the file"):
             stream = await self._client.get_stream(f"STOR {name}", "1xx")
         for start in range(0, len(content), BLOCK):
@@ -94,12 +93,12 @@ class FtpSession:
                 async with self._steps.step(doing):
                     await stream.write(content[start : start + BLOCK])
             except Refused:
-                break  # It closed the connection, a full disk perhaps: the reply below tells.
+                break  # The reply below has the reason, such as a full disk.
         async with self._steps.step(doing, "the file"):
             await stream.finish()
 
     async def verify(self, name: str, size: int, sha256: str, doing: str = VERIFYING) -> None:
-        """Read a file back. Raises ``Refused`` when it is not of this size and SHA-256."""
+        """Read a file back. Raises ``Refused`` unless it has this size and SHA-256."""
         if not await self._is_as_sent(name, size, sha256, doing):
             raise Refused(
                 f"The FTP server {self._steps.server} returned different content than was "
@@ -107,7 +106,7 @@ class FtpSession:
             )
 
     async def holds(self, name: str, size: int, sha256: str) -> bool:
-        """Whether there is a file of this size and SHA-256."""
+        """Whether a file of this size and SHA-256 exists."""
         try:
             return await self._is_as_sent(name, size, sha256, VERIFYING)
         except ServerRefused as refused:
@@ -173,7 +172,7 @@ class FtpSession:
             await self._client.command(f"DELE {name}", "2xx")
 
     async def removed(self, name: str) -> bool:
-        """Delete a file. False when the server refuses, as it does when there is none."""
+        """Delete a file. False if the server refuses, as it does when the file does not exist."""
         try:
             await self.remove(name)
         except ServerRefused:
@@ -183,9 +182,9 @@ class FtpSession:
     async def names(self) -> list[str]:
         """The names in the folder, hidden files too if the server lists them.
 
-        Only names without spaces come out right: facts, rights and dates stand before the
-        name, which is the last word of a line in each of the formats (RFC 3659, section 7;
-        RFC 959, section 4.1.3). Empty when the server has no way to list.
+        Names with spaces are not supported: facts, rights and dates stand before the name, which is
+        the last word of a line in each of the formats (RFC 3659, section 7; RFC 959, section
+        4.1.3). Empty if the server supports no listing.
         """
         for command in ("MLSD", "NLST -a", "LIST -a"):
             listing = bytearray()
@@ -219,7 +218,7 @@ class FtpSession:
 
 
 class _Longer(Exception):
-    """A file is longer than it should be; the rest is not read."""
+    """A file is longer than expected; the rest is not read."""
 
 
 async def _block(stream: DataConnectionThrottleStreamIO) -> bytes:

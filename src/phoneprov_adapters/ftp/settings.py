@@ -1,4 +1,4 @@
-"""How the FTP server is reached, as the operator set it."""
+"""Settings of the FTP server."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Tls = Literal["off", "explicit", "implicit"]
 class FtpSettings(Struct, frozen=True, kw_only=True):
     """One FTP server, or with ``host`` None the server on every phone.
 
-    ``tls_ca`` is the path of a PEM file with the authorities to believe, None the system's
-    store. ``directory`` is a folder below the login folder, or an absolute one; empty stays
-    in the login folder. ``timeout`` is seconds for one step (one command, or 64 KiB of a
-    file), ``total`` seconds for a whole upload. Raises ValueError for a value that cannot be
-    used. The password is in no representation.
+    ``tls_ca`` is the path of a PEM file with the trusted authorities, None for the system's store.
+    ``directory`` is a folder below the login folder, or an absolute one; empty stays in the login
+    folder. ``timeout`` is seconds for one step (one command, or 64 KiB of a file), ``total``
+    seconds for a whole upload. Raises ValueError for an invalid value. No representation contains
+    the password.
     """
 
     host: str | None = None
@@ -53,7 +53,7 @@ class FtpSettings(Struct, frozen=True, kw_only=True):
         ]
 
     def path_of(self, filename: str) -> str:
-        """The path of a file on the server, as a person would write it: with a leading slash."""
+        """The path of a file on the server, with a leading slash."""
         folder = self.directory.strip("/")
         return f"/{folder}/{filename}" if folder else f"/{filename}"
 

@@ -1,4 +1,4 @@
-"""The steps of an upload: their deadlines, and our own words for what goes wrong in them."""
+"""The steps of an upload: deadlines and error messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RENAMING = "renaming"
 
 
 class ServerRefused(Refused):
-    """The server answered a command with ``reply``, a number that says no (RFC 959, 4.2)."""
+    """The server refused a command with the number ``reply`` (RFC 959, 4.2)."""
 
     def __init__(self, message: str, *, reply: str) -> None:
         super().__init__(message)
@@ -30,8 +30,8 @@ class ServerRefused(Refused):
 class Steps:
     """The clock of one upload: no step is longer than ``timeout``, all end within ``total``.
 
-    Both are seconds. ``server`` is the ``host:port`` that messages name. The clock starts
-    when it is made (``began``, by the loop's clock), which takes a running event loop.
+    Both are seconds. ``server`` is the ``host:port`` in messages. The clock starts when the object
+    is created (``began``, by the loop's clock), in a running event loop.
     """
 
     def __init__(self, server: str, timeout: float, total: float) -> None:
@@ -41,7 +41,7 @@ class Steps:
         self._end = self.began + total
 
     def left(self) -> float:
-        """Seconds until the end of all steps; less than 0 when they are used up."""
+        """Seconds until the end of all steps; negative after it."""
         return self._end - asyncio.get_running_loop().time()
 
     def rest(self) -> float:
@@ -52,12 +52,12 @@ class Steps:
     async def step(
         self, doing: str, what: str = "a command", *, is_clear: bool = False
     ) -> AsyncIterator[None]:
-        """What is awaited within is one step; ``doing`` and ``what`` go into the message.
-        ``is_clear`` is true for a login without TLS.
+        """One step; ``doing`` and ``what`` are parts of the message. ``is_clear`` is true for a
+        login without TLS.
 
         Raises ``TimedOut``, ``ServerRefused`` for a reply that refuses ``what``, ``Refused`` for
-        every other failure of a server or a network. The cause is dropped, for it holds the
-        server's words.
+        every other failure of a server or a network. The cause is dropped, since it contains the
+        server's text.
         """
         try:
             async with asyncio.timeout(self.rest()):
@@ -74,7 +74,7 @@ class Steps:
         except OSError:
             raise self._gone(doing) from None
         except RuntimeError as error:
-            # uvloop raises it for an operation on a connection that was reset a moment ago.
+            # uvloop raises it for an operation on a connection that was just reset.
             if "closed" not in str(error):
                 raise
             raise self._gone(doing) from None

@@ -1,4 +1,4 @@
-"""The ``ConfigUploader`` that speaks FTP."""
+"""The FTP adapter of ``ConfigUploader``."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class FtpUploader(ConfigUploader):
     """Uploads over FTP, one login an upload; the port's docstring is the contract.
 
     A configured server is not checked; a phone's address is checked against ``networks`` at each
-    upload, since the inventory may hold older ones. Content that is there already is uploaded
-    and verified again, since another program may have changed the file.
+    upload, since the inventory may hold older ones. Unchanged content is uploaded and verified
+    again, since another program may have changed the file.
 
     Files that earlier attempts left are found in listings that concurrent uploads share (see
     ``listings``). When a fault follows the rename, the outcome is found out over a fresh
@@ -38,8 +38,8 @@ class FtpUploader(ConfigUploader):
     that does not rename onto an existing file (a note says so) the replacement begun is
     brought to an end first, which may take one ``timeout`` beyond ``total``.
 
-    Making one reads ``tls_ca`` from disk: OSError when it is not there, ssl.SSLError when it
-    holds no certificate.
+    Creating one reads ``tls_ca`` from disk: OSError if it does not exist, ssl.SSLError if it
+    contains no certificate.
     """
 
     def __init__(self, settings: FtpSettings, networks: PhoneNetworks) -> None:
@@ -72,8 +72,8 @@ class FtpUploader(ConfigUploader):
         return Uploaded(place, len(upload.content), digest, notes)
 
     async def log_in(self, phone_ip: str | None, seconds: float) -> str:
-        """Log in where a file for this phone would go, and log out: ``host:port``. Writes
-        nothing. Raises like ``upload``; all of it ends within ``seconds``."""
+        """Log in on the server for this phone, and log out; returns ``host:port``. Writes nothing.
+        Raises like ``upload``; all of it ends within ``seconds``."""
         host = self._host(phone_ip)
         server = self._settings.server_of(host)
         steps = Steps(server, min(self._settings.timeout, seconds), seconds)
@@ -100,7 +100,7 @@ class FtpUploader(ConfigUploader):
     async def _put(
         self, session: FtpSession, upload: Upload, digest: str, host: str, steps: Steps
     ) -> tuple[Names, tuple[str, ...]]:
-        """Put the file in place: the names that were used, and notes."""
+        """Put the file in place; returns the names that were used, and notes."""
         names, size = hidden_names(upload), len(upload.content)
         notes: tuple[str, ...] = ()
         try:
@@ -115,8 +115,8 @@ class FtpUploader(ConfigUploader):
             began = steps.left()
             await session.verify(names.temporary, size, digest)
             if steps.left() < 2 * (began - steps.left()):
-                # The rename and the second read back would not end in time: better no rename
-                # than one whose outcome is unknown.
+                # The rename and the second read back would not end in time. Without the rename, the
+                # outcome is known.
                 raise steps.late(RENAMING)
             if not await session.rename(names.temporary, upload.filename):
                 notes += (NOT_ATOMIC,)
@@ -147,11 +147,11 @@ class FtpUploader(ConfigUploader):
     async def _tidy(
         self, session: FtpSession, upload: Upload, steps: Steps, aside: str | None
     ) -> tuple[str, ...]:
-        """Delete the files that attempts for this name left, now that the new file is in place;
+        """Delete the files of earlier attempts for this name, now that the new file is in place;
         ``aside`` is the old file if it was renamed.
 
-        Last, and not first: an attempt that was killed may have left the only whole copy of
-        the old file under such a name. A failure is a note, for the upload is done.
+        After the upload, since an attempt that was killed may have left the only complete copy of
+        the old file under such a name. A failure is only noted, since the upload has succeeded.
         """
         try:
             if aside is not None:

@@ -1,1 +1,1 @@
-"""Adapters that keep everything in memory: shipped fakes, held to the same contracts."""
+"""Adapters in memory: shipped fakes that satisfy the same contracts."""

@@ -61,7 +61,7 @@ class MemoryAssignments(AssignmentStore):
         return True
 
     async def another_superadmin(self, besides: str, rule: LevelRule) -> bool:
-        # Writing transactions go one after the other as it is.
+        # Writing transactions run one after the other.
         users = self._tables.of(USERS)
         for assignment in self._tables.of(ASSIGNMENTS).group(EVERY):
             user = users.get(assignment.user_uuid)
@@ -73,5 +73,5 @@ class MemoryAssignments(AssignmentStore):
 
     def _permission(self, assignment: Assignment) -> Permission:
         permission = self._tables.of(PERMISSIONS).get(assignment.perm_uuid)
-        assert permission is not None  # a permission that is assigned cannot be removed
+        assert permission is not None  # A permission that is assigned cannot be removed.
         return permission

@@ -24,7 +24,7 @@ from phoneprov_core.users.model import folded
 
 
 class KeptSession(Struct, frozen=True):
-    """A session with the token that was exchanged last, and when."""
+    """A session with the previous token, and the time of its exchange."""
 
     uuid: str
     user_uuid: str
@@ -53,7 +53,7 @@ COUNTED: Kind[Counted] = Kind("count", key="key", created="last_at")
 
 
 class MemorySessions(SessionStore):
-    """Sessions; one that ends is removed."""
+    """Sessions; a session that ends is removed."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -159,7 +159,7 @@ class MemoryLoginAttempts(LoginAttemptStore):
 
 
 class LoginAddress(Struct, frozen=True):
-    """An address that an account logged in from, and when last."""
+    """An address that an account logged in from, and the time of the last login."""
 
     key: str
     user_uuid: str
@@ -177,7 +177,7 @@ LOGIN_ADDRESSES: Kind[LoginAddress] = Kind(
 
 
 class MemoryLoginAddresses(LoginAddressStore):
-    """Addresses of logins, one record an account and address."""
+    """Addresses of logins, one record per account and address."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -215,7 +215,7 @@ RATES: Kind[Counter] = Kind("rate", key="subject", created="first_at")
 
 
 class MemoryRates(RateStore):
-    """Rates, one record a subject."""
+    """Rates, one record per subject."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

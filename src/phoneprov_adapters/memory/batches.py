@@ -29,7 +29,7 @@ Millis = Callable[[], int]
 
 
 class KeptBatch(Struct, frozen=True):
-    """A batch, and who holds it until when."""
+    """A batch, its holder, and the end of the lease."""
 
     uuid: str
     created_at: str
@@ -41,7 +41,7 @@ class KeptBatch(Struct, frozen=True):
 
 
 class KeptPhone(Struct, frozen=True):
-    """A phone of a batch, and what its turns go by."""
+    """A phone of a batch with its claim."""
 
     key: str
     batch_uuid: str
@@ -70,7 +70,7 @@ def _key(batch_uuid: str, position: int) -> str:
 
 
 class MemoryBatchPhones(BatchPhones):
-    """The phones of one batch that agree with what is wanted."""
+    """The phones of one batch that match the filter."""
 
     def __init__(self, tables: Tables, batch_uuid: str, wanted: WantedPhones) -> None:
         self._tables = tables
@@ -78,7 +78,7 @@ class MemoryBatchPhones(BatchPhones):
         self._wanted = wanted
 
     async def count(self, owner: str | None = None) -> int:
-        assert owner is None, "the phones of a batch belong to nobody"
+        assert owner is None, "the phones of a batch have no owner"
         return sum(1 for _ in self._matching(0))
 
     async def rows(
@@ -89,9 +89,9 @@ class MemoryBatchPhones(BatchPhones):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[BatchPhone]:
-        assert owner is None, "the phones of a batch belong to nobody"
-        behind = self._matching(0 if after is None else after.position)
-        return list(islice(behind, offset, offset + limit))
+        assert owner is None, "the phones of a batch have no owner"
+        start = self._matching(0 if after is None else after.position)
+        return list(islice(start, offset, offset + limit))
 
     async def page(self, limit: int, after: int) -> list[BatchPhone]:
         return list(islice(self._matching(after), limit))
@@ -141,9 +141,9 @@ class MemoryBatches(BatchStore):
     async def rows(
         self, limit: int, *, after: Batch | None = None, offset: int = 0, owner: str | None = None
     ) -> list[Batch]:
-        behind = None if after is None else (after.created_at, after.uuid)
+        start = None if after is None else (after.created_at, after.uuid)
         group = EVERY if owner is None else ("user_uuid", owner)
-        found = self._tables.of(BATCHES).group(group, behind)
+        found = self._tables.of(BATCHES).group(group, start)
         return [
             await self._counted(kept.batch) for kept in list(islice(found, offset, offset + limit))
         ]

@@ -1,4 +1,4 @@
-"""The memory database: every store, with transactions that mean it."""
+"""The memory database: every store, with isolated transactions."""
 
 from __future__ import annotations
 
@@ -103,7 +103,8 @@ SCHEMA = Schema(
 
 
 class MemoryTransaction:
-    """Satisfies every feature's slice. A store is made when it is first asked for."""
+    """Satisfies the transaction protocol of every feature. A store is created when it is first
+    used."""
 
     def __init__(self, tables: Tables, clock: Millis) -> None:
         self._tables = tables
@@ -239,11 +240,11 @@ def _monotonic_millis() -> int:
 
 
 class MemoryDatabase(ReadAndWrite[MemoryTransaction]):
-    """A database that is gone with the process, for tests and for trying things out.
+    """A database that ends with the process, for tests and trials.
 
-    Writing transactions go one after the other; what one of them changes is seen by others
-    when it ended well, all of it at once, and never when it raised or was cancelled.
-    ``clock`` is the database's own time, in milliseconds; only leases go by it.
+    Writing transactions run one after the other; the changes of one are visible to others after it
+    was committed, all at once, and never if it raised or was cancelled. ``clock`` is the clock of
+    the database, in milliseconds; only leases use it.
     """
 
     def __init__(self, clock: Millis = _monotonic_millis) -> None:
@@ -255,17 +256,16 @@ class MemoryDatabase(ReadAndWrite[MemoryTransaction]):
         self._away = False
 
     async def open(self) -> None:
-        """Be there; a new database is, without being asked."""
+        """Open; a new database is open already."""
         self._away = False
 
     async def close(self) -> None:
-        """Be away, like any database that is closed: to be read and written when it is opened
-        again. The records stay."""
+        """Close; it can be opened again, and keeps its records."""
         self._away = True
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[MemoryTransaction]:
-        # A real database makes everybody wait a moment; races must show here as well.
+        # A real database waits for IO here; races must occur in memory as well.
         await asyncio.sleep(0)
         self._require_open()
         yield MemoryTransaction(Tables(SCHEMA, self._committed, writing=False), self._clock)

@@ -22,7 +22,8 @@ Millis = Callable[[], int]
 
 
 class Lease(Struct, frozen=True):
-    """Who holds a phone, and until when. One given back stays, so that its fence grows on."""
+    """The holder of a phone and the end of the lease. A released lease is kept, so that its fence
+    continues to grow."""
 
     mac: str
     holder: str
@@ -39,7 +40,7 @@ LEASES: Kind[Lease] = Kind("lease", key="mac", created="mac")
 
 
 class MemoryDeploymentRows(DeploymentRows):
-    """Those that agree with what is wanted."""
+    """The deployments that match the filter."""
 
     def __init__(self, tables: Tables, wanted: Wanted) -> None:
         self._tables = tables
@@ -56,8 +57,8 @@ class MemoryDeploymentRows(DeploymentRows):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[Deployment]:
-        behind = None if after is None else DEPLOYMENTS.position(after)
-        return self._matching(owner, behind)[offset : offset + limit]
+        start = None if after is None else DEPLOYMENTS.position(after)
+        return self._matching(owner, start)[offset : offset + limit]
 
     async def newest(
         self, limit: int, *, before: Deployment | None = None, owner: str | None = None
@@ -82,7 +83,7 @@ class MemoryDeploymentRows(DeploymentRows):
 
 
 def current_on(tables: Tables, mac: str) -> Deployment | None:
-    """What is on a phone."""
+    """The current deployments of a phone."""
     placed = [one for one in tables.of(DEPLOYMENTS).group(("mac", mac)) if one.place is not None]
     return max(placed, key=lambda one: one.number, default=None)
 

@@ -40,6 +40,6 @@ class MemoryCompanyContacts(MemorySearchedStore[CompanyContact], CompanyContactS
 
 
 class MemoryPersonalContacts(MemoryStore[PersonalContact]):
-    """Users' own contacts, by uuid."""
+    """Personal contacts, by uuid."""
 
     kind = PERSONAL_CONTACTS

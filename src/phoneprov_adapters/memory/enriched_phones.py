@@ -1,4 +1,4 @@
-"""Phones with what hangs on them, in memory."""
+"""Phones with their flags and KEMs, in memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MemoryEnrichedPhones(EnrichedPhoneStore):
         self._tables = tables
 
     async def count(self, owner: str | None = None) -> int:
-        assert owner is None, "phones belong to nobody"
+        assert owner is None, "phones have no owner"
         return self._tables.of(PHONES).count(EVERY)
 
     async def rows(
@@ -33,9 +33,9 @@ class MemoryEnrichedPhones(EnrichedPhoneStore):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[EnrichedPhone]:
-        assert owner is None, "phones belong to nobody"
-        behind = None if after is None else (after.created_at, after.mac)
-        phones = self._tables.of(PHONES).group(EVERY, behind)
+        assert owner is None, "phones have no owner"
+        start = None if after is None else (after.created_at, after.mac)
+        phones = self._tables.of(PHONES).group(EVERY, start)
         return [self._enriched(phone) for phone in islice(phones, offset, offset + limit)]
 
     def _enriched(self, phone: Phone) -> EnrichedPhone:

@@ -85,16 +85,16 @@ class _MemoryLinkRows(LinkRows[E]):
         self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
     ) -> list[E]:
         group = EVERY if owner is None else (self._owner, owner)
-        behind = None
+        start = None
         if after is not None:
-            behind = (after.created_at, after.uuid)  # type: ignore[attr-defined]
-        links = self._tables.of(LINKS).group(group, behind)
+            start = (after.created_at, after.uuid)  # type: ignore[attr-defined]
+        links = self._tables.of(LINKS).group(group, start)
         return [self._viewed(link) for link in islice(links, offset, offset + limit)]
 
     def _viewed(self, link: Link) -> E:
         user = self._tables.of(USERS).get(link.user_uuid)
         extension = self._tables.of(EXTENSIONS).get(link.extension_uuid)
-        # A link goes with its user and with its extension.
+        # A link is deleted with its user and with its extension.
         assert user is not None
         assert extension is not None
         return self._view(link, user, extension)

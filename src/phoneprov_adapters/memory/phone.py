@@ -1,4 +1,4 @@
-"""Phones and a manager interface that record what they are sent."""
+"""Phones and a manager interface that record what they receive."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ async def _at_once(_seconds: float) -> None:
 
 
 class MemoryPhone(PhoneCommands, PhoneInformation):
-    """All phones: ``sent`` holds, by canonical address, the commands each was sent, ``tells``
-    the information each gives about itself, empty unless it was set.
+    """All phones: ``sent`` are the commands that each phone received, ``tells`` the information
+    that each returns (empty by default), both by canonical address.
 
     Pauses take no time unless a ``sleep`` is given.
     """
@@ -37,8 +37,8 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
         self._failure: tuple[int, PhoneprovError] | None = None
 
     def fail(self, error: PhoneprovError, *, after: int = 0) -> None:
-        """Plan one failure: ``after`` more commands succeed; the next one, which is recorded as
-        well, raises ``error``."""
+        """Plan one failure: the next ``after`` commands succeed; the one after them is recorded and
+        raises ``error``."""
         self._failure = (after, error)
 
     async def execute(
@@ -48,9 +48,9 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
         for command in commands:
             execute_body(command.uri)
         async with self._turns[address]:
-            told = self.tells.get(address, DeviceInformation())
-            if mac is not None and isinstance(told, DeviceInformation):
-                require_phone(mac, told.mac)
+            information = self.tells.get(address, DeviceInformation())
+            if mac is not None and isinstance(information, DeviceInformation):
+                require_phone(mac, information.mac)
             for command in commands:
                 self.sent.setdefault(address, []).append(command.uri)
                 self._fail_if_planned()
@@ -58,10 +58,10 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
 
     async def read(self, phone_ip: str, seconds: float) -> DeviceInformation:  # noqa: ARG002
         await asyncio.sleep(0)
-        told = self.tells.get(self._networks.allowed(phone_ip), DeviceInformation())
-        if isinstance(told, PhoneprovError):
-            raise told
-        return told
+        information = self.tells.get(self._networks.allowed(phone_ip), DeviceInformation())
+        if isinstance(information, PhoneprovError):
+            raise information
+        return information
 
     def _fail_if_planned(self) -> None:
         if self._failure is None:
@@ -73,8 +73,8 @@ class MemoryPhone(PhoneCommands, PhoneInformation):
 
 
 class MemoryManager(ManagerInterface):
-    """An Asterisk that accepts every action and keeps it in ``performed``, except a NOTIFY to
-    an endpoint that is in ``unregistered``."""
+    """An Asterisk that accepts every action and records it in ``performed``, except a NOTIFY to an
+    endpoint that is in ``unregistered``."""
 
     def __init__(self) -> None:
         self.performed: list[ManagerAction] = []

@@ -1,8 +1,8 @@
-"""What a kind of record is, and the committed records of one kind.
+"""Kinds of records, and the committed records of one kind.
 
-The memory database keeps to the same rules as the SQL schema: keys, unique values, references
-and what becomes of them. A ``Kind`` says them; ``Records`` holds the records with an index for
-each rule, so that a question costs about the same however many there are.
+The memory database follows the rules of the SQL schema: keys, unique values, references, and
+deletion of dependent records. A ``Kind`` declares them; ``Records`` has the records with an index
+for each rule, so that the cost of a query hardly depends on their number.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from phoneprov_core.kernel.search import SearchFields
 E = TypeVar("E")
 
 Position = tuple[Any, str]
-"""Where a record stands in a list: its creation, then its key."""
+"""The position of a record in a list: its creation, then its key."""
 
 
 class OnRemove(Enum):
-    """What becomes of a record when the one it refers to is removed."""
+    """The effect on a record when the one that it refers to is removed."""
 
     GO_ALONG = "go along"
     STAND_AGAINST = "stand against"
@@ -37,8 +37,8 @@ class Reference(NamedTuple):
 
 
 class Unique(NamedTuple):
-    """A value that no two records share. ``field`` is blamed, ``what`` is its name in a
-    sentence; ``value`` computes it from a record, the field itself by default."""
+    """A value that no two records share. ``field`` is named by errors, ``what`` is its name in a
+    message; ``value`` computes it from a record, the field itself by default."""
 
     field: str
     what: str
@@ -80,12 +80,12 @@ class Kind(Generic[E]):
         }
 
     def position(self, entity: E) -> Position:
-        """Where it stands in lists: by creation, then by key."""
+        """The position in lists: by creation, then by key."""
         return self.created_of(entity), self.key_of(entity)
 
 
 EVERY: tuple[str, Hashable] = ("", None)
-"""The group that all records are in."""
+"""The group of all records."""
 
 
 class Records(Generic[E]):
@@ -105,7 +105,7 @@ class Records(Generic[E]):
         return self._groups.get(group, ())
 
     def set(self, entity: E) -> None:
-        """Keep a record, in the place of the one with the same key if there is one."""
+        """Add a record, or replace the one with the same key."""
         key = self.kind.key_of(entity)
         self.discard(key)
         self.by_key[key] = entity
@@ -114,7 +114,7 @@ class Records(Generic[E]):
             insort(self._groups.setdefault(group, []), position)
 
     def discard(self, key: str) -> None:
-        """Drop a record if it is there."""
+        """Remove a record if it exists."""
         entity = self.by_key.pop(key, None)
         if entity is None:
             return

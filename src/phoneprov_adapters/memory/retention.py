@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from phoneprov_adapters.memory.audit import AUDIT
 from phoneprov_adapters.memory.auth import COUNTED, SESSIONS
 from phoneprov_adapters.memory.batches import BATCHES
 from phoneprov_adapters.memory.deployments import DEPLOYMENTS
@@ -16,11 +17,11 @@ from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.retention.model import Kept, Moment, Piece, Place
 from phoneprov_core.retention.ports import RetentionStore
 
-_OTHERS = 3  # see the port
+_OTHERS = 3  # See the port.
 
 
 class MemoryRetention(RetentionStore):
-    """Old records, by their place in the order of their kind."""
+    """Old records, by their position in the order of their kind."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -55,6 +56,8 @@ class MemoryRetention(RetentionStore):
                 yield (one.batch.ended_at, one.uuid), True
             elif kind is Kept.FETCHES and one.created_at < before:
                 yield (one.created_at, one.uuid), True
+            elif kind is Kept.AUDIT and one.at < before:
+                yield (one.at, one.uuid), True
             elif kind is Kept.REVISIONS:
                 yield (one.uuid,), self._is_replaced(one, before) and not self._is_named(one)
             elif kind is Kept.SESSIONS:
@@ -95,6 +98,7 @@ _KINDS: dict[Kept, Kind[Any]] = {
     Kept.DEPLOYMENTS: DEPLOYMENTS,
     Kept.BATCHES: BATCHES,
     Kept.FETCHES: FETCHES,
+    Kept.AUDIT: AUDIT,
     Kept.REVISIONS: REVISIONS,
     Kept.SESSIONS: SESSIONS,
     Kept.ATTEMPTS: COUNTED,

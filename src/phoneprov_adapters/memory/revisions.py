@@ -19,7 +19,7 @@ from phoneprov_core.kernel.store import Rows
 from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision, whole
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
 
-_OTHERS = 3  # see the port
+_OTHERS = 3  # See the port.
 
 
 class KeptRevision(Struct, frozen=True):
@@ -45,7 +45,7 @@ REVISIONS: Kind[KeptRevision] = Kind(
 
 
 class MemoryRevisions(RevisionStore):
-    """Revisions, by uuid; those of a profile in the order of their numbers."""
+    """Revisions, by uuid; those of a profile by their numbers."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -91,7 +91,7 @@ class MemoryRevisions(RevisionStore):
         )
 
     def _others_since(self, deployment: Deployment) -> int:
-        """How many other revisions were put onto the phone later."""
+        """Number of other revisions that were put onto the phone later."""
         later = {
             (one.profile_uuid, one.revision)
             for one in self._tables.of(DEPLOYMENTS).group(("mac", deployment.mac))
@@ -110,8 +110,8 @@ class MemoryRevisions(RevisionStore):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[Revision]:
-        behind = None if after is None else (after.number, after.uuid)
-        group = self._tables.of(REVISIONS).group(_group(owner), behind)
+        start = None if after is None else (after.number, after.uuid)
+        group = self._tables.of(REVISIONS).group(_group(owner), start)
         return [kept.revision for kept in islice(group, offset, offset + limit)]
 
 

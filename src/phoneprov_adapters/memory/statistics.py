@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 from phoneprov_adapters.memory.batches import BATCHES
@@ -25,3 +26,6 @@ class MemoryStatistics(StatisticsStore):
             Counter(batch.state.value for batch in batches if batch.ended_at is None),
             sum(1 for one in self._tables.of(DESKS).group() if one.desk.user_uuid),
         )
+
+    async def clock(self) -> int:
+        return time.time_ns() // 1_000_000

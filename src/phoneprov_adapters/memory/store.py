@@ -1,4 +1,4 @@
-"""The five methods that every store has, once."""
+"""The common methods of all stores."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ R = TypeVar("R", bound=Struct)
 
 
 class MemoryStore(Store[E]):
-    """A store of one kind of record. Subclasses name the kind, and add what their feature
-    asks beyond the five methods."""
+    """A store of one kind of record. Subclasses name the kind, and add the methods of their
+    feature."""
 
     kind: ClassVar[Kind[E]]
 
@@ -37,7 +37,7 @@ class MemoryStore(Store[E]):
 
     async def put(self, entity: E) -> None:
         if self._tables.of(self.kind).get(self.kind.key_of(entity)) is None:
-            raise NotFound(f"There is no such {self.kind.name} any more.")
+            raise NotFound(f"There is no such {self.kind.name}.")
         before = self._tables.of(self.kind).get(self.kind.key_of(entity))
         self._tables.put(self.kind, entity)
         self._changed(before, entity)

@@ -1,8 +1,7 @@
-"""A clock, identifiers, hashes and tokens that can be foreseen.
+"""Predictable clock, identifiers, hashes and tokens.
 
-Made for tests and for trying things out. None of it protects anything: hashes hold the
-password as it is, tokens carry no signature. Whoever serves real people takes
-``phoneprov_adapters.runtime.system`` and ``phoneprov_adapters.security``.
+For tests and trials. None of it is secure: hashes contain the password, and tokens carry no
+signature. A service uses ``phoneprov_adapters.runtime.system`` and ``phoneprov_adapters.security``.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ START = datetime(2026, 1, 31, 8, 15, 30, 250_000, tzinfo=UTC)
 
 
 class FixedClock:
-    """A ``Clock`` that stands still until it is moved: ``clock.now`` is what it shows."""
+    """A ``Clock`` that stops until it is advanced: ``clock.now`` is its time."""
 
     def __init__(self, now: datetime = START) -> None:
         self.now = now
@@ -41,7 +40,7 @@ class FixedClock:
         return self.now
 
     def advance(self, seconds: float) -> None:
-        """Move it forward."""
+        """Advance it."""
         self.now += timedelta(seconds=seconds)
 
 
@@ -56,9 +55,9 @@ class CountingIds:
 
 
 class PlainHasher(PasswordHasher, PinHasher):
-    """Hashes that are none: fast, and *not secure*, for they hold the password itself.
+    """Hashes for tests: fast and *not secure*, since they contain the password.
 
-    ``parameters`` stands for the parameters of today; a hash made under others is outdated.
+    ``parameters`` stands for the current parameters; a hash made with others is outdated.
     """
 
     def __init__(self, parameters: int = 1) -> None:
@@ -93,7 +92,7 @@ class PlainHasher(PasswordHasher, PinHasher):
 def _made(kind: str, secret: str, hash_: str | None) -> bool:
     if hash_ is None:
         return False
-    # A password may hold the separator itself: it is the rest, whole.
+    # A password may contain the separator: it is the complete rest.
     parts = hash_.split("$", 4)
     return len(parts) == 5 and parts[:2] == ["", kind] and parts[4] == _nfc(secret)
 
@@ -112,8 +111,8 @@ class _Wire(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PlainTokens(Tokens):
-    """Tokens without a signature: readable JSON behind the word ``plain``. *Not secure*: who
-    can write JSON can write a token."""
+    """Tokens without a signature: the word ``plain`` and readable JSON. *Not secure*: every client
+    can write a token."""
 
     def issue(self, kind: TokenKind, claims: Claims) -> str:
         wire = _Wire(
@@ -153,7 +152,7 @@ def _not_valid() -> Unauthenticated:
 
 
 async def await_directly(work: Awaitable[T]) -> T:
-    """An ``Unbroken`` that is none: who is cancelled takes the work along."""
+    """An ``Unbroken`` that does not protect: a cancellation cancels the work."""
     return await work
 
 
@@ -163,7 +162,7 @@ async def compare_directly(comparison: Comparison) -> Compared:
 
 
 class MemoryBackground:
-    """A ``Background`` whose work can be waited for: ``await background.done()``."""
+    """A ``Background`` whose work can be awaited: ``await background.done()``."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Future[None]] = set()

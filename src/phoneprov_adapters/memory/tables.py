@@ -1,4 +1,4 @@
-"""The records as one transaction sees them, and the rules that hold between them."""
+"""The records that one transaction sees, and the rules between them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ E = TypeVar("E")
 
 
 class Table(Generic[E]):
-    """The records of one kind: the committed ones under this transaction's own changes.
+    """The records of one kind: the committed ones with this transaction's changes.
 
-    The changes lie beside the committed records until ``commit``, so that others do not see
-    them, dropping them costs nothing, and keeping them costs what they are worth.
+    The changes are kept apart from the committed records until ``commit``, so that other
+    transactions do not see them, a rollback costs nothing, and a commit costs as much as its
+    changes.
     """
 
     def __init__(self, committed: Records[E], *, writing: bool) -> None:
@@ -33,7 +34,7 @@ class Table(Generic[E]):
         self._committed = committed
         self._writing = writing
         self._changed = Records(committed.kind)
-        # Keys whose committed record was changed or removed: it is not to be seen.
+        # Keys whose committed record was changed or removed, and is hidden.
         self._hidden: set[str] = set()
 
     def get(self, key: str) -> E | None:
@@ -44,13 +45,13 @@ class Table(Generic[E]):
         return entity
 
     def set(self, entity: E) -> None:
-        """Write a record, new or not."""
+        """Add or replace a record."""
         self._require_writing()
         self._hide(self._kind.key_of(entity))
         self._changed.set(entity)
 
     def discard(self, key: str) -> None:
-        """Remove a record if it is there."""
+        """Remove a record if it exists."""
         self._require_writing()
         self._hide(key)
         self._changed.discard(key)
@@ -58,8 +59,8 @@ class Table(Generic[E]):
     def group(
         self, group: tuple[str, Hashable] = EVERY, after: Position | None = None
     ) -> Iterator[E]:
-        """The records of a group in their order, those behind ``after``. To be used up before
-        anything is changed or awaited."""
+        """The records of a group in their order, after ``after``. To be read completely before the
+        next change or await."""
         committed = (
             position
             for position in _behind(self._committed.group(group), after)
@@ -72,7 +73,7 @@ class Table(Generic[E]):
             yield entity
 
     def count(self, group: tuple[str, Hashable]) -> int:
-        """How many records a group has."""
+        """Number of records of a group."""
         index, value = group
         value_of = self._kind.indexes.get(index)
         hidden = sum(
@@ -89,7 +90,7 @@ class Table(Generic[E]):
         return [e for key, e in self._changed.by_key.items() if committed.get(key) != e]
 
     def commit(self) -> None:
-        """Make this transaction's changes everybody's."""
+        """Commit this transaction's changes."""
         for key in self._hidden:
             self._committed.discard(key)
         for entity in self._changed.by_key.values():
@@ -110,7 +111,7 @@ def _behind(positions: Sequence[Position], after: Position | None) -> Iterator[P
 
 
 class Schema:
-    """All kinds of records, and who refers to whom."""
+    """All kinds of records, and their references."""
 
     def __init__(self, *kinds: Kind[Any]) -> None:
         self.kinds = kinds
@@ -121,7 +122,7 @@ class Schema:
 
 
 class Tables:
-    """All tables of one transaction; what is written through here keeps the rules."""
+    """All tables of one transaction; writes follow the rules."""
 
     def __init__(
         self,
@@ -153,13 +154,12 @@ class Tables:
         table.set(entity)
 
     def put(self, kind: Kind[E], entity: E) -> None:
-        """Write a record over the one with its key, or where there is none. Raises like
-        ``add``, but for the key."""
+        """Add or replace the record with this key. Raises like ``add``, except for the key."""
         self._require_valid(kind, entity)
         self.of(kind).set(entity)
 
     def remove(self, kind: Kind[Any], key: str) -> bool:
-        """Remove a record and what goes along with it; whether there was one. Raises
+        """Remove a record and the records that belong to it; False if it does not exist. Raises
         ``Conflict`` (code ``in_use``)."""
         table = self.of(kind)
         if table.get(key) is None:
@@ -180,7 +180,7 @@ class Tables:
             yield from table.changed()
 
     def commit(self) -> None:
-        """Make everything that was written everybody's, at once."""
+        """Commit all changes at once."""
         for table in self._opened.values():
             table.commit()
 

@@ -1,4 +1,4 @@
-"""A ``ConfigUploader`` that keeps the files it was given."""
+"""A ``ConfigUploader`` that stores files in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phoneprov_core.kernel.errors import Conflict
 class MemoryUploader(ConfigUploader):
     """Servers in a dict: ``files["host:21"][filename]`` is a file's content.
 
-    It keeps the port's contract like the real uploader. ``uploads`` are the uploads that
+    It satisfies the port's contract like the real uploader. ``uploads`` are the uploads that
     succeeded, in order; ``fail_next`` plans a failure.
     """
 
@@ -27,7 +27,8 @@ class MemoryUploader(ConfigUploader):
         self._planned: deque[Exception] = deque()
 
     def fail_next(self, error: Exception) -> None:
-        """Make the next upload raise this and change nothing; call it again for the one after."""
+        """Make the next upload raise this and change nothing; call it again for further
+        failures."""
         self._planned.append(error)
 
     async def upload(self, upload: Upload) -> Uploaded:

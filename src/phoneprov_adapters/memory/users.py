@@ -41,7 +41,7 @@ PASSWORDS: Kind[Password] = Kind(
 
 
 class Look(Struct, frozen=True):
-    """What the username of an account looks like."""
+    """The look of an account's username."""
 
     look: str
     user_uuid: str
@@ -56,7 +56,7 @@ LOOKS: Kind[Look] = Kind(
 
 
 class MemoryUsers(MemorySearchedStore[User], UserStore):
-    """Accounts; their passwords lie beside them."""
+    """Accounts; their passwords are stored separately."""
 
     kind = USERS
 

@@ -24,11 +24,11 @@ class MemoryWatch(PhoneWatch):
         """Plan that the next ``begin`` raises this."""
         self._refusal = error
 
-    def comes_back(self, mac: str, told: str = "The phone was seen.") -> None:
+    def comes_back(self, mac: str, message: str = "The phone was seen.") -> None:
         """Complete all watches of this phone."""
         for waiting in self._waiting[mac]:
             if not waiting.done():
-                waiting.set_result(told)
+                waiting.set_result(message)
 
     def goes_missing(self, mac: str, error: PhoneprovError | None = None) -> None:
         """Fail all watches of this phone."""
@@ -52,7 +52,7 @@ class MemoryWatch(PhoneWatch):
         self.watched.remove(mac)
         waiting.cancel()
         if not waiting.cancelled():
-            waiting.exception()  # retrieved: no caller waited for it
+            waiting.exception()  # Retrieved, so that asyncio does not report it: no caller waits.
 
 
 class _Watched(Watching):

@@ -1,1 +1,1 @@
-"""Phones, called over the web server they carry."""
+"""Calls to the web servers of phones."""

@@ -36,7 +36,7 @@ from phoneprov_core.kernel.redaction import redacted
 
 _HEADERS = (
     ("Accept", "text/xml"),
-    # A compressed reply could be small on the wire and huge in memory.
+    # A small compressed reply could be huge in memory.
     ("Accept-Encoding", "identity"),
     ("User-Agent", "phoneprov"),
 )
@@ -44,7 +44,7 @@ _FORM = ("Content-Type", "application/x-www-form-urlencoded")
 
 
 class PhoneWebSettings(Struct, frozen=True, kw_only=True):
-    """How phones are called. ``timeout`` bounds one request and ``total`` a whole call with
+    """Settings of calls to phones. ``timeout`` bounds one request and ``total`` a whole call with
     its pauses, in seconds. Without a ``user`` no credentials are sent. Raises ValueError for an
     invalid value."""
 
@@ -72,10 +72,10 @@ class PhoneWebSettings(Struct, frozen=True, kw_only=True):
 class PhoneWeb(PhoneCommands, PhoneInformation):
     """Calls phones over HTTP, or over HTTPS without verifying their certificates.
 
-    A phone's certificate is self-signed or signed by its maker for another name, so that
-    verification could only fail; and old phones speak TLS 1.0 only. HTTPS here protects against
-    eavesdropping, not against another server in the phone's place. Redirects are not followed,
-    proxies of the environment are not used, and every request has its own connection.
+    A phone's certificate is self-signed or issued by its manufacturer for another name, so that
+    verification always fails; old phones support TLS 1.0 only. HTTPS here protects against
+    eavesdropping, not against an impostor. Redirects are not followed, proxies of the environment
+    are not used, and every request has its own connection.
     """
 
     def __init__(self, settings: PhoneWebSettings, networks: PhoneNetworks) -> None:
@@ -94,10 +94,11 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
     async def execute(
         self, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
     ) -> None:
-        """See the port. Waits, within its deadline, for another call to the same phone."""
+        """See the port. Waits, within its deadline, for the end of another call to the same
+        phone."""
         address = self._networks.allowed(phone_ip)
         bodies = [(command, execute_body(command.uri)) for command in commands]
-        # One command has the time of one request, the question for the MAC included.
+        # One command and the request for the MAC have the time of one request.
         seconds = min(self._settings.total, self._settings.timeout * len(bodies))
         if not bodies:
             return
@@ -134,7 +135,7 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
             ) from None
         except Broken:
             raise Refused(
-                "The phone's web server broke off the connection or did not answer in HTTP; "
+                "The phone's web server closed the connection or did not answer in HTTP; "
                 "check PHONEPROV_PHONE_SCHEME and PHONEPROV_PHONE_HTTP_PORT."
             ) from None
         except TooMuch:
@@ -156,7 +157,7 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
         await asyncio.sleep(command.pause)
 
     async def _mac_of(self, address: str) -> str | None:
-        """The MAC that the phone states; None if it does not answer this question."""
+        """The MAC that the phone states; None if it does not answer this request."""
         try:
             answer = await self._ask(address, "GET", PATH, self._headers)
         except Broken:

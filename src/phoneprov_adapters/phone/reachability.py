@@ -1,4 +1,4 @@
-"""Whether server and phone can be reached, without changing anything."""
+"""Reachability of server and phone, without changing anything."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECONDS = 3.0
 
 class RealReachability(Reachability):
     """Logs in by FTP and reads the MAC of phones over their web servers. The result for another
-    uploader is unknown."""
+    uploader is None (unknown)."""
 
     def __init__(self, uploader: ConfigUploader, information: PhoneInformation) -> None:
         self._uploader = uploader
@@ -45,12 +45,12 @@ class RealReachability(Reachability):
         if found.mac is None:
             return "A web server answers at the phone's address, but does not state its MAC."
         require_phone(phone.mac, found.mac)
-        told = [text for text in (found.model, found.load) if text]
-        return f"The phone answers{': ' if told else ''}{', '.join(told)}."
+        parts = [text for text in (found.model, found.load) if text]
+        return f"The phone answers{': ' if parts else ''}{', '.join(parts)}."
 
 
 async def timed(work: Awaitable[str]) -> Reach:
-    """The result of the work, and its duration."""
+    """The result of the check, and its duration."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     reachable = False

@@ -20,7 +20,7 @@ Headers = Sequence[tuple[str, str]]
 _PIECE = 4 * 1024
 _MOST_PARTS = 512
 """Maximum number of parts of a reply that h11 reports: heads, informational ones included, and
-chunks. Each costs 20 to 100 microseconds, whatever its size."""
+chunks. Each costs 20 to 100 microseconds, regardless of its size."""
 _FAREWELL = 0.5
 """Seconds for closing a connection, which takes one turn of the event loop."""
 

@@ -1,4 +1,4 @@
-"""Phones that restart, seen over their own web servers."""
+"""Watches of phones over their own web servers."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from phoneprov_core.phones.model import Phone
 AT_FIRST = 0.5
 LATER = 2.0
 AT_FIRST_FOR = 10.0
-"""Seconds between two requests: 0.5 during the first 10 s, then 2. A simulated phone is away
-for two seconds, a real one for dozens."""
+"""Seconds between two requests: 0.5 during the first 10 s, then 2. A simulated phone is absent for
+two seconds, a real one for dozens."""
 
 ONE_QUESTION = 2.0
 """Timeout of a request, in seconds."""
 
 FIRST_QUESTION = 1.0
-"""Timeout of the first request. A phone has one request in flight, so that clearing its services
-waits for this one; a switch has to end in time."""
+"""Timeout of the first request, in seconds. A phone has one request in flight, so that clearing its
+services waits for this one; a switch has a deadline."""
 
 AT_ONCE = 32
 """Maximum number of requests in flight, to all phones together."""
 
 
 class WebWatch(PhoneWatch):
-    """Polls a phone's MAC until the phone was away and is back.
+    """Polls a phone's MAC until the phone was absent and answers again.
 
-    A phone that was away and answers again with its own MAC was interrupted after the command,
-    or its network was; which configuration it read is not known.
+    A phone that was absent and answers again with its own MAC was interrupted after the command, or
+    its network was; which configuration it read is not known.
     """
 
     def __init__(self, information: PhoneInformation, networks: PhoneNetworks) -> None:
@@ -63,10 +63,10 @@ class _Asking(Watching):
         began = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(seconds):
-                while not (told := await self._look()):
+                while not (text := await self._look()):
                     passed = asyncio.get_running_loop().time() - began
                     await asyncio.sleep(AT_FIRST if passed < AT_FIRST_FOR else LATER)
-                return told
+                return text
         except TimeoutError:
             raise TimedOut(self._so_far(seconds)) from None
 
@@ -74,7 +74,7 @@ class _Asking(Watching):
         """Does nothing: no connection is kept."""
 
     async def _look(self) -> str:
-        """What was seen if the phone is back, else an empty text."""
+        """The observation if the phone is back, else an empty text."""
         now = asyncio.get_running_loop().time()
         try:
             async with self._turns:

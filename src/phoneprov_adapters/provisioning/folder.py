@@ -11,7 +11,7 @@ from phoneprov_core.provisioning.ports import SharedFile, SharedFiles
 
 
 class NoFolder(SharedFiles):
-    """No folder is set up: there are no other files."""
+    """No folder is configured: there are no other files."""
 
     async def open(self, name: str) -> SharedFile | None:  # noqa: ARG002 - every name is missing
         return None

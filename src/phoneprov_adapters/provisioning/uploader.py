@@ -1,4 +1,4 @@
-"""An uploader whose place is the database: ``phoneprov provision`` serves the file from there."""
+"""An uploader that stores files in the database, from which ``phoneprov provision`` serves them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phoneprov_core.provisioning.model import ServedFile
 from phoneprov_core.provisioning.ports import ServedFileStore
 
 PLACE = "served"
-"""What the places of uploaded files begin with."""
+"""Prefix of the places of uploaded files."""
 
 
 class ServedFilesTransaction(Protocol):
@@ -25,7 +25,7 @@ class ServedFilesTransaction(Protocol):
 
 
 class ServedUploader(ConfigUploader):
-    """Stores the file in one transaction, so that phones get the old file or the new one, whole."""
+    """Stores the file in one transaction, so that phones get the complete old or new file."""
 
     def __init__(self, open_: ReadAndWrite[ServedFilesTransaction]) -> None:
         self._open = open_

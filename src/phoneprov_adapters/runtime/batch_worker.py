@@ -1,4 +1,4 @@
-"""Work on batches that nobody waits for, and whose failures are told in the log."""
+"""Processing of batches in the background, with failures in the log."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ log = logging.getLogger("phoneprov.batches")
 
 
 class BatchWorker:
-    """Works on the batches that nobody holds. What goes wrong is logged: whoever looks next
-    takes the batch up again."""
+    """Processes batches that no worker holds. Failures are logged: the next worker continues the
+    batch."""
 
     def __init__(self, run: RunBatches) -> None:
         self._run = run
 
     async def __call__(self) -> None:
-        """Returns when no batch is left that nobody holds."""
+        """Returns when no open batch without a holder is left."""
         try:
             await self._run()
         except Unavailable as error:
-            log.warning("The work on a batch broke off. %s", error.message)
+            log.warning("A batch worker failed. %s", error.message)
         except Exception:
-            log.exception("The work on a batch broke off.")
+            log.exception("A batch worker failed.")

@@ -7,11 +7,13 @@ from collections.abc import Iterable
 
 import msgspec
 
+from phoneprov_core.auth.model import LoginFailure
 from phoneprov_core.batches.model import Batch
 from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.retention.model import Pruned
 
 log = logging.getLogger("phoneprov.deployments")
+logins = logging.getLogger("phoneprov.logins")
 maintenance = logging.getLogger("phoneprov.maintenance")
 
 
@@ -34,3 +36,11 @@ def log_pruned(pruned: Iterable[Pruned]) -> None:
             maintenance.warning("pruning failed", extra={"fields": msgspec.to_builtins(one)})
         elif one.count:
             maintenance.info("pruned", extra={"fields": msgspec.to_builtins(one)})
+
+
+def log_login_failure(failure: LoginFailure) -> None:
+    """One line for each login that was refused: ``login failed``, or ``login locked`` while
+    logins are not checked. fail2ban reads these lines (deploy/fail2ban)."""
+    is_wrong = failure.reason == "wrong_credentials"
+    fields = {"client_ip": failure.client_ip, "reason": failure.reason}
+    logins.warning("login failed" if is_wrong else "login locked", extra={"fields": fields})

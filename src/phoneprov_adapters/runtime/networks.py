@@ -1,4 +1,4 @@
-"""Which addresses of the inventory may be called at all."""
+"""The networks in which addresses of the inventory may be called."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ PRIVATE_RANGES = "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7"
 _NEVER = tuple(
     ipaddress.ip_network(text)
     for text in (
-        "0.0.0.0/8",  # Linux takes the first of them for this very host
-        "240.0.0.0/4",  # reserved, the broadcast address among them
+        "0.0.0.0/8",  # Linux takes the first of them for this host.
+        "240.0.0.0/4",  # Reserved, including the broadcast address.
         "::/128",
-        # The rest carries an IPv4 address inside, which is where a packet may end up.
+        # The others contain an IPv4 address, to which a packet may be sent.
         "::/96",
         "::ffff:0:0:0/96",
         "64:ff9b::/96",
@@ -28,7 +28,8 @@ _NEVER = tuple(
 _METADATA = frozenset(
     ipaddress.ip_address(text)
     for text in (
-        # Where clouds tell a machine its own secrets. Some lie in private ranges.
+        # Metadata services, from which cloud machines read their secrets. Some are in private
+        # ranges.
         "169.254.169.254",
         "169.254.170.2",
         "fd00:ec2::254",
@@ -41,12 +42,11 @@ _METADATA = frozenset(
 
 
 class PhoneNetworks:
-    """The networks phones live in. An address is called only when it lies in one of them.
+    """The networks of the phones. Only addresses in one of them are called.
 
-    Loopback, link-local and multicast addresses are refused unless a configured network
-    lies wholly inside such a range, that is, unless somebody named it. Reserved addresses,
-    IPv6 forms that tunnel to an IPv4 address and the metadata services of clouds are refused
-    whatever is configured.
+    Loopback, link-local and multicast addresses are refused unless a configured network is entirely
+    inside such a range. Reserved addresses, IPv6 forms that tunnel to an IPv4 address and the
+    metadata services of clouds are always refused.
     """
 
     def __init__(self, networks: tuple[IPv4Network | IPv6Network, ...]) -> None:
@@ -54,7 +54,7 @@ class PhoneNetworks:
 
     @classmethod
     def parse(cls, text: str) -> PhoneNetworks:
-        """From comma-separated CIDR text. Raises ValueError naming the part that is none."""
+        """Parse comma-separated CIDR text. Raises ValueError with the invalid part."""
         parts = [part.strip() for part in text.split(",") if part.strip()]
         return cls(tuple(_network(part) for part in parts))
 
@@ -69,9 +69,9 @@ class PhoneNetworks:
     def allowed(self, address: str) -> str:
         """The canonical text of an address that may be called.
 
-        An IPv4 address written in IPv6's mapped form is judged, and called, as that IPv4
-        address. Raises ``Conflict`` (code ``address_not_allowed``) for every address that
-        may not be called, and for text that is no address.
+        An IPv4 address in IPv6's mapped form is checked and called as that IPv4 address. Raises
+        ``Conflict`` (code ``address_not_allowed``) for every address that may not be called, and
+        for text that is not an address.
         """
         try:
             parsed = ipaddress.ip_address(address)
@@ -94,7 +94,7 @@ def _network(text: str) -> IPv4Network | IPv6Network:
         if network.network_address.scope_id is not None:
             raise ValueError(f"{text!r} carries a scope id")
         if network.network_address.ipv4_mapped is not None:
-            raise ValueError(f"{text!r} is an IPv4 network in disguise; write it as IPv4")
+            raise ValueError(f"{text!r} is an IPv4 network in IPv6 form; write it as IPv4")
     return network
 
 

@@ -1,4 +1,4 @@
-"""The clock and the identifiers of the real world."""
+"""The system clock and random identifiers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 
 def system_clock() -> datetime:
-    """The current moment in UTC, cut to milliseconds: what is stored is what is shown."""
+    """The current time in UTC, cut to milliseconds, so that stored and shown values are equal."""
     now = datetime.now(UTC)
     return now.replace(microsecond=now.microsecond // 1000 * 1000)
 

@@ -1,4 +1,4 @@
-"""Work that goes on when whoever asked for it is gone."""
+"""Tasks that continue when their caller is cancelled."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _CANCEL_SECONDS = 5.0
-"""How long work that is cancelled may take to end."""
+"""Seconds that a cancelled task has to end."""
 
 
 class OwnedTasks:
-    """Runs work in tasks of its own, and can end all of them."""
+    """Runs work in separate tasks, and can end all of them."""
 
     def __init__(self) -> None:
         self._running: dict[asyncio.Future[Any], float] = {}
@@ -21,14 +21,14 @@ class OwnedTasks:
         self._draining = False
 
     async def run(self, work: Awaitable[T]) -> T:
-        """The result of the work, which goes on to its end when this call is cancelled."""
+        """The result of the work; the work continues when this call is cancelled."""
         task = asyncio.ensure_future(work)
         self._running[task] = asyncio.get_running_loop().time()
         task.add_done_callback(self._forget)
         return await asyncio.shield(task)
 
     def start(self, work: Awaitable[None]) -> None:
-        """Begin work that nobody waits for; a shutdown ends it at once."""
+        """Start background work; a shutdown cancels it."""
         task = asyncio.ensure_future(work)
         self._background.add(task)
         task.add_done_callback(self._forget)
@@ -39,11 +39,11 @@ class OwnedTasks:
         self._running.pop(task, None)
         self._background.discard(task)
         if not task.cancelled():
-            task.exception()  # seen: nobody may be left to see it
+            task.exception()  # Retrieved, so that asyncio does not report it.
 
     async def drain(self, seconds: float) -> None:
-        """End what runs in the background, and wait until all other work has ended. What goes
-        on ``seconds`` after its beginning is cancelled."""
+        """Cancel the background work, and wait for all other work. Work that runs ``seconds`` after
+        its start is cancelled."""
         self._draining = True
         for task in self._background:
             _end(task)
@@ -61,5 +61,5 @@ class OwnedTasks:
 
 
 def _end(task: asyncio.Future[Any]) -> None:
-    # In the next turn of the loop, when it has begun: what never began cleans nothing up.
+    # Cancelled in the next turn of the loop, after its start: otherwise its cleanup would not run.
     asyncio.get_running_loop().call_soon(task.cancel)

@@ -1,4 +1,4 @@
-"""Slow hashes of passwords and PINs: argon2id (RFC 9106) on threads of its own."""
+"""Slow hashes of passwords and PINs: argon2id (RFC 9106) in threads."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.users.passwords import PasswordHasher
 from phoneprov_core.vendor_users.ports import PinHasher
 
-# One of the sets that the OWASP Password Storage Cheat Sheet holds to be equally strong. The
-# sets trade memory for time; this one costs about 20 ms and 19 MiB, where the library's own
-# default costs five times as much of both and would let a handful of logins fill a small host.
+# One of the sets that the OWASP Password Storage Cheat Sheet rates as equally strong. They trade
+# memory for time. This one costs about 20 ms and 19 MiB; the library's default costs five times as
+# much of both, so that a handful of logins would exhaust a small host.
 PARAMETERS = Parameters(
     type=Type.ID,
     version=19,
@@ -32,29 +32,29 @@ PARAMETERS = Parameters(
     parallelism=1,
 )
 
-# What the C library is asked to verify. The digits bound what a damaged hash can make us
-# spend: less than 1 GiB, fewer than 100 passes.
+# The pattern of hashes that are verified. The numbers of digits bound the cost of a damaged hash:
+# less than 1 GiB, fewer than 100 passes.
 _HASH = re.compile(
     r"\$argon2id\$v=19\$m=[0-9]{1,6},t=[0-9]{1,2},p=[0-9]{1,2}"
     r"\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{16,86}",
     re.ASCII,
 )
 
-# Normalising takes quadratic time in the worst case, and holds the interpreter meanwhile.
+# Normalising takes quadratic time in the worst case, and blocks the interpreter.
 _LONGEST_NORMALISED = 2048
 
 
 class Argon2Hasher(PasswordHasher, PinHasher):
-    """argon2id on ``workers`` threads (None: one a processor), with at most ``queue`` calls
-    waiting in each of its two queues. It needs ``workers`` times the memory of one hash, 19 MiB,
-    and no more.
+    """argon2id on ``workers`` threads (None: one per processor), with at most ``queue`` calls
+    waiting in each of its two queues. It needs ``workers`` times the memory of one hash, 19 MiB, at
+    most.
 
     A hash of a password is argon2's own text. That of a PIN, ``<key id>$argon2id$...``, is
     made of a keyed digest of the PIN (HMAC-SHA256): without the key, the few possible PINs
     cannot be tried.
 
-    A password of more than 2048 characters is taken as it was typed, not in form NFC.
-    Raises ValueError for parameters of another kind than argon2id, or of 1 GiB and more.
+    A password of more than 2048 characters is not normalised to NFC. Raises ValueError for
+    parameters of another kind than argon2id, or of 1 GiB and more.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Argon2Hasher(PasswordHasher, PinHasher):
         return await self._threads.run(lambda: self._matches(digest, pin_hash))
 
     def close(self) -> None:
-        """Refuse new work; what was begun or waits is finished."""
+        """Refuse new work; started and waiting work is finished."""
         self._threads.close()
 
     def _hashed(self, secret: bytes) -> str:
@@ -114,7 +114,7 @@ class Argon2Hasher(PasswordHasher, PinHasher):
             except VerifyMismatchError:
                 return False
             except VerificationError:
-                pass  # Refused at sight: no time was spent yet.
+                pass  # Refused without hashing.
         try:
             with suppress(VerifyMismatchError):
                 self._argon2.verify(self._nobody, secret)
@@ -124,9 +124,9 @@ class Argon2Hasher(PasswordHasher, PinHasher):
 
 
 def _hash_of_nothing(parameters: Parameters) -> str:
-    """A hash that no known password makes, and that costs to verify what a real one does.
+    """A hash that matches no known password, with the cost of a real one.
 
-    Random text in the form of a hash: there is nothing that would have to be hashed for it.
+    Random text in the form of a hash, so that nothing has to be hashed.
     """
     salt = base64.b64encode(os.urandom(parameters.salt_len)).decode().rstrip("=")
     digest = base64.b64encode(os.urandom(parameters.hash_len)).decode().rstrip("=")
@@ -147,4 +147,4 @@ def _keyed(key: bytes, pin: str) -> bytes:
 
 
 def _out_of_memory() -> Unavailable:
-    return Unavailable("There is no memory left to check a password; try again shortly.")
+    return Unavailable("Not enough memory to check a password; try again shortly.")

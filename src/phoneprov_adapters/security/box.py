@@ -1,4 +1,4 @@
-"""Secrets that must be read again: encrypted at rest, each bound to its place."""
+"""Encryption of secrets at rest, each bound to its place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TAG = 16
 
 
 class WrongKey(Unavailable):
-    """A stored secret cannot be decrypted. The note attached names its place."""
+    """A stored secret cannot be decrypted. The note of the exception names its place."""
 
     code = "wrong_key"
 
@@ -44,11 +44,12 @@ class Sealed(Struct, frozen=True):
 class SecretBox:
     """Authenticated encryption, AES-256-GCM, with the current key.
 
-    ``place`` says where the secret is kept, as ``table|column|row uuid``; it is
-    authenticated, so that what was sealed for one row opens in no other.
+    ``place`` is ``table|column|row uuid``; it is authenticated, so that a secret sealed for one row
+    cannot be opened in another.
 
     Nonces are random, 96 bits: up to 2**32 secrets under one key are safe
     (NIST SP 800-38D, 8.3).
+
     """
 
     def __init__(self, keys: SecretKeys) -> None:
@@ -62,8 +63,8 @@ class SecretBox:
         return Sealed(self._current_id, nonce + cipher.encrypt(nonce, plaintext, place.encode()))
 
     def open(self, sealed: Sealed, place: str) -> bytes:
-        """The secret. Raises ``WrongKey`` when it was sealed with none of the keys or for
-        another place, or is not as it was."""
+        """The secret. Raises ``WrongKey`` if it was sealed with another key or for another place,
+        or was altered."""
         cipher = self._ciphers.get(sealed.key_id)
         if cipher is None or len(sealed.data) < _NONCE + _TAG:
             raise WrongKey(place)

@@ -1,4 +1,4 @@
-"""Passwords that are tried first."""
+"""Commonly used passwords."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from importlib.util import find_spec, module_from_spec
 
 
 def is_common(password: str) -> bool:
-    """Whether this is, whatever the case of its letters, one of the 30,000 passwords that
-    zxcvbn lists as the most frequent.
+    """Whether this is, ignoring case, one of the 30,000 passwords that zxcvbn lists as the most
+    frequent.
 
-    The first call reads the list, which takes some 15 milliseconds; ``load`` does it early.
+    The first call reads the list, which takes about 15 milliseconds; ``load`` reads it early.
     """
     return password.lower() in load()
 
 
 @cache
 def load() -> frozenset[str]:
-    """The listed passwords, all in lower case; read once, and kept (4 MB)."""
-    # Importing the package would build the tables of its estimator as well, which nobody
-    # asks: three times the memory, twice the time.
+    """The listed passwords, all in lower case; read once, and cached (4 MB)."""
+    # Importing the package would also build the tables of its estimator, which are not needed:
+    # three times the memory, twice the time.
     package = find_spec("zxcvbn")
     folders = package.submodule_search_locations if package else None
     spec = PathFinder.find_spec("zxcvbn.frequency_lists", folders)

@@ -1,4 +1,4 @@
-"""The secret keys, and the file one is kept in when the operator sets none."""
+"""The secret keys, and the key file that is used if none are configured."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PinKey:
 
 
 class SecretKey(PinKey):
-    """One secret, and a subkey for each purpose: one subkey reveals nothing about another."""
+    """One secret, and a subkey per purpose: one subkey reveals nothing about another."""
 
     __slots__ = ("encryption", "pages", "signing")
 
@@ -46,11 +46,12 @@ class SecretKey(PinKey):
 
 
 class SecretKeys:
-    """At least one key that signs and encrypts, the first of them for everything new.
+    """At least one key that signs and encrypts, the first of them for all new data.
 
     Iterates over the keys that verify and decrypt. Those marked with ``pin:`` are not among
     them: they are in ``pins_only``, and only ``get`` finds them. ``made`` is the file that was
     created for these keys, None for keys that existed.
+
     """
 
     __slots__ = ("_by_id", "_keys", "current", "made", "pins_only")
@@ -69,10 +70,10 @@ class SecretKeys:
 
     @classmethod
     def parse(cls, text: str, source: str = "PHONEPROV_SECRET_KEYS") -> SecretKeys:
-        """Parse comma-separated keys, each of at least 32 printable ASCII characters, with
-        ``pin:`` in front of those for PINs only.
+        """Parse comma-separated keys, each of at least 32 printable ASCII characters, with the
+        prefix ``pin:`` for PINs only.
 
-        Raises ValueError, with a sentence that names ``source`` and never quotes a key.
+        Raises ValueError with a message that names ``source`` and contains no key.
         """
         marked = [part.strip() for part in text.split(",")]
         parts = [part.removeprefix(_PINS_ONLY).strip() for part in marked]
@@ -86,7 +87,7 @@ class SecretKeys:
                     f"Key {place} in {source} must consist of printable ASCII characters."
                 )
             if part in parts[: place - 1]:
-                raise ValueError(f"Key {place} in {source} is there twice.")
+                raise ValueError(f"Key {place} in {source} occurs twice.")
         whole = [part.encode("ascii") for part in marked if not part.startswith(_PINS_ONLY)]
         if not whole:
             raise ValueError(
@@ -111,18 +112,17 @@ class SecretKeys:
 
 
 def key_file(folder: Path) -> Path:
-    """Where the keys are kept when the operator sets none."""
+    """The file of the keys if none are configured."""
     return folder / _FILE
 
 
 def load_or_create_keys(folder: Path) -> SecretKeys:
-    """The keys in ``secret.key`` in this folder; where there is no such file, it is made, with
-    one random key and mode 0600. However many processes make it at once, all of them end
-    with the same key.
+    """The keys in ``secret.key`` in this folder. If the file does not exist, it is created with one
+    random key and mode 0600. Processes that create it at the same time get the same key.
 
-    The file may hold several keys, separated by commas. Raises ValueError, with a sentence
-    for the operator, when the file is open to others than its owner, holds no keys, or
-    cannot be read or made. To be called before the event loop runs.
+    The file may hold several keys, separated by commas. Raises ValueError with a message for the
+    operator if other users can read the file, it contains no keys, or it cannot be read or created.
+    To be called before the event loop runs.
     """
     path = key_file(folder)
     made = False
@@ -140,16 +140,14 @@ def load_or_create_keys(folder: Path) -> SecretKeys:
 
 
 def _read(path: Path) -> str:
-    # Without O_NONBLOCK, a named pipe of this name would wait for a writer for ever.
+    # Without O_NONBLOCK, opening a named pipe of this name would wait for a writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise ValueError(f"The key file {path} is not a regular file.")
         if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise ValueError(
-                f"The key file {path} is open to others than its owner; set its mode to 0600."
-            )
+            raise ValueError(f"Other users can read the key file {path}; set its mode to 0600.")
         content = os.read(descriptor, _LARGEST_FILE + 1)
     finally:
         os.close(descriptor)
@@ -159,7 +157,7 @@ def _read(path: Path) -> str:
 
 
 def _create(path: Path) -> bool:
-    """Make the file, whole from its first moment on; False when somebody else was faster."""
+    """Create the complete file; False if another process was faster."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -168,7 +166,7 @@ def _create(path: Path) -> bool:
             file.write(secrets.token_urlsafe(48).encode("ascii") + b"\n")
             file.flush()
             os.fsync(descriptor)
-        # A link, unlike a rename, never takes the place of a file that is there already.
+        # A link, unlike a rename, never replaces an existing file.
         try:
             os.link(draft, path)
         except FileExistsError:
@@ -180,7 +178,8 @@ def _create(path: Path) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Whatever is encrypted from now on needs the key: its name must outlive a power cut."""
+    """Flush the folder: all data encrypted from now on need the key, so that its name must survive
+    a power failure."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -189,6 +188,6 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _derived(secret: bytes, purpose: str, length: int) -> bytes:
-    """RFC 5869, without a salt: a key is random already."""
+    """RFC 5869, without a salt: a key is random."""
     info = f"phoneprov/1/{purpose}".encode("ascii")
     return HKDF(algorithm=SHA256(), length=length, salt=None, info=info).derive(secret)

@@ -32,10 +32,11 @@ def _skeleton(text: str) -> str:
 
 @cache
 def load() -> dict[str, str]:
-    """The prototype of each confusable character; read once, and kept (1 MB).
+    """The prototype of each confusable character; read once, and cached (1 MB).
 
     The package lists each pair in both directions. A character with one partner is mapped to
     it; of two that have only each other, one is the prototype of both.
+
     """
     data = files("confusable_homoglyphs").joinpath("confusables.json").read_bytes()
     pairs = {

@@ -1,4 +1,4 @@
-"""Threads for costly work: a few at work, some more waiting, and no more than that."""
+"""Threads for costly work, with bounded queues."""
 
 from __future__ import annotations
 
@@ -22,28 +22,26 @@ _NICENESS = 10
 
 
 def processors() -> int:
-    """Those that this process may use: more threads than those get into each other's way."""
+    """The processors that this process may use: more threads would compete for them."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class WorkThreads:
-    """Runs costly functions beside the event loop, at most ``workers`` of them at a time
-    (None: as many as there are ``processors``), while at most ``queue`` more wait in each of
-    two queues. A thread that is free takes its work from the first queue as long as there is
-    any.
+    """Runs costly functions in threads, at most ``workers`` of them at a time (None: one per
+    processor), with at most ``queue`` more in each of two queues. A free thread empties the first
+    queue first.
 
-    A place belongs to the work, not to the caller. A caller who goes away gives no place
-    back while the work still runs; work that waits is dropped with its caller.
+    A thread is occupied until the work ends, also when its caller is cancelled; queued work is
+    dropped with its caller.
 
-    While more work waits, answers are handed back several together: one that is there stays
-    for a tenth of a second, and for as long as the work that was begun meanwhile takes. Costly work
-    empties the processor's caches, so that whatever the loop does after it takes several times
-    as long as when it has just done the same for somebody else.
+    While work is queued, results are delivered together: a result is held for a tenth of a second,
+    and until the work started in that time has ended. Costly work evicts the processor's caches, so
+    that the next task of the loop takes several times as long; delivering together pays this once.
 
-    On Linux the threads have a lower priority than the loop: else whoever only reads would wait
-    for a whole turn of theirs at each step. Something is left to them however busy the loop is.
+    On Linux the threads have a lower priority than the loop; otherwise a reading request would wait
+    for a time slice of theirs at each step. A busy loop leaves them a small share.
     """
 
     def __init__(self, workers: int | None = None, queue: int = 256) -> None:
@@ -56,10 +54,9 @@ class WorkThreads:
         self._answers = _Answers()
 
     async def run(self, work: Callable[[], T], *, first: bool = True) -> T:
-        """What ``work`` answers or raises. It waits in the first queue or in the second.
+        """The result of ``work``, which waits in the first or the second queue.
 
-        Raises ``Unavailable``, without waiting, when every place of the queue is taken, and
-        after ``close``.
+        Raises ``Unavailable`` at once if the queue is full, and after ``close``.
         """
         places, queue = self._places[not first], self._queues[not first]
         if not places.acquire(blocking=False):
@@ -97,7 +94,7 @@ class WorkThreads:
             done.cancel()
 
     def _run_next(self) -> None:
-        # There is a job for each call: each was queued before its call was submitted.
+        # Each call has a job: it was queued before its call was submitted.
         first, second = self._queues
         try:
             job = first.popleft()
@@ -106,25 +103,25 @@ class WorkThreads:
         job.run()
 
     def close(self) -> None:
-        """Take no more work. What was taken is finished; nobody waits for it here."""
+        """Accept no more work. Accepted work finishes; this does not wait for it."""
         self._executor.shutdown(wait=False)
 
 
 def _give_way() -> None:
-    # Elsewhere it would be the priority of the whole process.
+    # On other systems it would be the priority of the whole process.
     if sys.platform == "linux":
         with suppress(OSError):
             os.nice(_NICENESS)
 
 
 class _Job(NamedTuple):
-    """Work that waits for a thread, and the future of its answer."""
+    """Queued work and the future of its result."""
 
     done: Future[Any]
     work: Callable[[], Any]
 
     def run(self) -> None:
-        """Do the work, unless it was cancelled."""
+        """Run the work, unless it was cancelled."""
         if not self.done.set_running_or_notify_cancel():
             return
         try:
@@ -136,7 +133,7 @@ class _Job(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """What came of a piece of work, and who waits for it in which loop."""
+    """The result of a piece of work, with its future and loop."""
 
     loop: asyncio.AbstractEventLoop
     waited_for: asyncio.Future[Any]
@@ -144,8 +141,8 @@ class _Answer(NamedTuple):
 
 
 class _Answers:
-    """Answers that are there. They go back when no work waits any more, so none of them stays
-    for ever, or when the first has been held for long enough."""
+    """Results to be delivered: when no work is queued, or when the first has been held for long
+    enough."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -174,7 +171,7 @@ class _Answers:
             return
         held, self._held = self._held, []
         for loop in {answer.loop for answer in held}:
-            # One that is closed has nobody left who waits.
+            # A closed loop has no waiting callers.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(_hand_back, [a for a in held if a.loop is loop])
 

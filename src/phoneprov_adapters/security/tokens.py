@@ -20,7 +20,7 @@ _ALGORITHM = "HS256"
 _LONGEST = 4096
 _REMEMBERED = 4096
 
-# Processes that share a database do not share a clock to the second.
+# Clocks of hosts that share a database may differ by seconds.
 _SKEW = 30_000
 
 _NAMES = {TokenKind.ACCESS: "access", TokenKind.REFRESH: "refresh"}
@@ -30,7 +30,7 @@ _Seconds = Annotated[int, Meta(ge=0, lt=2**53)]
 
 
 class _Payload(Struct, frozen=True, forbid_unknown_fields=True):
-    """The claims of every token, all of them required; times are seconds since 1970."""
+    """The claims of a token, all of them required; times are seconds since 1970."""
 
     iss: str
     aud: str
@@ -43,7 +43,7 @@ class _Payload(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Header(NamedTuple):
-    """What the header of a token stands for."""
+    """The meaning of a token's header."""
 
     kind: TokenKind
     key: OctKey
@@ -60,13 +60,11 @@ class _Genuine(NamedTuple):
 class JwtTokens(Tokens):
     """HS256 over joserfc. The current key signs; all keys verify.
 
-    Nothing in a token is parsed before its signature is known to be right: its header must be,
-    byte for byte, one of the few that we write ourselves (one for each kind and key), which
-    settles algorithm, type and key id. The audience of a refresh token is another one than
-    that of an access token, so that the kinds differ twice.
+    A token is parsed only after its signature was verified: its header must equal one of those that
+    this class writes (one for each kind and key), which determines algorithm, type and key id.
+    Refresh and access tokens have different audiences, so that the kinds differ twice.
 
-    The last tokens that proved genuine are remembered with what they say; their times are
-    checked each time all the same.
+    The last genuine tokens are cached with their claims; their times are checked each time.
     """
 
     def __init__(
@@ -86,7 +84,7 @@ class JwtTokens(Tokens):
             for kind in TokenKind
         }
         self._payloads = msgspec.json.Decoder(_Payload)
-        # What raises is not remembered: bad tokens take no place from good ones.
+        # Exceptions are not cached: invalid tokens do not evict valid ones.
         self._genuine = lru_cache(maxsize=_REMEMBERED)(self._check)
 
     def issue(self, kind: TokenKind, claims: Claims) -> str:
@@ -122,14 +120,14 @@ class JwtTokens(Tokens):
         return self._signed(kind, key_id, b"").partition(".")[0]
 
     def _check(self, token: str) -> _Genuine:
-        """Raises JoseError or ValueError for what we did not write."""
+        """Raises JoseError or ValueError for a token that was not issued here."""
         header = self._headers.get(token.partition(".")[0])
         if header is None:
-            raise ValueError("The header is none of ours.")
+            raise ValueError("The header is not one of this service.")
         signed = jws.deserialize_compact(token, header.key, registry=self._registry)
         payload = self._payloads.decode(signed.payload)
         if payload.iss != self._issuer or payload.aud != self._audiences[header.kind]:
-            raise ValueError("The token was issued by or for somebody else.")
+            raise ValueError("The token was issued by another issuer or for another audience.")
         claims = Claims(
             payload.sub, payload.sid, payload.jti, payload.iat * 1000, payload.exp * 1000
         )

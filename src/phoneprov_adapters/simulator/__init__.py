@@ -1,1 +1,1 @@
-"""A phone that is not there: it takes files over FTP and commands over HTTP, and tells."""
+"""A simulated phone: receives files over FTP and commands over HTTP, and reports them."""

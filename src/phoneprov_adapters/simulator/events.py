@@ -1,4 +1,4 @@
-"""What reaches a simulated phone."""
+"""Events of a simulated phone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class FileArrived(Struct, frozen=True):
-    """A file stands whole under its final name: its size in bytes, its SHA-256 in hex."""
+    """A complete file under its final name: its size in bytes, its SHA-256 in hex."""
 
     name: str
     size: int
@@ -16,7 +16,7 @@ class FileArrived(Struct, frozen=True):
 
 
 class CommandReceived(Struct, frozen=True):
-    """The phone was told to carry out a command, and said it did."""
+    """The phone executed a command and reported success."""
 
     uri: str
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 SECONDS = 5.0
-"""How long the phone waits for a packet."""
+"""Seconds that the phone waits for a packet."""
 
 
 async def fetch_by_tftp(host: str, port: int, name: str, *, source: str = "127.0.0.1") -> bytes:

@@ -24,9 +24,9 @@ OnFile = Callable[[FileArrived], None]
 
 
 def ftp_server(folder: Path, user: str, password: str, on_file: OnFile) -> aioftp.Server:
-    """A server for one user whose root is ``folder``; ``on_file`` learns of every file that
-    stands whole under its final name, before the client does."""
-    # Called like a class, which is all that aioftp does with it.
+    """A server for one user whose root is ``folder``; ``on_file`` is called with every complete
+    file under its final name, before the client gets its reply."""
+    # A function in place of a class: aioftp only calls it.
     files = functools.partial(_WatchedFiles, on_file=on_file)
     server = _Server(
         [aioftp.User(user, password, base_path=folder)],
@@ -36,18 +36,18 @@ def ftp_server(folder: Path, user: str, password: str, on_file: OnFile) -> aioft
         path_timeout=30,
         maximum_connections=50,
     )
-    # Like the servers met in the field: a rename replaces what stands there, SIZE answers.
+    # Like common servers: a rename replaces an existing file, and SIZE is supported.
     server.commands_mapping["rnto"] = functools.partial(_rename_onto, server)
     server.commands_mapping["size"] = functools.partial(_tell_size, server)
     return server
 
 
 class _Server(aioftp.Server):
-    """Clients that hang up are nothing to tell of.
+    """Ignores clients that disconnect.
 
-    aioftp fails the task that waits for their next command, and when the connection ends
-    otherwise at that moment, nobody asks why. And before Python 3.12 a task that waits with a
-    deadline can overlook that it was cancelled: a session then never ends, nor does its server.
+    aioftp fails the task that waits for their next command; if the connection ends otherwise at
+    that moment, the error is never retrieved. Before Python 3.12 a task that waits with a deadline
+    may miss its cancellation: then the session and its server never end.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -57,7 +57,7 @@ class _Server(aioftp.Server):
 
     async def dispatcher(self, *args: Any, **options: Any) -> None:
         _keep(self._sessions)
-        # Nobody waits for it but asyncio's streams, which take it ill when it was cancelled.
+        # Only asyncio's streams await it, and they fail if it was cancelled.
         with contextlib.suppress(asyncio.CancelledError):
             await super().dispatcher(*args, **options)
 
@@ -70,7 +70,7 @@ class _Server(aioftp.Server):
         return await super().parse_command(*args, **options)
 
     async def close(self) -> None:
-        """Close, and cancel what sessions still wait for until they are gone."""
+        """Close, and cancel the waiting tasks of sessions until they have ended."""
         closing = asyncio.ensure_future(super().close())
         async with asyncio.timeout(CLOSE_SECONDS):
             while self._sessions or self._parts or not closing.done():
@@ -80,7 +80,7 @@ class _Server(aioftp.Server):
 
 
 def _keep(tasks: set[asyncio.Task[Any]]) -> None:
-    """Keep the task that runs this among ``tasks`` for as long as it runs."""
+    """Keep the task that runs this in ``tasks`` while it runs."""
     task = asyncio.current_task()
     assert task is not None
     tasks.add(task)
@@ -121,7 +121,7 @@ async def _tell_size(
 
 
 class _WatchedFiles(aioftp.AsyncPathIO):
-    """Files in a folder, worked on in threads; tells which have arrived."""
+    """Files in a folder, accessed in threads; reports complete files."""
 
     def __init__(self, *args: Any, on_file: OnFile, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -133,8 +133,8 @@ class _WatchedFiles(aioftp.AsyncPathIO):
         return renamed
 
     async def close(self, file: io.BytesIO) -> None:
-        # A transfer closes its file also on the way out of a failure; only what was sent to
-        # its end has arrived.
+        # A transfer also closes its file after a failure; only a transfer that was sent to its end
+        # is complete.
         whole = sys.exception() is None
         await super().close(file)
         if whole and file.mode != "rb":
@@ -142,7 +142,7 @@ class _WatchedFiles(aioftp.AsyncPathIO):
 
     async def _tell(self, path: Path) -> None:
         if path.name.startswith("."):
-            return  # the temporary name of an upload that is not finished
+            return  # The temporary name of a running upload.
         if arrived := await asyncio.to_thread(_arrived, path):
             self._on_file(arrived)
 

@@ -1,4 +1,4 @@
-"""A simulated phone: an FTP server and a web server that keep and tell what they receive."""
+"""A simulated phone: an FTP server and a web server that record what they receive."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from phoneprov_adapters.simulator.web import PhoneWebServer, WebPhone
 from phoneprov_core.devices.commands import device_name, restart_keys
 
 AWAY_SECONDS = 2.0
-"""How long a restart takes; a real phone takes dozens of seconds."""
+"""Duration of a restart in seconds; a real phone needs dozens of seconds."""
 
 
 class SimulatedPhone:
-    """Serves while it is entered; ports that were 0 are known from then on.
+    """Serves inside its context; the actual numbers of ports given as 0 are known there.
 
-    Files go to ``folder``, which is made if need be, or to a temporary one that is gone at
-    the end. ``events`` holds in order what arrived, and ``on_event`` is called with each as it
-    comes. When the keys that restart this model come one after the other, none missing,
-    ``restarted`` is true from then on and the web server is away for ``away_seconds``. With an
-    ``http_user`` commands need that login; the FTP server always needs its own.
+    Files are stored in ``folder``, which is created if needed, or in a temporary one that is
+    removed at the end. ``events`` are the received files and commands in order, and ``on_event`` is
+    called with each. After the complete sequence of keys that restarts this model ``restarted`` is
+    true, and the web server is unreachable for ``away_seconds``. With an ``http_user`` commands
+    need that login; the FTP server always needs its own.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class SimulatedPhone:
 
     @property
     def folder(self) -> Path:
-        """Where the files are; RuntimeError before a temporary folder has been made."""
+        """The folder of the files; RuntimeError before a temporary folder was created."""
         if self._folder is None:
             raise RuntimeError("the simulated phone is not running")
         return self._folder

@@ -21,7 +21,8 @@ _OBJECT_LIMIT = 512
 
 
 class WebPhone(Struct, frozen=True, kw_only=True):
-    """What the web server of a phone knows. Without a ``user`` everybody may command it."""
+    """Login and identity of a phone's web server. Without a ``user`` every client may send
+    commands."""
 
     mac: str
     model: str
@@ -34,8 +35,8 @@ class WebPhone(Struct, frozen=True, kw_only=True):
 
 
 class PhoneWebServer:
-    """Answers one request a connection; ``on_command`` learns of every command before the
-    caller does."""
+    """Answers one request per connection; ``on_command`` is called with every command before the
+    client gets its reply."""
 
     _server: asyncio.Server
 
@@ -57,13 +58,13 @@ class PhoneWebServer:
         for task in self._serving:
             task.cancel()
         await asyncio.gather(*self._serving, return_exceptions=True)
-        await asyncio.sleep(0)  # the sockets close in the next turn of the loop
+        await asyncio.sleep(0)  # The sockets are closed in the next turn of the loop.
         await self._server.wait_closed()
 
     def go_away(self, seconds: float) -> None:
-        """Drop every new connection for so long, as a phone that starts up does; requests
-        under way are answered."""
-        # The port stays taken: another program could have it by the time the phone is back.
+        """Drop every new connection for this time, as a phone does during its start; running
+        requests are answered."""
+        # The port stays bound: otherwise another program could take it meanwhile.
         self._back_at = asyncio.get_running_loop().time() + seconds
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -89,7 +90,7 @@ class PhoneWebServer:
                 writer.close()
                 await writer.wait_closed()
         except (OSError, h11.ProtocolError):
-            pass  # the caller is gone, or never spoke HTTP
+            pass  # The client disconnected, or does not speak HTTP.
 
     def _answer(self, request: h11.Request, body: bytes) -> tuple[int, str]:
         match request.method, request.target:
@@ -134,7 +135,7 @@ class PhoneWebServer:
 def read_execute_request(body: bytes) -> list[str]:
     """The commands of a form with the field ``XML``: one to three, of up to 256 characters.
 
-    Raises ValueError for whatever a phone cannot parse, objects of more than 512 bytes too.
+    Raises ValueError for objects that a phone cannot parse, and for objects of more than 512 bytes.
     """
     fields = parse_qsl(body.decode("ascii"), strict_parsing=True, max_num_fields=10)
     (xml,) = [value for name, value in fields if name == "XML"]
@@ -171,7 +172,7 @@ def _error(number: int) -> str:
 async def _request(
     connection: h11.Connection, reader: asyncio.StreamReader
 ) -> tuple[h11.Request, bytes] | None:
-    """The one request of a connection, or None when it ends without a whole one."""
+    """The one request of a connection, or None if it ends without a complete one."""
     request: h11.Request | None = None
     body = bytearray()
     while len(body) <= _LARGEST:

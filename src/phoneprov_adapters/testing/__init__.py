@@ -1,8 +1,8 @@
-"""The contract kit: what an adapter of a port has to do, as tests for pytest.
+"""The contract kit: pytest tests of the contracts of ports.
 
-Subclass a contract, name the class ``Test...``, and give it the one fixture that its docstring
-asks for; every sentence of the port's contract is then tested, races and faults included. The
-adapters of this library are held to the same classes. Needs ``phoneprov[testing]``.
+Subclass a contract, name the class ``Test...``, and give it the one fixture of its docstring; then
+every sentence of the port's contract is tested, races and faults included. The adapters of this
+library run the same classes. Needs ``phoneprov[testing]``.
 """
 
 from __future__ import annotations
@@ -11,27 +11,26 @@ import pkgutil
 
 import pytest
 
-from phoneprov_core.kernel.lazy import LazyNames
-
-# Before any of them is imported: a failing assert then shows what it compared.
+# Before the modules are imported, so that a failing assert shows the compared values.
 pytest.register_assert_rewrite(
     *(f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)),
 )
 
-_names = LazyNames(
-    __name__,
-    {
-        "phoneprov_adapters.testing.phone_drivers": ("PhoneDriverContract", "PhoneDriverRig"),
-        "phoneprov_adapters.testing.stores.database": ("DatabaseContract",),
-        "phoneprov_adapters.testing.stores.sequences": ("Opening",),
-        "phoneprov_adapters.testing.uploaders": (
-            "PhoneUploaderContract",
-            "UploaderContract",
-            "UploaderRig",
-        ),
-    },
+from phoneprov_adapters.testing.phone_drivers import PhoneDriverContract, PhoneDriverRig  # noqa: E402
+from phoneprov_adapters.testing.stores.database import DatabaseContract  # noqa: E402
+from phoneprov_adapters.testing.stores.sequences import Opening  # noqa: E402
+from phoneprov_adapters.testing.uploaders import (  # noqa: E402
+    PhoneUploaderContract,
+    UploaderContract,
+    UploaderRig,
 )
 
-__all__ = list(_names.all)
-__getattr__ = _names.load
-__dir__ = _names.dir
+__all__ = [
+    "DatabaseContract",
+    "Opening",
+    "PhoneDriverContract",
+    "PhoneDriverRig",
+    "PhoneUploaderContract",
+    "UploaderContract",
+    "UploaderRig",
+]

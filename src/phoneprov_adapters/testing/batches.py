@@ -1,4 +1,4 @@
-"""Batches to put into a database under test, and what is done with them."""
+"""Batches for a database under test."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOW = moment(50)
 
 
 def a_batch(number: int, **changes: Any) -> Batch:
-    """A batch that runs, without phones; the larger the number, the younger."""
+    """A running batch without phones; larger numbers are created later."""
     batch = Batch(
         uuid=identifier(number),
         action=BatchAction.SWITCH,
@@ -50,7 +50,7 @@ def a_batch(number: int, **changes: Any) -> Batch:
 
 
 async def add_batch(database: Database, batch: Batch, phones: int) -> None:
-    """Keep a batch with the phones of the numbers from 1."""
+    """Store a batch with the phones of the numbers from 1."""
     entries = [BatchEntry(n, a_mac(n), identifier(10_000 + n)) for n in range(1, phones + 1)]
     async with database.write() as tx:
         await tx.batches.add(batch)
@@ -64,26 +64,26 @@ async def find_batch(database: Database, number: int) -> Batch | None:
 
 
 async def batch_phones(database: Database, number: int = 1) -> list[BatchPhone]:
-    """Every phone of a batch, as it is shown."""
+    """Every phone of a batch."""
     async with database.read() as tx:
         return await tx.batches.phones(identifier(number), WantedPhones()).rows(1000)
 
 
 async def take(database: Database, holder: str = "me", seconds: int = 60) -> Hold:
-    """Take a batch; there has to be one that is free."""
+    """Acquire a batch; there must be a free one."""
     hold = await take_if_any(database, holder, seconds)
     assert hold is not None
     return hold
 
 
 async def take_if_any(database: Database, holder: str = "me", seconds: int = 60) -> Hold | None:
-    """Take a batch, or None when none is free."""
+    """Acquire a batch, or None if none is free."""
     async with database.write() as tx:
         return await tx.batches.take(holder, seconds)
 
 
 async def claim(database: Database, hold: Hold, most: int) -> list[Turn]:
-    """Keep the batch and claim phones, as whoever works on it does."""
+    """Extend the lease of a batch and claim phones, as a worker does."""
     async with database.write() as tx:
         if await tx.batches.keep(hold, 60) is None:
             return []
@@ -93,6 +93,6 @@ async def claim(database: Database, hold: Hold, most: int) -> list[Turn]:
 async def end(
     database: Database, turn: Turn, state: PhoneState = PhoneState.DONE, **more: Any
 ) -> bool:
-    """End a turn; False when it is not under its hold any more."""
+    """Record the result of a phone; False if the claim is no longer valid."""
     async with database.write() as tx:
         return await tx.batches.end(turn, state, moment(51), **more)

@@ -1,4 +1,4 @@
-"""The kinds of record that every store test runs over: a new one is one line here."""
+"""The kinds of records that every store test runs over; one line per kind."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from phoneprov_core.stores import Database, Stores
 
 OWNER = identifier(900)
 OTHER_OWNER = identifier(901)
-"""Users that records which belong to somebody belong to."""
+"""Users that own the records."""
 
-NOBODY = identifier(999)
-"""No user at all."""
+NO_USER = identifier(999)
+"""No user."""
 
 
 async def _nothing(tx: Stores) -> None:
@@ -43,7 +43,7 @@ async def _two_owners(tx: Stores) -> None:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of record: its store, how to make a record of a number, and a change to it."""
+    """One kind of record: its store, a factory of numbered records, and a change."""
 
     name: str
     store: Callable[[Stores], Store[Any]]
@@ -57,7 +57,7 @@ class Kind:
         return str(getattr(record, self.key))
 
     def changed(self, record: Any) -> Any:
-        """The record with a change to it."""
+        """The record with a change."""
         return msgspec.structs.replace(record, **self.change)
 
     def __repr__(self) -> str:
@@ -128,8 +128,8 @@ EXTENSIONS = Kind(
         "voicemail_passcode": "2468",
         "description": "changed\n\ttwice",
         "is_active": False,
-        "created_by": NOBODY,
-        "updated_by": NOBODY,
+        "created_by": NO_USER,
+        "updated_by": NO_USER,
     },
 )
 KINDS = [
@@ -147,13 +147,13 @@ KINDS = [
 
 
 async def add(database: Database, kind: Kind, *records: Any) -> None:
-    """Add records in a transaction of their own."""
+    """Add records in a separate transaction."""
     async with database.write() as tx:
         for record in records:
             await kind.store(tx).add(record)
 
 
 async def find(database: Database, kind: Kind, record: Any) -> Any:
-    """What is kept under the record's key, or None."""
+    """The stored record with this record's key, or None."""
     async with database.read() as tx:
         return await kind.store(tx).find(kind.key_of(record))

@@ -1,4 +1,4 @@
-"""The contract of ``PhoneDriver``, over a phone that the test can look into."""
+"""The contract of ``PhoneDriver``, over a phone whose state the test can read."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, Time
 from phoneprov_core.phones.model import Phone
 
 MOST_SECONDS = 8.0
-"""A switch has 30 s for everything; a driver takes at most these for each call."""
+"""A switch has 30 s in all; a driver has this maximum for each call."""
 
 WORDS = "raw words of the phone 4711"
-"""What the other side says when it refuses; no message repeats it."""
+"""Text of a refusal; no message repeats it."""
 
 
 @dataclass(frozen=True)
 class PhoneDriverRig:
     """A driver, and the phone that it calls.
 
-    ``phone`` is in the inventory with an address that may be called. ``restarts`` tells how
-    many orders to restart reached the phone, or the server that passes them on. ``refuse`` has
-    it refuse from now on, with ``WORDS``, ``fall_silent`` has it answer nothing, ``vanish`` has
-    nobody be there; ``recover`` undoes the first two. ``secrets`` are texts that no message may
-    repeat. ``by_address`` is whether the driver calls the phone itself.
+    ``phone`` is in the inventory with an address that may be called. ``restarts`` is the number of
+    restart commands that reached the phone, or the server between. After ``refuse`` it refuses with
+    ``WORDS``, after ``fall_silent`` it does not answer, after ``vanish`` it does not accept
+    connections; ``recover`` undoes the first two. ``secrets`` are texts that no message may repeat.
+    ``by_address`` is whether the driver calls the phone itself.
     """
 
     driver: PhoneDriver
@@ -45,12 +45,12 @@ class PhoneDriverRig:
 
 @pytest.mark.asyncio
 class PhoneDriverContract:
-    """Subclass it, name it ``Test...``, and give it the fixture ``rig``, a ``PhoneDriverRig``.
-    Silence is waited for: have the driver give up soon."""
+    """Subclass it, name it ``Test...``, and give it the fixture ``rig``, a ``PhoneDriverRig``. A
+    test waits for the driver's timeout: 4 seconds are short, and enough on a busy machine."""
 
     @pytest.fixture
     def rig(self) -> PhoneDriverRig:
-        """What is tested, to be overridden."""
+        """The rig; override it."""
         raise NotImplementedError("give your subclass of PhoneDriverContract a fixture 'rig'")
 
     @pytest.mark.parametrize("software_type", [None, "SCCP", "SIP", "anything else"])
@@ -71,7 +71,7 @@ class PhoneDriverContract:
 
         assert rig.restarts() == 5
 
-    async def test_a_phone_that_refuses_is_told_in_our_own_words(self, rig: PhoneDriverRig) -> None:
+    async def test_refusal_of_the_phone_is_reworded(self, rig: PhoneDriverRig) -> None:
         rig.refuse()
 
         with pytest.raises(Refused) as caught:
@@ -89,9 +89,9 @@ class PhoneDriverContract:
         assert perf_counter() - began < MOST_SECONDS
         _require_our_own_words(caught.value, rig)
 
-    async def test_nobody_there_is_refused(self, rig: PhoneDriverRig) -> None:
+    async def test_phone_that_vanished_is_refused(self, rig: PhoneDriverRig) -> None:
         if rig.vanish is None:
-            pytest.skip("the rig has nobody who could vanish")
+            pytest.skip("the rig cannot make the phone vanish")
         await rig.vanish()
 
         with pytest.raises(Refused) as caught:
@@ -110,15 +110,14 @@ class PhoneDriverContract:
 
         assert rig.restarts() == before + 1
 
-    async def test_a_caller_that_goes_away_is_let_go_at_once(self, rig: PhoneDriverRig) -> None:
+    async def test_restart_that_is_cancelled_stops(self, rig: PhoneDriverRig) -> None:
         rig.fall_silent()
         task = asyncio.ensure_future(rig.driver.restart(rig.phone, None))
         await asyncio.sleep(0.05)
-        began = perf_counter()
         task.cancel()
-        await asyncio.wait({task})
+        await asyncio.wait({task}, timeout=MOST_SECONDS)
 
-        assert perf_counter() - began < 1
+        assert task.cancelled()
 
     async def test_a_phone_without_an_address_is_a_conflict(self, rig: PhoneDriverRig) -> None:
         if not rig.by_address:

@@ -1,4 +1,4 @@
-"""Records to put into a database under test; the larger its number, the younger a record."""
+"""Records for a database under test; larger numbers are created later."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def a_mac(number: int) -> str:
 
 
 def a_user(number: int, **changes: Any) -> User:
-    """A user; the larger the number, the younger."""
+    """A user; larger numbers are created later."""
     user = User(
         uuid=identifier(number),
         first_name="Ada",
@@ -75,7 +75,7 @@ def a_permission(number: int, **changes: Any) -> Permission:
 
 
 def an_assignment(user_uuid: str, perm_uuid: str, number: int = 1) -> Assignment:
-    """An assignment whose level and name are wrong, for they do not count."""
+    """An assignment whose level and name are wrong, since they are not stored."""
     return Assignment(identifier(number), user_uuid, perm_uuid, 999, "wrong", moment(number))
 
 
@@ -164,8 +164,8 @@ def a_link(number: int, user_uuid: str, extension_uuid: str, **changes: Any) -> 
 
 
 def a_session(number: int, user_uuid: str, **changes: Any) -> Session:
-    """A session that began at 1000, expires at 5000 and ends at 9000 at the latest; its
-    current token is ``t1``."""
+    """A session that began at 1000, expires at 5000 and ends at 9000; its current token is
+    ``t1``."""
     session = Session(
         uuid=identifier(number),
         user_uuid=user_uuid,
@@ -178,7 +178,7 @@ def a_session(number: int, user_uuid: str, **changes: Any) -> Session:
 
 
 def a_deployment(number: int, mac: str, /, **changes: Any) -> Deployment:
-    """A deployment that is under way."""
+    """A running deployment."""
     deployment = Deployment(
         uuid=identifier(number),
         mac=mac,
@@ -209,7 +209,7 @@ def a_deployment(number: int, mac: str, /, **changes: Any) -> Deployment:
 
 
 def a_pin(number: int, user_uuid: str, **changes: Any) -> VendorUser:
-    """A PIN's hash."""
+    """A hash of a PIN."""
     pin = VendorUser(identifier(number), user_uuid, f"hash-{number}", moment(number))
     return msgspec.structs.replace(pin, **changes)
 
@@ -235,7 +235,7 @@ def a_company_contact(number: int, **changes: Any) -> CompanyContact:
 
 
 def a_personal_contact(number: int, user_uuid: str, **changes: Any) -> PersonalContact:
-    """A contact of one user's own."""
+    """A personal contact."""
     contact = PersonalContact(
         uuid=identifier(number),
         user_uuid=user_uuid,

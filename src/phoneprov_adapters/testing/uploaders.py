@@ -1,4 +1,4 @@
-"""The contract of ``ConfigUploader``, over a place that the test can look into."""
+"""The contract of ``ConfigUploader``, over a folder that the test can read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LARGEST = bytes(range(256)) * 2000
 MOST_SECONDS = 21
 MOST_BLOCKED_SECONDS = 3
 LATER_SECONDS = 0.4
-"""How long a cancelled upload is given to write where it must not."""
+"""Seconds in which a cancelled upload could write although it must not."""
 
 CANARY = "canary-in-the-configuration"
 IP = "127.0.0.1"
@@ -42,15 +42,14 @@ def _hidden(name: str) -> str:
 class UploaderRig:
     """An uploader, and the folder that it uploads to.
 
-    ``read`` and ``write`` see the folder past the uploader, also while it is at work: a file that
-    is renamed meanwhile may be left out. ``server`` is what places begin with. ``broken`` is the
-    uploader with something amiss, such as a wrong password or a server that is away: each of its
-    uploads has to fail. ``silent`` is the uploader with a place that lets it in and never answers,
-    on a deadline of at most 20 seconds, and ``lying`` with one that gives back other bytes than it
-    was sent; None where the place cannot be such, as a folder cannot be silent. ``left_behind``
-    makes the name of a temporary file that an earlier attempt for a file name would have left.
-    ``secrets`` are the passwords and tokens that ``uploader``, ``broken``, ``silent`` and ``lying``
-    know: no message may quote one.
+    ``read`` and ``write`` access the folder directly, also during an upload: a file that is being
+    renamed may be missing. ``server`` is the prefix of places. ``broken`` is the uploader with a
+    fault, such as a wrong password or an unreachable server: each of its uploads must fail.
+    ``silent`` is the uploader with a server that accepts the login and never answers, with a
+    deadline of at most 20 seconds, and ``lying`` with one that returns other content than it was
+    sent; None if the fault is not possible, as for a folder. ``left_behind`` returns the name of a
+    temporary file of an earlier attempt for a file name. ``secrets`` are the passwords and tokens
+    that ``uploader``, ``broken``, ``silent`` and ``lying`` know: no message may contain one.
     """
 
     uploader: ConfigUploader
@@ -71,7 +70,7 @@ class UploaderContract:
 
     @pytest.fixture
     def rig(self) -> UploaderRig:
-        """What is tested, to be overridden."""
+        """The rig; override it."""
         raise NotImplementedError("give your subclass of UploaderContract a fixture 'rig'")
 
     @pytest.mark.parametrize("content", [b"", b"x", PROFILE, LARGEST], ids=len)
@@ -188,7 +187,7 @@ class UploaderContract:
         assert task.cancelled() or was_done
 
     async def test_an_upload_does_not_block_the_event_loop(self, rig: UploaderRig) -> None:
-        """Finds an uploader that never yields, and one that blocks for seconds."""
+        """Detects an uploader that never yields, and one that blocks for seconds."""
         for uploader in (rig.uploader, rig.silent):
             if uploader is None:
                 continue
@@ -212,8 +211,8 @@ class UploaderContract:
             with pytest.raises((Refused, TimedOut)) as caught:
                 await uploader.upload(an_upload(f"<device>{CANARY}</device>".encode()))
 
-            told = f"{caught.value.message} {caught.value!r}"
-            assert not [secret for secret in (CANARY, *rig.secrets) if secret in told]
+            text = f"{caught.value.message} {caught.value!r}"
+            assert not [secret for secret in (CANARY, *rig.secrets) if secret in text]
 
     async def test_whoever_reads_meanwhile_finds_a_whole_file(self, rig: UploaderRig) -> None:
         rig.write(NAME, OLD)
@@ -224,7 +223,7 @@ class UploaderContract:
             await asyncio.sleep(0)
         await task
 
-        # A server that renames onto no file has a moment without one, which it tells of.
+        # A server that does not rename onto a file has a moment without one, which a note reports.
         whole = {OLD, LARGEST} if not task.result().notes else {OLD, LARGEST, None}
         assert seen <= whole
 
@@ -272,13 +271,13 @@ class UploaderContract:
 
 @pytest.mark.asyncio
 class PhoneUploaderContract:
-    """The rest of the contract, for an uploader that goes to the phone itself. Give it the
-    fixture ``rig`` as well, and ``elsewhere``: the same place through an uploader that may
-    call no address it lies at."""
+    """The rest of the contract, for an uploader that connects to the phone itself. Give it the
+    fixture ``rig`` as well, and ``elsewhere``: an uploader that is not allowed to connect to the
+    phone's address."""
 
     @pytest.fixture
     def elsewhere(self, rig: UploaderRig) -> ConfigUploader:
-        """An uploader that may not call the phone, to be overridden."""
+        """An uploader that may not connect to the phone; override it."""
         raise NotImplementedError("give your subclass a fixture 'elsewhere'")
 
     async def test_a_phone_without_an_address_is_a_conflict(self, rig: UploaderRig) -> None:

@@ -1,1 +1,1 @@
-"""Permissions, their assignment to users, and the rules of who may do what."""
+"""Permissions, their assignment to users, and the rules for access."""

@@ -1,4 +1,4 @@
-"""The stores that permissions and assignments live in."""
+"""Store ports for permissions and assignments."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from phoneprov_core.kernel.store import Store
 
 
 class KnownUsers(Protocol):
-    """Whether a user exists; more is not asked here."""
+    """Checks whether a user exists."""
 
     async def find(self, key: str) -> object | None:
-        """The user, or None. In a writing transaction nobody else changes the user or their
-        assignment by way of ``find`` until it ends."""
+        """The user, or None. In a writing transaction no other transaction changes the user or
+        their assignment through ``find`` until it ends."""
         ...
 
 
 class AssignmentStore(Protocol):
-    """At most one assignment a user."""
+    """Assignments, by user; a user has at most one."""
 
     async def of_user(self, user_uuid: str) -> Assignment | None:
         """The user's assignment with its permission's level and name, or None."""
         ...
 
     async def assign(self, assignment: Assignment) -> None:
-        """Put it in the place of the user's current one, in one statement: racing callers
-        leave exactly one. Level and name are those of the permission, whatever stands here.
-        Raises ``NotFound`` when the user or the permission is gone, ``Conflict`` (code
-        ``already_exists``) when another user's assignment has this uuid."""
+        """Replace the user's current assignment in one statement: of concurrent callers exactly one
+        assignment remains. Level and name are stored as those of the permission, not as those
+        given. Raises ``NotFound`` if the user or the permission does not exist, ``Conflict`` (code
+        ``already_exists``) if another user's assignment has this uuid."""
         ...
 
     async def remove(self, user_uuid: str) -> bool:
-        """Whether there was one."""
+        """Remove the user's assignment; False if there was none."""
         ...
 
     async def another_superadmin(self, besides: str, rule: LevelRule) -> bool:
         """Whether an active user other than ``besides`` holds level 0 under ``rule``.
 
-        Transactions that ask this go one after the other: the answer stays true until this
+        Transactions that call this run one after the other, so the result is valid until this
         transaction ends.
         """
         ...
 
 
 class AccessTransaction(Protocol):
-    """What permissions and assignments are kept in."""
+    """Stores that the use cases of permissions and assignments use."""
 
     @property
     def users(self) -> KnownUsers: ...

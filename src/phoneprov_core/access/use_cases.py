@@ -1,4 +1,4 @@
-"""Permissions and their assignment to users; all of it needs level 0."""
+"""Permissions and their assignment to users; every use case requires level 0."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Permissions:
             return found(await tx.permissions.find(known_id(uuid)), "permission")
 
     async def create(self, actor: Actor, new: NewPermission) -> Permission:
-        """Raises ``Conflict`` when level and name are in use together."""
+        """Raises ``Conflict`` if a permission with this level and name exists."""
         require_superadmin(actor)
         permission = Permission(
             uuid=self._new_id(),
@@ -54,7 +54,7 @@ class Permissions:
         return permission
 
     async def update(self, actor: Actor, uuid: str, patch: PermissionPatch) -> Permission:
-        """Raises ``NotFound``; ``Conflict`` when the name is in use at this level."""
+        """Raises ``NotFound``; ``Conflict`` if another permission of this level has the name."""
         require_superadmin(actor)
         async with self._open.write(by=actor) as tx:
             permission = found(await tx.permissions.find(known_id(uuid)), "permission")
@@ -64,7 +64,7 @@ class Permissions:
         return permission
 
     async def delete(self, actor: Actor, uuid: str) -> None:
-        """Raises ``NotFound``; ``Conflict`` while somebody is assigned it."""
+        """Raises ``NotFound``; ``Conflict`` if the permission is assigned to a user."""
         require_superadmin(actor)
         async with self._open.write(by=actor) as tx:
             found(await tx.permissions.remove(known_id(uuid)), "permission")
@@ -79,7 +79,7 @@ class UserPermissions:
         self._new_id = new_id
 
     async def get(self, actor: Actor, user_uuid: str) -> Assignment:
-        """Raises ``NotFound`` for a user without an assignment."""
+        """Raises ``NotFound`` if the user has no assignment."""
         require_superadmin(actor)
         async with self._open.read() as tx:
             return await _assignment(tx, user_uuid)
@@ -87,8 +87,8 @@ class UserPermissions:
     async def assign(self, actor: Actor, new: NewAssignment) -> Assignment:
         """Replace the user's assignment.
 
-        Raises ``NotFound`` for an unknown user or permission; ``Conflict`` when it would take
-        level 0 from the last account that holds it.
+        Raises ``NotFound`` if the user or the permission does not exist; ``Conflict`` if the last
+        account with level 0 would lose it.
         """
         require_superadmin(actor)
         async with self._open.write(by=actor) as tx:
@@ -108,10 +108,11 @@ class UserPermissions:
         return assignment
 
     async def remove(self, actor: Actor, user_uuid: str) -> None:
-        """Raises ``NotFound``; ``Conflict`` for the last account that holds level 0."""
+        """Raises ``NotFound``; ``Conflict`` if this is the last account with level 0."""
         require_superadmin(actor)
         async with self._open.write(by=actor) as tx:
-            # Held, so that nobody gives them level 0 between the look and the removal.
+            # Locked, so that no other transaction assigns level 0 between the check and the
+            # removal.
             await tx.users.find(known_id(user_uuid))
             assignment = await _assignment(tx, user_uuid)
             await self._keep_a_superadmin(tx, actor, assignment.user_uuid)

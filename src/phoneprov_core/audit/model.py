@@ -18,7 +18,7 @@ CHANGED = "changed"
 class AuditEntry(Struct, frozen=True):
     """One change or event. An entry is never changed."""
 
-    uuid: Uuid
+    uuid: Annotated[Uuid, schema(description="The entry")]
     at: Timestamp
     actor_uuid: (
         Annotated[
@@ -28,11 +28,17 @@ class AuditEntry(Struct, frozen=True):
         | None
     )
     actor: Annotated[str, schema(description="The username at that time, or `system`")] | None
-    client_ip: str | None
-    request_id: str | None
-    action: Annotated[str, schema(examples=["phone.updated", "login.failed"])]
-    resource: Annotated[str, schema(examples=["phone", "profile", "user"])]
-    resource_id: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])] | None
+    client_ip: Annotated[str, schema(description="The address of the client")] | None
+    request_id: Annotated[str, schema(description="The `X-Request-ID` of the request")] | None
+    action: Annotated[
+        str, schema(description="What happened", examples=["phone.updated", "login.failed"])
+    ]
+    resource: Annotated[
+        str, schema(description="The kind of resource", examples=["phone", "profile", "user"])
+    ]
+    resource_id: (
+        Annotated[str, schema(description="Its identifier", examples=["00:1B:D4:12:34:56"])] | None
+    )
     changes: Annotated[
         dict[str, Any],
         schema(

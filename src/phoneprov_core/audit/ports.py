@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
+from phoneprov_core.kernel.rates import RateStore
+from phoneprov_core.kernel.trail import Notes
 
 
 class AuditStore(Protocol):
@@ -33,3 +35,7 @@ class AuditTransaction(Protocol):
 
     @property
     def audit(self) -> AuditStore: ...
+    @property
+    def rates(self) -> RateStore: ...
+    @property
+    def trail(self) -> Notes: ...

@@ -1,20 +1,39 @@
-"""The audit trail, read by superadmins."""
+"""Reading the audit trail, and recording what callers were refused."""
 
 from __future__ import annotations
+
+from contextlib import suppress
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.audit.model import TracedEntry, WantedEntries
 from phoneprov_core.audit.ports import AuditTransaction
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import found
+from phoneprov_core.kernel.errors import Unavailable, found
+from phoneprov_core.kernel.rates import Rate
 from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, millis
+from phoneprov_core.kernel.trail import Event
+
+REFUSALS = Rate(60, 15 * 60 * 1000)
+"""Maximum number of refusals that are recorded for one account: it must not fill the disk."""
 
 
 class Audit:
-    """Read audit entries; all of it needs level 0."""
+    """The audit trail. Reading it needs level 0."""
 
-    def __init__(self, open_: ReadAndWrite[AuditTransaction]) -> None:
+    def __init__(self, open_: ReadAndWrite[AuditTransaction], clock: Clock) -> None:
         self._open = open_
+        self._clock = clock
+
+    async def refused(self, actor: Actor, request: str) -> None:
+        """Record that the caller was refused something for a missing level, or because it
+        belongs to another user. ``request`` says what, such as ``GET /api/v1/users``. The
+        response does not depend on the database."""
+        with suppress(Unavailable):
+            async with self._open.write(by=actor) as tx:
+                now = millis(self._clock())
+                if not await tx.rates.add(f"refusals {actor.user_uuid}", REFUSALS, now):
+                    tx.trail.note(Event("access.refused", "request", request))
 
     async def newest(
         self, actor: Actor, wanted: WantedEntries, limit: int = 1000

@@ -1,1 +1,1 @@
-"""Logging in and out, and finding out who is asking."""
+"""Login, logout and authentication of callers."""

@@ -1,4 +1,4 @@
-"""Finding out who is asking."""
+"""Authentication of a caller by access token."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from phoneprov_core.kernel.times import Clock, millis
 
 
 class Authenticate:
-    """From an access token to the account behind it, as it stands at this moment.
+    """Finds the account of an access token, with its current state.
 
-    Session, account and level are read each time, in one question: what ended a moment ago,
-    in whatever process, ends here.
+    Session, account and level are read on every call in one query, so that a session that ended in
+    any process is refused at once.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The first account: somebody who may do everything, made by whoever runs the service."""
+"""Creation of the first superadmin account by the administrator of the host."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PERMISSION_NAME = "superadmin"
 
 
 class CreateAdminTransaction(Protocol):
-    """What is needed to make an account a superadmin."""
+    """The fields of a superadmin account."""
 
     @property
     def users(self) -> UserStore: ...
@@ -38,18 +38,18 @@ class CreateAdminTransaction(Protocol):
 
 
 class AdminCreated(Struct, frozen=True):
-    """The superadmin, and whether the account was made just now."""
+    """The superadmin, and whether this call created the account."""
 
     user: User
     is_new: bool
 
 
 class CreateAdmin:
-    """Make an account that holds the level-0 permission ``superadmin``; safe to repeat.
+    """Create an account that holds the level-0 permission ``superadmin``; safe to repeat.
 
-    An account of that name that exists keeps its password and everything else; it is given
-    the permission if it lacks it, made active, and its login is unlocked. There is no actor:
-    this is for the administrator of the host.
+    An existing account of that name keeps its password and all other fields; it gets the permission
+    if it lacks it, is activated, and its login is unlocked. No actor is needed: the administrator
+    of the host runs this.
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class CreateAdmin:
         self._new_id = new_id
 
     async def exists(self, username: str) -> bool:
-        """Whether there is an account of this name, so that no password needs asking for."""
+        """Whether an account of this name exists; then no password is needed."""
         async with self._open.read() as tx:
             return await tx.users.by_username(username) is not None
 
     async def __call__(self, account: Registration) -> AdminCreated:
-        """Raises ``Conflict`` when the e-mail address belongs to an account of another name."""
+        """Raises ``Conflict`` if the e-mail address belongs to another account."""
         hash_ = None
         if not await self.exists(account.username):
             obey(self._rules, account)

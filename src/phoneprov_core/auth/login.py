@@ -40,16 +40,16 @@ from phoneprov_core.users.model import User, account_key
 from phoneprov_core.users.passwords import PasswordHasher
 
 _PAUSE = 0.03
-"""Seconds until undecided guesses are read again: about as long as a hash takes."""
+"""Seconds between two reads of undecided guesses: about the duration of a hash."""
 
 
 class Login:
     """Check a password and open a session.
 
-    An unknown name, a wrong password and an inactive account take the same time and get the
-    same answer. Guesses are counted, durably, before the password is checked: by account, and
-    by client address (at most ``guesses`` in 15 minutes, 0 for no limit). What the account
-    logged in from lately is excepted from the second limit and from the lock after 100 failures.
+    An unknown name, a wrong password and an inactive account take the same time and raise the same
+    error. Guesses are stored before the password is checked: by account, and by client address (at
+    most ``guesses`` in 15 minutes, 0 for no limit). Addresses that the account recently logged in
+    from are exempt from the second limit and from the lock after 100 failures.
     """
 
     def __init__(
@@ -75,8 +75,8 @@ class Login:
         self._turns = _Turns()
 
     async def __call__(self, credentials: Credentials, ip: str = "127.0.0.1") -> LoggedIn:
-        """Raises ``Unauthenticated``; ``TooManyAttempts`` while the account's login is closed or
-        locked (code ``locked``), and when there were too many failures from the address."""
+        """Raises ``Unauthenticated``; ``TooManyAttempts`` if the account's login is closed or
+        locked (code ``locked``), or if too many logins from the address failed."""
         caller = await self._caller(credentials.username, ip)
         try:
             return await self._log_in(credentials, caller)
@@ -108,21 +108,22 @@ class Login:
         return _Caller(account_key(username), ip, address, familiar)
 
     async def _count_guess(self, caller: _Caller) -> None:
-        """Count a guess whose password may then be checked. While undecided guesses close the
-        account's login unless they are right, wait for them.
+        """Count a guess before its password is checked. If the login is closed by undecided guesses
+        only, wait until they are decided.
 
         Raises ``TooManyAttempts``.
+
         """
         while True:
             async with self._open.write(by=anonymous(caller.ip)) as tx:
-                # Nearly always there is no failure to count on, and this is all.
+                # The usual case: no failures are recorded, and one statement is enough.
                 if await tx.attempts.begin(
                     caller.account, Attempts().counted(millis(self._clock()))
                 ):
                     await self._count_address(tx, caller)
                     return
                 attempts = await tx.attempts.of(caller.account)
-                # Read now: waiting for the row may have taken a while.
+                # Read the clock now: waiting for the row lock may have taken time.
                 now = millis(self._clock())
                 wait = attempts.wait(now)
                 locked = attempts.is_locked and not caller.familiar.both
@@ -173,7 +174,7 @@ class Login:
         Raises ``Unavailable``."""
         async with self._open.read() as tx:
             user, hash_ = await tx.users.with_password(credentials.username) or (None, None)
-        # Verified without an account too, so that its absence saves no time.
+        # Verified without an account too, so that both cases take the same time.
         first = caller.familiar.account or caller.familiar.address
         right = await self._hasher.verify(credentials.password, hash_, first=first)
         if not right or user is None or hash_ is None or not user.is_active:
@@ -184,8 +185,8 @@ class Login:
         return user, _Proven(user, hash_, fresh_hash)
 
     async def _open_session(self, proven: _Proven, caller: _Caller) -> LoggedIn:
-        """The new session. Raises ``Unauthenticated`` when the account was deactivated, deleted
-        or given another password while the hash was being computed."""
+        """Create the session. Raises ``Unauthenticated`` if the account was deactivated, deleted or
+        given another password while the hash was computed."""
         now = self._clock()
         session = new_session(
             self._new_id(), proven.user.uuid, self._new_id(), now, self._lifetimes
@@ -193,7 +194,7 @@ class Login:
         by = Actor(proven.user.uuid, None, caller.ip, username=proven.user.username)
         async with self._open.write(by=by) as tx:
             user = await tx.users.logged_in(proven.user.uuid, caller.ip, shown(now))
-            # Asked for only now, while nobody can change it any more.
+            # Read only now: the row is locked, so that no other transaction changes it.
             if user is None or await tx.users.password_hash(user.uuid) != proven.hash:
                 raise _wrong()
             if proven.fresh_hash is not None:
@@ -235,7 +236,7 @@ def _locked() -> TooManyAttempts:
 
 
 class _Caller(Struct, frozen=True):
-    """The keys that a guess is counted under, and what earlier logins say of them."""
+    """The keys that a guess is counted under, and the account's earlier logins."""
 
     account: str
     ip: str
@@ -244,13 +245,13 @@ class _Caller(Struct, frozen=True):
 
     @property
     def subject(self) -> str:
-        """The subject of the rate of failures."""
+        """The key of the rate limit on failures."""
         return f"login {self.address}"
 
 
 class _Proven(Struct, frozen=True):
-    """An account whose password was right, the hash that said so, and the one that is to take
-    its place, if any."""
+    """An account whose password was right, the hash that was verified, and the hash that replaces
+    it, if any."""
 
     user: User
     hash: str
@@ -261,10 +262,10 @@ class _Proven(Struct, frozen=True):
 
 
 class _Turns:
-    """Lets two logins of one account go on at a time in this process.
+    """Limits the logins of one account to two at a time in this process.
 
-    Every guess counts as failed until it is known to be right. Were a busy account's logins
-    all counted at once, many right ones side by side would have to ask again and again.
+    Every guess counts as failed until it is verified. If all logins of a busy account were counted
+    at once, many correct ones would have to retry.
     """
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from phoneprov_core.kernel.trail import Event
 
 
 class Logout:
-    """End one session of the caller, or all of them."""
+    """Ends one session of the caller, or all of them."""
 
     def __init__(self, open_: ReadAndWrite[AuthTransaction], tokens: Tokens, clock: Clock) -> None:
         self._open = open_
@@ -23,7 +23,7 @@ class Logout:
         self._clock = clock
 
     async def __call__(self, actor: Actor, request: LogoutRequest) -> None:
-        """Raises ``Invalid`` when the refresh token is none of the caller's."""
+        """Raises ``Invalid`` if the refresh token does not belong to the caller."""
         session_uuid = self._named_session(actor, request)
         async with self._open.write(by=actor) as tx:
             user = await tx.users.find(actor.user_uuid)

@@ -1,8 +1,7 @@
 """Credentials, tokens and sessions.
 
-A session is what a login opens. Its refresh token is exchanged again and again, each one
-once; an access token speaks for the session for a short while. Only the session says whether
-a token still counts.
+A login creates a session. Each of its refresh tokens can be exchanged once for the next; an access
+token is valid for a short time. A token is valid only while its session exists.
 """
 
 from __future__ import annotations
@@ -15,16 +14,24 @@ from msgspec import Struct
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.users.model import User
+from phoneprov_core.users.model import LoginName, User
 
-Token = Annotated[str, schema(description="A signed token (JWT)")]
+Token = Annotated[
+    str,
+    schema(
+        description="Signed token (JWT)",
+        examples=["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmVk"],
+    ),
+]
 
 
 class Credentials(Command, frozen=True, kw_only=True):
-    """What somebody proves their identity with."""
+    """The username and password of a login."""
 
-    username: Annotated[str, schema(examples=["ada"])]
-    password: Annotated[str, schema(format="password", examples=["correct horse battery"])]
+    username: LoginName
+    password: Annotated[
+        str, schema(description="Password", format="password", examples=["correct horse battery"])
+    ]
 
     def __repr__(self) -> str:
         return redacted(self, "password")
@@ -59,7 +66,7 @@ class TokenPair(Struct, frozen=True):
 
 
 class LoggedIn(Struct, frozen=True):
-    """Who logged in, and their tokens."""
+    """The user who logged in, and their tokens."""
 
     user: User
     tokens: TokenPair
@@ -74,14 +81,14 @@ class LoginFailure(Struct, frozen=True):
 
 
 class TokenKind(Enum):
-    """The two kinds of token; each is refused where the other belongs."""
+    """The two kinds of token; one is not accepted in place of the other."""
 
     ACCESS = "at+jwt"
     REFRESH = "rt+jwt"
 
 
 class Claims(Struct, frozen=True):
-    """What a token says. Times are milliseconds since 1970."""
+    """The claims of a token. Times are milliseconds since 1970."""
 
     user_uuid: str
     session_uuid: str
@@ -106,7 +113,7 @@ class Session(Struct, frozen=True):
 
 
 class Principal(Struct, frozen=True):
-    """The account behind a living session."""
+    """The account of an active session."""
 
     user_uuid: str
     level: int | None
@@ -114,21 +121,21 @@ class Principal(Struct, frozen=True):
 
 
 class Exchange(Enum):
-    """What became of a refresh token that was presented."""
+    """The result of exchanging a refresh token."""
 
     DONE = "done"
     ALREADY_USED = "already used"
-    """Within the grace window: refused, but the session lives on."""
+    """Within the grace window: refused, but the session continues."""
     REUSED = "reused"
-    """The session was ended."""
+    """Reused: the session was ended."""
     NO_SESSION = "no session"
 
 
 class Lifetimes(Struct, frozen=True):
-    """How long tokens and sessions live, in seconds.
+    """Lifetimes of tokens and sessions, in seconds.
 
-    ``reuse_grace`` is how long after an exchange a second use of the old token is refused
-    without ending the session; 0 treats every second use as theft.
+    ``reuse_grace`` is the time after an exchange in which a second use of the old token is refused
+    without ending the session; with 0 every second use ends it.
     """
 
     access: int = 15 * 60

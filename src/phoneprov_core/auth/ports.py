@@ -1,4 +1,4 @@
-"""What authentication needs: sessions, counted guesses, signed tokens."""
+"""Ports of authentication: sessions, counted guesses, signed tokens."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from phoneprov_core.users.ports import EndSessions, UserStore
 
 
 class SessionStore(EndSessions, Protocol):
-    """The living sessions. A session that ended is gone; nothing revives it."""
+    """Active sessions. A session that ended is deleted and cannot be restored."""
 
     async def start(self, session: Session) -> None:
-        """Keep a new session, and forget the expired ones of the same user.
+        """Store a new session, and delete the expired ones of the same user.
 
-        Raises ``NotFound`` when the user is gone.
+        Raises ``NotFound`` if the user does not exist.
         """
         ...
 
     async def principal(self, session_uuid: str, now: int) -> Principal | None:
-        """The account and its level as they stand now, in one question; None when the
-        session ended or expired or the account is not active."""
+        """The account of the session and its current level, in one query; None if the session ended
+        or expired or the account is not active."""
         ...
 
     async def exchange(
@@ -41,21 +41,20 @@ class SessionStore(EndSessions, Protocol):
     ) -> Exchange:
         """Replace the session's current refresh token by its successor.
 
-        Of any number of callers that present the same token, in any number of processes,
-        exactly one is told ``DONE``: the session's current token is compared and replaced in
-        one statement. Every other token of the session was used before: presenting it ends
-        the session (``REUSED``), unless it is the one before the current one and was
-        exchanged less than ``grace`` milliseconds ago (``ALREADY_USED``). ``expires_at`` is
-        cut to the session's end.
+        The session's current token is compared and replaced in one statement: of all callers that
+        present the same token, in all processes, exactly one gets ``DONE``. Every other token of
+        the session was used before: presenting it ends the session (``REUSED``), unless it is the
+        one before the current one and was exchanged less than ``grace`` milliseconds ago
+        (``ALREADY_USED``). ``expires_at`` is limited to the session's end.
         """
         ...
 
     async def end(self, session_uuid: str) -> bool:
-        """Whether there was such a session."""
+        """End the session; False if it does not exist."""
         ...
 
     async def end_every(self) -> int:
-        """End every session of every user; the number of sessions."""
+        """End all sessions of all users; returns the number of sessions."""
         ...
 
 
@@ -63,26 +62,26 @@ class LoginAttemptStore(Protocol):
     """Counted guesses, by account key."""
 
     async def begin(self, key: str, attempts: Attempts) -> bool:
-        """Keep a count where nothing is counted; whether nothing was. Of any number who begin
-        side by side one does."""
+        """Add a count if the key has none; returns whether it was added. Of concurrent callers
+        exactly one gets True."""
         ...
 
     async def of(self, key: str) -> Attempts:
-        """The count so far; nobody else counts for this key until the transaction ends."""
+        """The current count; no other transaction counts for this key until this one ends."""
         ...
 
     async def keep(self, key: str, attempts: Attempts) -> None:
-        """Put the count in the place of the current one, or where there is none."""
+        """Add or replace the count."""
         ...
 
     async def clear(self, key: str) -> None:
-        """Forget the count: what is counted next is the first. Nothing to forget is fine."""
+        """Delete the count; the next guess is the first. Has no effect if there is no count."""
         ...
 
 
 class Familiarity(Struct, frozen=True):
-    """What is known of a login: whether the account logged in lately, from any address;
-    whether any account did from the address; whether the account did from the address."""
+    """Earlier successful logins: whether the account recently logged in from any address; whether
+    any account did from the address; whether the account did from the address."""
 
     account: bool = False
     address: bool = False
@@ -93,13 +92,13 @@ class LoginAddressStore(Protocol):
     """The client addresses (``address_key``) that accounts logged in from."""
 
     async def familiarity(self, username: str, address: str, since: int) -> Familiarity:
-        """What logins since then (milliseconds since 1970) say of this name, whatever its case,
-        and this address. A name that no account can have is an unknown one."""
+        """The logins since then (milliseconds since 1970) of this name, ignoring case, and of this
+        address. A name that is not valid for an account counts as unknown."""
         ...
 
     async def remember(self, user_uuid: str, address: str, now: int) -> None:
-        """Record a login, and forget the addresses of the user that are not ``RECENT`` any
-        more. Raises ``NotFound`` if the user is gone."""
+        """Record a login, and delete the user's addresses that are no longer ``RECENT``. Raises
+        ``NotFound`` if the user does not exist."""
         ...
 
 
@@ -107,19 +106,19 @@ class Tokens(Protocol):
     """Signed tokens."""
 
     def issue(self, kind: TokenKind, claims: Claims) -> str:
-        """A signed token; its times are whole seconds, cut down."""
+        """Sign a token; its times are cut to whole seconds."""
         ...
 
     def read(self, kind: TokenKind, token: str, now: int) -> Claims:
-        """What a genuine token of this kind, valid at ``now``, says.
+        """The claims of a genuine token of this kind that is valid at ``now``.
 
-        Raises ``Unauthenticated`` for every other text, whatever it is.
+        Raises ``Unauthenticated`` for any other text.
         """
         ...
 
 
 class AuthTransaction(Protocol):
-    """What authentication is kept in."""
+    """Stores that authentication uses."""
 
     @property
     def users(self) -> UserStore: ...

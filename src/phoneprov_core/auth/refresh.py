@@ -1,4 +1,4 @@
-"""Exchanging a refresh token for a new pair."""
+"""Exchange of a refresh token for a new pair."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from phoneprov_core.kernel.trail import Event
 
 
 class Refresh:
-    """Exchange a refresh token, once; a second use of it ends the session."""
+    """Exchanges a refresh token once; a second use ends the session."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Refresh:
         self._new_id = new_id
 
     async def __call__(self, request: RefreshRequest, ip: str = "127.0.0.1") -> TokenPair:
-        """Raises ``Unauthenticated`` for whatever is not a living refresh token."""
+        """Raises ``Unauthenticated`` if the refresh token is not valid."""
         now = self._clock()
         moment = millis(now)
         claims = self._tokens.read(TokenKind.REFRESH, request.refresh_token, moment)
@@ -56,7 +56,7 @@ class Refresh:
             alive = outcome is Exchange.DONE and await tx.sessions.principal(
                 claims.session_uuid, moment
             )
-        # Raised only now: a reused token must have ended the session for good before.
+        # Raised after the transaction, so that the end of the session is committed.
         if not alive:
             raise Unauthenticated("The refresh token is not valid any more; log in again.")
         return token_pair(

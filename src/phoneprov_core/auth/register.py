@@ -1,4 +1,4 @@
-"""Creating an account of one's own, where that is allowed."""
+"""Registration of an account."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from phoneprov_core.users.use_cases import created_user
 
 
 class Register:
-    """Create an account: anybody's own where registration is public, else a superadmin's
-    doing for somebody else."""
+    """Create an account: for any caller where registration is public, else for a superadmin who
+    creates one for another person."""
 
     def __init__(
         self,
@@ -39,8 +39,8 @@ class Register:
         self._public = public
 
     def require_open(self, actor: Actor | None) -> None:
-        """Raises ``Forbidden`` where registration is not public and the caller does not hold
-        level 0."""
+        """Raises ``Forbidden`` if registration is not public and the caller does not hold level
+        0."""
         if not (self._public or (actor is not None and actor.holds(SUPERADMIN))):
             raise Forbidden("Registration is closed; ask an administrator for an account.")
 
@@ -50,8 +50,8 @@ class Register:
         registration: Registration,
         ip: str = "127.0.0.1",
     ) -> User:
-        """Raises ``Forbidden`` where registration is not public and the caller does not hold
-        level 0; ``Conflict`` when the username or the e-mail address is in use."""
+        """Raises ``Forbidden`` if registration is not public and the caller does not hold level 0;
+        ``Conflict`` if the username or the e-mail address is in use."""
         self.require_open(actor)
         obey(self.rules, registration)
         superadmin = actor is not None and actor.holds(SUPERADMIN)

@@ -1,4 +1,4 @@
-"""Opening a session and issuing its tokens; shared by login and refresh."""
+"""Creation of a session and its tokens; shared by login and refresh."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phoneprov_core.kernel.times import millis
 def new_session(
     uuid: str, user_uuid: str, token_id: str, now: datetime, lifetimes: Lifetimes
 ) -> Session:
-    """The session that a login opens."""
+    """The session that a login creates."""
     moment = millis(now)
     ends_at = moment + lifetimes.session * 1000
     return Session(

@@ -21,26 +21,26 @@ GUESSES_PER_ADDRESS = 200
 """Failures from one client address within ``WINDOW``."""
 
 MOST_IN_A_ROW = 100
-"""Failures without a success between them that lock an account."""
+"""Number of failures in a row that lock an account."""
 
 RECENT = 30 * 24 * 3600 * 1000
-"""How long a login makes its client address a familiar one of its account."""
+"""How long an address counts as known to an account after a login from it."""
 
 KEPT_UNKNOWN = 24 * 3600 * 1000
-"""How long the guesses at a name that no account has are kept."""
+"""How long guesses at a name without an account are kept."""
 
 LONGEST_LOOK = 5 * 1000
-"""How long checking a guess may take. One that is undecided for longer was interrupted."""
+"""Maximum duration of checking a guess. One that is undecided for longer was interrupted."""
 
 SKEW = 60 * 1000
-"""Clocks of hosts differ by less. A time further in the future was written before the clock
-was set back."""
+"""Maximum difference between clocks of hosts. A time further in the future was written before the
+clock was set back."""
 
 
 class Attempts(Struct, frozen=True):
-    """The guesses counted for one account name; ``undecided`` of the failures may still be
-    right. ``in_a_row`` is never forgotten but by a right or a new password. ``known`` is 1 if an
-    account of this name exists. Times are milliseconds since 1970."""
+    """The guesses counted for one account name; ``undecided`` of the failures may still be right.
+    Only a right or a new password resets ``in_a_row``. ``known`` is 1 if an account of this name
+    exists. Times are milliseconds since 1970."""
 
     failures: int = 0
     first_at: int = 0
@@ -58,15 +58,15 @@ class Attempts(Struct, frozen=True):
 
     @property
     def is_locked(self) -> bool:
-        """Whether only a familiar address may guess, until a right or a new password."""
+        """Whether only a known address may guess, until a right or a new password."""
         return self.in_a_row >= MOST_IN_A_ROW
 
     def counted(self, now: int) -> Attempts:
-        """The count after one more guess, which was allowed.
+        """The count after one more guess that was allowed.
 
-        Five within 15 minutes close the account's login for 30 seconds, every further one for
-        twice as long as the one before, up to 15 minutes. 15 minutes without a guess end this,
-        but not the count of failures in a row.
+        Five failures within 15 minutes close the account's login for 30 seconds, every further one
+        for twice as long as the one before, up to 15 minutes. 15 minutes without a guess reset
+        this, but not the count of failures in a row.
         """
         forgotten = now > max(self.last_at, self.locked_until) + WINDOW
         window_over = self.failures < GUESSES and now > self.first_at + WINDOW
@@ -87,19 +87,18 @@ class Attempts(Struct, frozen=True):
         )
 
     def is_undecided(self, now: int) -> bool:
-        """Whether a guess is still being checked, and may turn out to be right."""
+        """Whether a guess is still being checked, and may be right."""
         return self.undecided > 0 and now < self.last_at + LONGEST_LOOK
 
     def decided(self, *, known: bool = False) -> Attempts:
-        """The count when one more guess is known to be wrong; ``known``: for an account that
-        exists."""
+        """The count after one more guess was found wrong; ``known``: for an existing account."""
         return msgspec.structs.replace(
             self, undecided=max(0, self.undecided - 1), known=max(self.known, int(known))
         )
 
     def taken_back(self) -> Attempts:
-        """The count without one guess, which was not checked after all. If it closed the login,
-        the login is open again."""
+        """The count without one guess that was not checked. If it closed the login, the login is
+        open again."""
         return msgspec.structs.replace(
             self.decided(),
             failures=max(0, self.failures - 1),

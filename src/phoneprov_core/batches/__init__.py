@@ -1,1 +1,1 @@
-"""Switching or restarting many phones, paced, in the background."""
+"""Switching or restarting many phones at a limited rate, in the background."""

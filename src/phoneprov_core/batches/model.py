@@ -1,4 +1,4 @@
-"""Batches: many phones that are switched or restarted, paced, one record for all of it."""
+"""Batches: one record for switching or restarting many phones at a limited rate."""
 
 from __future__ import annotations
 
@@ -10,10 +10,18 @@ from msgspec import Struct
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Check, Command, Rule, invalid, settle
 from phoneprov_core.kernel.errors import Problem
-from phoneprov_core.kernel.fields import MacAddress, OptionalLine, Uuid, schema
+from phoneprov_core.kernel.fields import (
+    CreatedAt,
+    EndedAt,
+    MacAddress,
+    OptionalLine,
+    RecordUuid,
+    StoredMac,
+    Uuid,
+    schema,
+)
 from phoneprov_core.kernel.times import Timestamp
 from phoneprov_core.phones.model import Phone, bare_model
-from phoneprov_core.profiles.model import RevisionNumber
 
 MOST_MACS = 5000
 MOST_AT_ONCE = 100
@@ -22,97 +30,183 @@ MOST_WAIT_MINUTES = 24 * 60
 
 
 class BatchAction(Enum):
-    """What is done to each phone."""
+    """The action on each phone."""
 
     SWITCH = "switch"
     RESTART = "restart"
 
 
 class BatchState(Enum):
-    """Where a batch stands. In all but the first no further phone is begun."""
+    """State of a batch. Only a running batch starts further phones."""
 
     RUNNING = "running"
     DONE = "done"
-    """Every phone was worked on."""
+    """Every phone was processed."""
     STOPPED = "stopped"
-    """Too large a share of its phones had failed."""
+    """Too large a share of its phones failed."""
     CANCELLED = "cancelled"
 
 
 class PhoneState(Enum):
-    """Where one phone of a batch stands."""
+    """State of one phone of a batch."""
 
     WAITING = "waiting"
     RUNNING = "running"
     DONE = "done"
-    """Switched, and told to restart; or told to restart."""
+    """Switched and restarted, or restarted."""
     FAILED = "failed"
     LEFT_OUT = "left_out"
-    """The batch was stopped or cancelled before its turn."""
+    """The batch was stopped or cancelled before this phone was started."""
+
+
+def _from_to(least: int, most: int) -> Rule:
+    def rule(value: int) -> int:
+        if not least <= value <= most:
+            raise ValueError(f"must be a whole number from {least} to {most}")
+        return value
+
+    return rule
+
+
+AtOnce = Annotated[
+    int,
+    Check(_from_to(1, MOST_AT_ONCE)),
+    schema(description="Maximum phones at a time", minimum=1, maximum=MOST_AT_ONCE, examples=[5]),
+]
+PerMinute = Annotated[
+    int,
+    Check(_from_to(1, MOST_PER_MINUTE)),
+    schema(
+        description="Maximum phones started per minute; null for no limit",
+        minimum=1,
+        maximum=MOST_PER_MINUTE,
+        examples=[30],
+    ),
+]
+StopAfterFailures = Annotated[
+    int,
+    Check(_from_to(1, 100)),
+    schema(
+        description="Stop when this percentage of the finished phones has failed, "
+        "counted from 10 phones on; null for never",
+        minimum=1,
+        maximum=100,
+        examples=[25],
+    ),
+]
+WaitMinutes = Annotated[
+    int,
+    Check(_from_to(0, MOST_WAIT_MINUTES)),
+    schema(
+        description="Maximum minutes to wait for a phone that is in a call",
+        minimum=0,
+        maximum=MOST_WAIT_MINUTES,
+        examples=[60],
+    ),
+]
+ModelFilter = Annotated[
+    OptionalLine,
+    schema(
+        description="Only phones of this model; compared without prefix and trailing G",
+        examples=["7945"],
+    ),
+]
+LocationFilter = Annotated[
+    OptionalLine,
+    schema(description="Only phones at this location; case is ignored", examples=["2nd floor"]),
+]
+FamilyFilter = Annotated[
+    OptionalLine, schema(description="Only phones of this firmware family", examples=["SCCP"])
+]
+ProfileToSwitch = Annotated[
+    Uuid, schema(description="UUID of the profile; null if each phone keeps its current profile")
+]
+RevisionToSwitch = Annotated[
+    int,
+    schema(
+        description="Revision of the profile; null for the newest one",
+        minimum=1,
+        maximum=2**31 - 1,
+        examples=[2],
+    ),
+]
 
 
 class Counts(Struct, frozen=True):
-    """How many phones of a batch stand where, and how many there are."""
+    """Number of phones of a batch per state, and in total."""
 
-    waiting: int = 0
-    running: int = 0
-    done: int = 0
-    failed: int = 0
-    left_out: int = 0
-    total: int = 0
+    waiting: Annotated[int, schema(description="Pending", examples=[118])] = 0
+    running: Annotated[int, schema(description="Running", examples=[5])] = 0
+    done: Annotated[int, schema(description="Switched or restarted", examples=[75])] = 0
+    failed: Annotated[int, schema(description="Failed", examples=[2])] = 0
+    left_out: Annotated[
+        int,
+        schema(description="Not started, because the batch was stopped or cancelled", examples=[0]),
+    ] = 0
+    total: Annotated[int, schema(description="All phones of the batch", examples=[200])] = 0
 
     @property
     def ended(self) -> int:
-        """Those that were worked on to an end."""
+        """Number of phones that were processed: succeeded or failed."""
         return self.done + self.failed
 
 
 class Batch(Struct, frozen=True):
-    """One batch, with its phones as they were counted when it was read."""
+    """One batch, with the counts of its phones at the time of reading."""
 
-    uuid: Uuid
-    action: BatchAction
-    profile_uuid: (
-        Annotated[Uuid, schema(description="Null where each phone keeps the profile that is on it")]
+    uuid: RecordUuid
+    action: Annotated[BatchAction, schema(description="Action on each phone")]
+    profile_uuid: ProfileToSwitch | None
+    profile_name: (
+        Annotated[
+            str,
+            schema(
+                description="Name of the profile when the batch was started", examples=["The lobby"]
+            ),
+        ]
         | None
     )
-    profile_name: str | None
-    revision: Annotated[RevisionNumber, schema(description="What each phone is given")] | None
-    model: str | None
-    location: str | None
-    software_type: str | None
-    at_once: int
-    per_minute: int | None
-    stop_after_failures: int | None
-    wait_minutes: int
+    revision: RevisionToSwitch | None
+    model: ModelFilter | None
+    location: LocationFilter | None
+    software_type: FamilyFilter | None
+    at_once: AtOnce
+    per_minute: PerMinute | None
+    stop_after_failures: StopAfterFailures | None
+    wait_minutes: WaitMinutes
     user_uuid: Annotated[
-        Uuid, schema(description="Who started it; all zeros for the person at the machine")
+        Uuid, schema(description="Account that started the batch; all zeros for the command line")
     ]
-    state: BatchState
-    message: Annotated[str, schema(description="Why it was stopped")] | None
-    created_at: Timestamp
-    ended_at: Annotated[Timestamp, schema(description="When its last phone was let go")] | None
-    phones: Counts = Counts()
+    state: Annotated[BatchState, schema(description="State of the batch")]
+    message: Annotated[str, schema(description="Reason why the batch was stopped")] | None
+    created_at: CreatedAt
+    ended_at: (
+        Annotated[Timestamp, schema(description="Time when its last phone ended; null until then")]
+        | None
+    )
+    phones: Annotated[Counts, schema(description="Number of phones per state")] = Counts()
 
 
 class BatchPhone(Struct, frozen=True):
     """One phone of a batch."""
 
-    position: Annotated[int, schema(description="Its place in the batch, from 1", minimum=1)]
-    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
-    state: PhoneState
-    tries: Annotated[int, schema(description="How often its turn came", minimum=0)]
-    deployment_uuid: Annotated[Uuid, schema(description="The record of its switch")] | None
+    position: Annotated[
+        int, schema(description="Position in the batch, from 1", minimum=1, examples=[1])
+    ]
+    mac: StoredMac
+    state: Annotated[PhoneState, schema(description="State of the phone in the batch")]
+    tries: Annotated[int, schema(description="Number of attempts", minimum=0, examples=[1])]
+    deployment_uuid: Annotated[Uuid, schema(description="UUID of the deployment")] | None
     message: (
-        Annotated[str, schema(description="Why it failed, or what it waits for; null when well")]
+        Annotated[str, schema(description="Reason of the failure, or of the wait; null otherwise")]
         | None
     )
-    started_at: Annotated[Timestamp, schema(description="When its last turn came")] | None
-    ended_at: Timestamp | None
+    started_at: Annotated[Timestamp, schema(description="Time of the last attempt")] | None
+    ended_at: EndedAt | None
 
 
 class BatchEntry(Struct, frozen=True):
-    """A phone on its way into a batch. ``attempt_uuid`` will be that of its deployment."""
+    """A phone that is added to a batch. ``attempt_uuid`` becomes the uuid of its deployment."""
 
     position: int
     mac: str
@@ -120,11 +214,11 @@ class BatchEntry(Struct, frozen=True):
 
 
 class Turn(Struct, frozen=True):
-    """A phone whose turn it is.
+    """A phone that was claimed for processing.
 
-    ``attempt_uuid`` names the attempt: the deployment's uuid, and the holder of the phone's
-    lease. ``cut_off`` counts the attempts that a crash cut off, ``waiting_since`` is when the
-    phone was first found busy.
+    ``attempt_uuid`` names the attempt: the deployment's uuid, and the holder of the phone's lease.
+    ``cut_off`` is the number of attempts that a crash interrupted, ``waiting_since`` the time when
+    the phone was first found busy.
     """
 
     batch_uuid: str
@@ -137,20 +231,11 @@ class Turn(Struct, frozen=True):
 
 
 class Hold(Struct, frozen=True):
-    """The right to work on a batch: who has it, and a number that grows with every taking."""
+    """A lease of a batch: its holder, and a number that grows with every acquisition."""
 
     batch_uuid: str
     holder: str
     fence: int
-
-
-def _from_to(least: int, most: int) -> Rule:
-    def rule(value: int) -> int:
-        if not least <= value <= most:
-            raise ValueError(f"must be a whole number from {least} to {most}")
-        return value
-
-    return rule
 
 
 def _macs(given: tuple[str, ...]) -> tuple[str, ...]:
@@ -158,67 +243,37 @@ def _macs(given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class NewBatch(Command, frozen=True, kw_only=True):
-    """Which phones, what is done to them, and how fast.
+    """A batch to be started: its phones, the action and the rate.
 
-    The phones are listed in ``macs``, or are all active ones that agree with ``model``,
-    ``location`` and ``software_type``, as far as these are given. A switch brings the newest
-    revision of one profile, or ``revision`` of it, or without ``profile_uuid`` the newest
-    revision of the profile that is on each phone.
+    The phones are listed in ``macs``, or are all active ones that match the given filters
+    ``model``, ``location`` and ``software_type``. A switch deploys the newest revision of one
+    profile, or its ``revision``; without ``profile_uuid`` the newest revision of the profile that
+    is on each phone.
     """
 
-    action: Literal["switch", "restart"]
-    profile_uuid: Uuid | None = None
-    revision: Annotated[int, schema(minimum=1, maximum=2**31 - 1)] | None = None
+    action: Annotated[Literal["switch", "restart"], schema(description="Action on each phone")]
+    profile_uuid: ProfileToSwitch | None = None
+    revision: RevisionToSwitch | None = None
     macs: (
         Annotated[
             tuple[MacAddress, ...],
             Check(_macs),
-            schema(minItems=1, maxItems=MOST_MACS, examples=[["00:1B:D4:12:34:56"]]),
-        ]
-        | None
-    ) = None
-    model: Annotated[OptionalLine, schema(examples=["7945"])] | None = None
-    location: Annotated[OptionalLine, schema(examples=["2nd floor"])] | None = None
-    software_type: Annotated[OptionalLine, schema(examples=["SCCP"])] | None = None
-    at_once: Annotated[
-        int,
-        Check(_from_to(1, MOST_AT_ONCE)),
-        schema(description="So many at a time", minimum=1, maximum=MOST_AT_ONCE),
-    ] = 10
-    per_minute: (
-        Annotated[
-            int,
-            Check(_from_to(1, MOST_PER_MINUTE)),
             schema(
-                description="So many are begun a minute; null for as fast as it goes",
-                minimum=1,
-                maximum=MOST_PER_MINUTE,
+                description="MAC addresses of the phones, in the order in which they are switched",
+                minItems=1,
+                maxItems=MOST_MACS,
+                examples=[["00:1B:D4:12:34:56"]],
             ),
         ]
         | None
     ) = None
-    stop_after_failures: (
-        Annotated[
-            int,
-            Check(_from_to(1, 100)),
-            schema(
-                description="Stop when so many per cent of those worked on, of 10 at least, "
-                "have failed; null for never",
-                minimum=1,
-                maximum=100,
-            ),
-        ]
-        | None
-    ) = 25
-    wait_minutes: Annotated[
-        int,
-        Check(_from_to(0, MOST_WAIT_MINUTES)),
-        schema(
-            description="How long a phone that is in a call is waited for",
-            minimum=0,
-            maximum=MOST_WAIT_MINUTES,
-        ),
-    ] = 60
+    model: ModelFilter | None = None
+    location: LocationFilter | None = None
+    software_type: FamilyFilter | None = None
+    at_once: AtOnce = 10
+    per_minute: PerMinute | None = None
+    stop_after_failures: StopAfterFailures | None = 25
+    wait_minutes: WaitMinutes = 60
 
     def __post_init__(self) -> None:
         settle(self)
@@ -226,14 +281,14 @@ class NewBatch(Command, frozen=True, kw_only=True):
         if self.revision is not None and not 1 <= self.revision < 2**31:
             problems.append(Problem("revision", "must be a whole number of at least 1"))
         if self.action == "restart" and self.profile_uuid is not None:
-            problems.append(Problem("profile_uuid", "must not stand beside the action restart"))
+            problems.append(Problem("profile_uuid", "is not allowed with `action=restart`"))
         if self.revision is not None and self.profile_uuid is None:
-            problems.append(Problem("profile_uuid", "is required beside revision"))
+            problems.append(Problem("profile_uuid", "is required with `revision`"))
         filters = [name for name in _FILTERS if getattr(self, name)]
         if self.macs is not None and not self.macs:
             problems.append(Problem("macs", "must name at least one phone"))
         if self.macs is not None and filters:
-            problems.append(Problem(filters[0], "must not stand beside macs"))
+            problems.append(Problem(filters[0], "is not allowed with `macs`"))
         if self.macs is None and not filters:
             problems.append(
                 Problem("macs", "is required, or one of model, location and software_type")
@@ -242,8 +297,8 @@ class NewBatch(Command, frozen=True, kw_only=True):
             raise invalid(problems)
 
     def selects(self, phone: Phone) -> bool:
-        """Whether an active phone agrees with every filter that is set. Upper and lower case
-        are the same, and models are compared without their trimmings."""
+        """Whether an active phone matches every filter that is set. Case is ignored, and models are
+        compared in their bare form."""
         return (
             phone.is_active
             and (not self.model or bare_model(self.model) == bare_model(phone.model or ""))
@@ -260,7 +315,7 @@ def _agrees(wanted: str | None, recorded: str | None) -> bool:
 
 
 class WantedPhones(Command, frozen=True, kw_only=True):
-    """Which phones of a batch a list shows; None means all."""
+    """Filter for a list of a batch's phones; None means all."""
 
     state: Literal["waiting", "running", "done", "failed", "left_out"] | None = None
     after: (

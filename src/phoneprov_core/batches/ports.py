@@ -1,4 +1,4 @@
-"""Where batches are kept, and what else they need from the world."""
+"""Ports of batches: their store, and calls, timers and events."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from phoneprov_core.phones.ports import PhoneStore
 
 
 class BatchPhones(Protocol):
-    """The phones of one batch that were asked for."""
+    """The phones of one batch that match a filter."""
 
     async def count(self, owner: str | None = None) -> int:
-        """How many there are; they belong to nobody, so ``owner`` is None."""
+        """Number of phones. ``owner`` is not used."""
         ...
 
     async def rows(
@@ -37,8 +37,8 @@ class BatchPhones(Protocol):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[BatchPhone]:
-        """At most ``limit`` phones, by position, beginning behind ``after``, then leaving out
-        ``offset``; ``owner`` is None."""
+        """At most ``limit`` phones by position, starting after ``after``, without the first
+        ``offset``. ``owner`` is not used."""
         ...
 
     async def page(self, limit: int, after: int) -> list[BatchPhone]:
@@ -49,34 +49,33 @@ class BatchPhones(Protocol):
 class BatchStore(Protocol):
     """Batches, by uuid, and their phones.
 
-    A batch is open until it has an ``ended_at``. Time, for what runs out and for what is not
-    to be done yet, is the database's own. Whoever works on a batch proves with its ``Hold``
-    that it still may.
+    A batch is open until it has an ``ended_at``. Leases and waiting times use the clock of the
+    database. A worker passes its ``Hold`` to prove that its lease is valid.
     """
 
     async def add(self, batch: Batch) -> None:
-        """Keep a new batch, without phones yet."""
+        """Store a new batch, without phones yet."""
         ...
 
     async def add_phones(self, batch_uuid: str, entries: Sequence[BatchEntry]) -> None:
-        """Put phones into a batch, waiting. Raises ``Conflict`` when a phone is in it already,
-        ``NotFound`` when there is no such batch."""
+        """Add phones to a batch, pending. Raises ``Conflict`` if a phone is in the batch already,
+        ``NotFound`` if the batch does not exist."""
         ...
 
     async def find(self, key: str) -> Batch | None:
-        """The batch with its phones counted, or None. In a writing transaction nobody else
-        changes the batch until the transaction ends."""
+        """The batch with the counts of its phones, or None. In a writing transaction no other
+        transaction changes the batch until this one ends."""
         ...
 
     async def count(self, owner: str | None = None) -> int:
-        """How many batches there are, or how many ``owner`` started."""
+        """Number of batches, or of those that ``owner`` started."""
         ...
 
     async def rows(
         self, limit: int, *, after: Batch | None = None, offset: int = 0, owner: str | None = None
     ) -> list[Batch]:
-        """At most ``limit`` batches, oldest first (by creation, then uuid), beginning behind
-        ``after``, then leaving out ``offset``; only those that ``owner`` started if given."""
+        """At most ``limit`` batches, oldest first (by creation, then uuid), starting after
+        ``after``, without the first ``offset``; only those that ``owner`` started if given."""
         ...
 
     async def newest(self, limit: int, *, before: Batch | None = None) -> list[Batch]:
@@ -84,48 +83,48 @@ class BatchStore(Protocol):
         ...
 
     def phones(self, batch_uuid: str, wanted: WantedPhones) -> BatchPhones:
-        """The phones of a batch that agree with what is wanted."""
+        """The phones of a batch that match the filter."""
         ...
 
     async def counts(self, batch_uuid: str) -> Counts:
-        """How many phones of a batch stand where."""
+        """Number of phones of a batch per state."""
         ...
 
     async def halt(self, batch_uuid: str, state: BatchState, message: str | None) -> bool:
-        """Begin no further phone: a batch that is running gets this state, and its waiting
-        phones are left out. False, and nothing is changed, when it is not running."""
+        """Stop starting phones: a running batch gets this state, and its pending phones are
+        skipped. Returns False and changes nothing if the batch is not running."""
         ...
 
     async def any_free(self) -> bool:
-        """Whether there is an open batch that nobody holds."""
+        """Whether an open batch exists that no worker holds."""
         ...
 
     async def take(self, holder: str, seconds: int) -> Hold | None:
-        """Take an open batch that nobody holds for ``seconds``, in one statement; None when
+        """Acquire an open batch that no worker holds for ``seconds``, in one statement; None if
         there is none."""
         ...
 
     async def keep(self, hold: Hold, seconds: int) -> BatchState | None:
-        """Hold it for ``seconds`` from now on: the state of the batch, or None when it was
-        lost. Nobody takes it until the transaction ends."""
+        """Extend the lease to ``seconds`` from now: the state of the batch, or None if the lease
+        was lost. No other worker acquires the batch until the transaction ends."""
         ...
 
     async def release(self, hold: Hold) -> None:
-        """Give it back, if it was not lost."""
+        """Release the batch, unless the lease was lost."""
         ...
 
     async def release_all(self) -> None:
-        """Give back every batch: for whoever knows that nobody works any more."""
+        """Release every batch; to be called only when no worker runs."""
         ...
 
     async def claim(self, hold: Hold, most: int, now: str) -> list[Turn]:
-        """The turn of at most ``most`` waiting phones that are not to be left alone now, in one
-        statement: those that were never tried first, then those left alone until the earliest
-        moment, then by position. To be called behind ``keep`` in its transaction."""
+        """Claim at most ``most`` pending phones that are due, in one statement: those never tried
+        first, then those that were due first, then by position. To be called after ``keep`` in its
+        transaction."""
         ...
 
     async def abandoned(self, hold: Hold, most: int) -> list[Turn]:
-        """At most ``most`` running phones whose turn came under an earlier hold."""
+        """At most ``most`` running phones that were claimed under an earlier lease."""
         ...
 
     async def end(
@@ -137,25 +136,24 @@ class BatchStore(Protocol):
         message: str | None = None,
         deployment_uuid: str | None = None,
     ) -> bool:
-        """What became of a phone. False, and nothing is changed, when the phone is not running
-        under this turn any more."""
+        """Record the result of a phone. Returns False and changes nothing if the phone is no longer
+        running under this claim."""
         ...
 
     async def put_back(self, turn: Turn, again: Turn, seconds: int, message: str | None) -> bool:
-        """Let a phone wait again, and leave it alone for ``seconds``; attempt, ``cut_off`` and
-        ``waiting_since`` are from now on those of ``again``. In a batch that is not running it
-        is left out instead. False, and nothing is changed, when the phone is not running under
-        this turn any more."""
+        """Return a phone to pending, due after ``seconds``, with attempt, ``cut_off`` and
+        ``waiting_since`` of ``again``. In a batch that is not running it is skipped instead.
+        Returns False and changes nothing if the phone is no longer running under this claim."""
         ...
 
     async def finish(self, hold: Hold, now: str) -> bool:
-        """Close a batch of which no phone waits or runs; one that is running is done then.
-        False, and nothing is changed, while one does or when the hold was lost."""
+        """Close a batch without pending and running phones; a running batch becomes done. Returns
+        False and changes nothing if such phones exist or the lease was lost."""
         ...
 
 
 class BatchesTransaction(DeploymentsTransaction, Protocol):
-    """What batches read and are recorded in."""
+    """Stores that batches use."""
 
     @property
     def batches(self) -> BatchStore: ...
@@ -166,17 +164,16 @@ class BatchesTransaction(DeploymentsTransaction, Protocol):
 
 
 class Calls(Protocol):
-    """Whether phones are in a call."""
+    """Finds out whether phones are in a call."""
 
     async def in_call(self, phone: Phone) -> bool:
-        """Whether the phone is known to be in a call. What was known a few seconds ago may be
-        taken for what is known now. Raises ``Refused`` and ``TimedOut`` when it cannot be
-        found out."""
+        """Whether the phone is known to be in a call. The result may be a few seconds old. Raises
+        ``Refused`` and ``TimedOut`` if it cannot be found out."""
         ...
 
 
 Pause = Callable[[float], Awaitable[None]]
-"""Port: wait for so many seconds."""
+"""Port: wait for a number of seconds."""
 
 BatchJournal = Callable[[Batch], None]
-"""Port: told of each batch when it has ended."""
+"""Port: called once for each batch, after it ended."""

@@ -1,4 +1,4 @@
-"""When a batch is stopped, and how long a phone is waited for."""
+"""Rules for stopping a batch and for waiting for a phone."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from phoneprov_core.batches.model import Batch, Counts
 from phoneprov_core.kernel.times import Clock, shown
 
 JUDGED_FROM = 10
-"""So many phones have to be worked on before the share of failures means anything."""
+"""Minimum number of processed phones before the share of failures counts."""
 
 MOST_CUT_OFF = 3
-"""A phone whose work was cut off so many times is perhaps why."""
+"""Number of interrupted attempts after which a phone is given up: it may be the cause."""
 
 LOOK_AGAIN_SECONDS = 30
-"""How long a phone that was busy is left alone."""
+"""Seconds until a busy phone is tried again."""
 
 
 def too_many_failures(share: int | None, counts: Counts) -> bool:
-    """Whether so many per cent of those worked on have failed."""
+    """Whether the share of failed phones reached this percentage."""
     if share is None or counts.ended < JUDGED_FROM:
         return False
     return counts.failed * 100 >= share * counts.ended
@@ -27,12 +27,12 @@ def too_many_failures(share: int | None, counts: Counts) -> bool:
 def stopped_because(counts: Counts) -> str:
     """Why a batch was stopped, in a sentence."""
     return (
-        f"{counts.failed} of the {counts.ended} phones worked on failed; "
-        "put right what kept them from it and start another batch for the rest."
+        f"{counts.failed} of the {counts.ended} processed phones failed; "
+        "correct the cause and start another batch for the rest."
     )
 
 
 def waited_long_enough(batch: Batch, waiting_since: str, clock: Clock) -> bool:
-    """Whether a phone that was first found busy at that moment is given up."""
+    """Whether a phone that was first found busy at that time is given up."""
     patience = timedelta(minutes=batch.wait_minutes)
     return waiting_since <= shown(clock() - patience)

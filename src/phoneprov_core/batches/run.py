@@ -1,4 +1,4 @@
-"""Working on batches: one after the other, each at its pace, by whoever holds it."""
+"""Processing of batches, each by the worker that holds its lease."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.trail import Event
 
 HOLD_SECONDS = 30
-"""A batch that was not looked at for so long belonged to somebody who is gone."""
+"""Seconds after which the lease of a batch expires; its holder no longer runs."""
 
 LOOK_SECONDS = 2.0
-"""How often a batch is looked at while nothing happens: whether it was cancelled, and whether
-phones that were busy may be tried again."""
+"""Seconds between two checks of an idle batch: whether it was cancelled, and whether busy phones
+are due."""
 
 MOST_BATCHES = 4
-"""So many batches at a time in one process."""
+"""Maximum number of batches processed at a time in one process."""
 
 MOST_RECOVERED = 100
 
 
 class RunBatches:
-    """Takes up batches that nobody holds, and works on them until they end.
+    """Acquires open batches that no worker holds, and processes them until they end.
 
-    Phones are read a few at a time, and no more of them are in memory than are worked on. Who
-    is cancelled gives the batch back; phones that were begun are brought to their end, and what
-    could not be written down is found out by whoever takes the batch up again.
+    Only the phones that are being processed are in memory. A cancelled worker releases the batch;
+    phones that were started finish. A result that could not be stored is determined by the worker
+    that acquires the batch next.
     """
 
     def __init__(
@@ -67,7 +67,8 @@ class RunBatches:
         self._under_way = 0
 
     async def __call__(self) -> None:
-        """Work on batches as long as there is one that nobody holds. Raises ``Unavailable``."""
+        """Process batches as long as there is an open one that no worker holds. Raises
+        ``Unavailable``."""
         while self._under_way < MOST_BATCHES:
             self._under_way += 1
             try:
@@ -86,7 +87,7 @@ class RunBatches:
             return await tx.batches.take(self._new_id(), self._hold_seconds)
 
     async def _run(self, hold: Hold) -> None:
-        """Work on a batch as a part of the request that started it, in whatever process."""
+        """Work on a batch as a part of the request that started it, in any process."""
         created = WantedEntries(
             action="batch.created", resource="batch", resource_id=hold.batch_uuid
         )
@@ -117,7 +118,7 @@ class RunBatches:
 
 
 class _Run:
-    """The work on one batch under one hold."""
+    """The processing of one batch under one lease."""
 
     def __init__(
         self,
@@ -137,11 +138,11 @@ class _Run:
         self._clock = clock
         self._hold_seconds = hold_seconds
         self._at_work: set[asyncio.Future[None]] = set()
-        # What earlier holders left is looked at first.
+        # Phones that earlier holders started come first.
         self._is_idle = True
 
     async def __call__(self) -> None:
-        """Work until the batch has ended or was lost."""
+        """Process the batch until it ended or the lease was lost."""
         async with self._open.read() as tx:
             batch = await tx.batches.find(self._hold.batch_uuid)
         if batch is None:
@@ -163,12 +164,12 @@ class _Run:
         return msgspec.structs.replace(actor, ip=ip, username=self._started.actor)
 
     def leave(self) -> None:
-        """Wait for nobody any more."""
+        """Cancel all waiting."""
         for task in self._at_work:
             task.cancel()
 
     async def _turns(self, batch: Batch, pace: Pace) -> list[Turn] | None:
-        """The phones that may be begun now; None when there is nothing more to do here."""
+        """The phones that may be started now; None if none is left for this worker."""
         now = shown(self._clock())
         free = pace.allowed(batch.at_once - len(self._at_work))
         turns: list[Turn] = []
@@ -205,7 +206,7 @@ class _Run:
             await self._work.recover(tx, batch, turn)
 
     async def _wait(self, seconds: float) -> None:
-        """Until a phone is done, or so many seconds have passed."""
+        """Wait until a phone is done, or for this number of seconds."""
         timer = asyncio.ensure_future(self._pause(seconds))
         try:
             await asyncio.wait({timer, *self._at_work}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""Starting batches, looking at them, cancelling them."""
+"""Starting, reading and cancelling batches."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.trail import Event
 
 PIECE = 500
-"""So many phones are read at a time."""
+"""Number of phones read at a time."""
 
 BATCHES_AT_A_TIME = 50
-"""The phones of each batch in a list are counted."""
+"""Maximum number of batches per piece of a list: the phones of each one are counted."""
 
 
 class Batches:
-    """Batches of phones. They need level 0: whoever may switch or restart one phone may not
-    therefore do so to a whole floor.
+    """Batches of phones. They require level 0: permission to switch or restart one phone does not
+    include batches.
 
-    ``run`` works on open batches; it is set going in the background when one is started.
+    ``run`` processes open batches; starting a batch runs it in the background.
     """
 
     def __init__(
@@ -63,7 +63,8 @@ class Batches:
         return await listing(self._open.read, lambda tx: tx.batches, page, piece=BATCHES_AT_A_TIME)
 
     async def get(self, actor: Actor, uuid: str) -> Batch:
-        """One batch, its phones counted now. Raises ``Forbidden`` and ``NotFound``."""
+        """One batch, with the current counts of its phones. Raises ``Forbidden`` and
+        ``NotFound``."""
         require_superadmin(actor)
         async with self._open.read() as tx:
             return found(await tx.batches.find(known_id(uuid)), "batch")
@@ -89,11 +90,10 @@ class Batches:
         )
 
     async def start(self, actor: Actor, new: NewBatch) -> Batch:
-        """The batch, durable and about to be worked on.
+        """Store the batch and start processing it.
 
-        Raises ``Forbidden``; ``NotFound`` for a profile, a revision or a listed phone that
-        does not exist; ``Conflict`` (code ``no_phones``) when no active phone agrees with the
-        filters.
+        Raises ``Forbidden``; ``NotFound`` for a profile, a revision or a listed phone that does not
+        exist; ``Conflict`` (code ``no_phones``) if no active phone matches the filters.
         """
         require_superadmin(actor)
         async with self._open.read() as tx:
@@ -114,7 +114,7 @@ class Batches:
                 await tx.batches.add_phones(batch.uuid, entries)
                 total += len(entries)
             if not total:
-                raise Conflict("No active phone agrees with the filters.", code="no_phones")
+                raise Conflict("No active phone matches the filters.", code="no_phones")
             batch = found(await tx.batches.find(batch.uuid), "batch")
             fields = {
                 "action": batch.action.value,
@@ -127,8 +127,8 @@ class Batches:
         return batch
 
     async def cancel(self, actor: Actor, uuid: str) -> Batch:
-        """Begin no further phone of a batch; those that were begun are brought to their end.
-        A batch that runs no more is left as it is. Raises ``Forbidden`` and ``NotFound``."""
+        """Cancel a batch. Running phones finish. A batch that is not running stays as it is. Raises
+        ``Forbidden`` and ``NotFound``."""
         require_superadmin(actor)
         async with self._open.write(by=actor) as tx:
             batch = found(await tx.batches.find(known_id(uuid)), "batch")
@@ -173,7 +173,7 @@ class Batches:
 
 
 async def _selected(tx: BatchesTransaction, new: NewBatch) -> AsyncIterator[list[str]]:
-    """The MACs of the phones that are wanted, a piece at a time."""
+    """The MACs of the requested phones, in pieces."""
     if new.macs is not None:
         for start in range(0, len(new.macs), PIECE):
             yield list(new.macs[start : start + PIECE])

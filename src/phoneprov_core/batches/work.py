@@ -1,4 +1,4 @@
-"""The work on one phone of a batch, to an end that is written down whatever happens."""
+"""Processing of one phone of a batch until its result is stored."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _BUSY = "Another switch of the phone is under way."
 
 
 class PhoneWork:
-    """Switches or restarts one phone, or leaves it for later.
+    """Switches or restarts one phone, or postpones it.
 
-    A phone in a call, or being worked on by somebody else, is left alone for a while, and given
-    up when that goes on for longer than the batch waits. ``calls`` is None where nobody can
-    say who is in a call; when it cannot be found out, the phone's turn goes on.
+    A phone that is in a call, or that another switch is using, is tried again later, and given up
+    after the waiting time of the batch. ``calls`` is None if calls cannot be observed; if the state
+    of a call cannot be found out, the phone is processed.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class PhoneWork:
         async with self._open.read() as tx:
             phone = await tx.phones.find(turn.mac)
         if phone is None:
-            await self._end(turn, PhoneState.FAILED, "The phone is not in the inventory any more.")
+            await self._end(turn, PhoneState.FAILED, "The phone is no longer in the inventory.")
         elif not phone.is_active:
             await self._end(turn, PhoneState.FAILED, "This phone is not active.")
         elif await self._is_in_call(phone):
@@ -72,9 +72,9 @@ class PhoneWork:
             await self._unbroken(self._switch(actor, batch, turn, phone))
 
     async def recover(self, tx: BatchesTransaction, batch: Batch, turn: Turn) -> None:
-        """See what became of a phone whose turn came under an earlier hold: what its record
-        says counts, and what was cut off is tried again. Nothing is done while somebody is
-        still at work on it."""
+        """Determine the result of a phone that was started under an earlier lease: its record
+        decides, and an interrupted attempt is tried again. Does nothing while another worker still
+        processes it."""
         if await tx.leases.holder(turn.mac) == turn.attempt_uuid:
             return
         record = await tx.deployments.find(turn.attempt_uuid)
@@ -83,8 +83,8 @@ class PhoneWork:
         elif batch.action is BatchAction.RESTART:
             await self._cut_off(tx, turn)
         else:
-            # The attempt never began. It keeps its name: should its process only have been
-            # asleep, one of the two finds the name taken.
+            # The attempt was never started. It keeps its uuid: if its process was only suspended,
+            # one of the two gets Conflict for the uuid.
             await tx.batches.put_back(turn, turn, 0, None)
 
     async def _switch(self, actor: Actor, batch: Batch, turn: Turn, phone: Phone) -> None:
@@ -111,7 +111,7 @@ class PhoneWork:
             await self._end(turn, PhoneState.FAILED, error.message)
 
     async def _order(self, batch: Batch, turn: Turn, phone: Phone) -> Order:
-        """What the phone is given. Raises ``NotFound``."""
+        """The revision that the phone gets. Raises ``NotFound``."""
         async with self._open.read() as tx:
             profile_uuid = batch.profile_uuid
             if profile_uuid is None:
@@ -130,8 +130,8 @@ class PhoneWork:
         return Order(Action.SWITCH, profile, revision, cnf_xml, phone, turn.attempt_uuid)
 
     async def _taken(self, turn: Turn, phone: Phone) -> tuple[int | None, str | None]:
-        """The fence of the phone's lease, None while another holds it; and which firmware
-        family it is taken for, as far as is known."""
+        """The fence of the phone's lease, None while another process holds it; and the firmware
+        family of the phone, as far as is known."""
         async with self._open.write(by=SYSTEM_ACTOR) as tx:
             fence = await tx.leases.take(phone.mac, turn.attempt_uuid, LEASE_SECONDS)
             current = await tx.deployments.current(phone.mac)
@@ -151,7 +151,7 @@ class PhoneWork:
         except OSError as error:
             state, message = PhoneState.FAILED, unexpected(StepName.RESTART, error).message
         async with self._open.write(by=actor) as tx:
-            # Both at once: whoever finds the phone free finds it restarted.
+            # In one transaction: a free phone has its lease and its restart recorded together.
             fields = {"batch_uuid": batch.uuid, "result": message or RESTARTED}
             tx.trail.note(Event("phone.restarted", "phone", phone.mac, fields))
             await tx.leases.release(phone.mac, turn.attempt_uuid, fence)
@@ -182,7 +182,7 @@ class PhoneWork:
 
     async def _as_recorded(self, tx: BatchesTransaction, turn: Turn, record: Deployment) -> None:
         if record.outcome is Outcome.RUNNING:
-            # Somebody else has begun this very attempt: what comes of it will be seen then.
+            # Another worker started this attempt: its result is read later.
             await tx.batches.put_back(turn, turn, LOOK_AGAIN_SECONDS, _BUSY)
         elif record.outcome is Outcome.INTERRUPTED:
             await self._cut_off(tx, turn, record.uuid)
@@ -198,22 +198,25 @@ class PhoneWork:
         times = turn.cut_off + 1
         if times < MOST_CUT_OFF:
             again = msgspec.structs.replace(turn, attempt_uuid=self._new_id(), cut_off=times)
-            await tx.batches.put_back(turn, again, 0, "The work on it was cut off.")
+            await tx.batches.put_back(turn, again, 0, "The attempt was interrupted.")
             return
         await tx.batches.end(
             turn,
             PhoneState.FAILED,
             shown(self._clock()),
-            message=f"The work on it was cut off {times} times.",
+            message=f"The attempt was interrupted {times} times.",
             deployment_uuid=deployment_uuid,
         )
 
 
 def result_of(record: Deployment) -> tuple[PhoneState, str | None]:
-    """What a deployment that ended means for the phone. A phone that holds the new file and was
-    not told to read it is not done, unless nobody wants phones to be told."""
+    """The result for the phone of a deployment that ended. A phone that has the new file but was
+    not restarted counts as failed, unless restarts are switched off."""
     if record.outcome is not Outcome.DEPLOYED:
         return PhoneState.FAILED, record.message
     if record.restart in {None, RESTARTED, SWITCHED_OFF}:
         return PhoneState.DONE, None if record.restart == RESTARTED else record.restart
-    return PhoneState.FAILED, f"The file is in place, but was not read: {record.restart}"
+    return (
+        PhoneState.FAILED,
+        f"The file is in place, but the phone was not restarted: {record.restart}",
+    )

@@ -1,1 +1,1 @@
-"""The text of a device configuration: what it hides, how two differ, what is wrong with it."""
+"""The text of a device configuration: masking of secrets, comparison, linting."""

@@ -1,8 +1,8 @@
 """The elements that the firmware of Cisco-style phones reads from ``SEP<MAC>.cnf.xml``.
 
 Gathered from what CUCM exports, from the templates that come with chan_sccp and from the
-usecallmanager.nz description of the file. No maker publishes a schema: an element that is not
-listed here may still be read by some firmware.
+usecallmanager.nz description of the file. No manufacturer publishes a schema: some firmware may
+read elements that are not listed here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ NUMBERS = _names(
     voiceVlanAccess webAccess webAdmin webProtocol wifi
     """
 )
-"""Read as numbers: a word there leaves the phone mis-set, or asking for the file for ever."""
+"""Read as numbers: text in them gives the phone wrong settings, or makes it request the file
+repeatedly."""
 
 WORDS = _names(
     """
@@ -53,7 +54,7 @@ WORDS = _names(
 """Read as ``true`` or ``false``."""
 
 REPEATED = _names("addOnModule capf line member ntp phoneService")
-"""May stand more than once in the same place."""
+"""May occur more than once in the same place."""
 
 _OTHERS = _names(
     """
@@ -107,4 +108,4 @@ _OTHERS = _names(
 KNOWN = NUMBERS | WORDS | REPEATED | _OTHERS
 
 SPELLINGS = {name.casefold(): name for name in sorted(KNOWN)}
-"""The known name for each way to write its letters large and small."""
+"""The known name for each name in lower case."""

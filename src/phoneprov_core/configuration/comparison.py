@@ -1,4 +1,4 @@
-"""Everything a dry run reads in configurations, as one computation."""
+"""The computation of a dry run over configurations."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def compare(comparison: Comparison) -> Compared:
 
 
 Compare = Callable[[Comparison], Awaitable[Compared]]
-"""Port: the result of ``compare``, computed so that other requests do not wait meanwhile.
+"""Port: the result of ``compare``, computed without blocking other requests.
 
 Raises ``Unavailable`` if the computation does not finish in time.
 """

@@ -40,9 +40,9 @@ class Severity(Enum):
 class Finding(Struct, frozen=True):
     """One finding and its position; lines and columns count from 1."""
 
-    severity: Severity
-    line: int
-    column: int
+    severity: Annotated[Severity, schema(description="Severity")]
+    line: Annotated[int, schema(description="Line, from 1", minimum=1, examples=[3])]
+    column: Annotated[int, schema(description="Column, from 1", minimum=1, examples=[5])]
     code: Annotated[str, schema(description="A slug for programs", examples=["unknown_element"])]
     message: Annotated[str, schema(description="A sentence; it never holds a secret")]
 

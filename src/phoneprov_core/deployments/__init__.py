@@ -1,1 +1,1 @@
-"""What was put onto which phone, by whom, and how it went."""
+"""Deployments: the record of configurations put onto phones."""

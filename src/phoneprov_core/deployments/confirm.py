@@ -1,4 +1,4 @@
-"""Confirmations: whether a phone came back after its restart, observed in the background."""
+"""Confirmations: whether a phone registered again after its restart, observed in the background."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONFIRM_SECONDS = 120.0
 """Default time to wait for a phone after its restart."""
 
 _GRACE_SECONDS = 10
-"""A watch that ended in time has recorded its result by then."""
+"""Seconds by which a watch that ended in time has recorded its result."""
 
 
 class Confirm:
@@ -68,7 +68,7 @@ class Confirm:
             kept = await tx.deployments.find(record.uuid)
             current = await tx.deployments.current(record.mac)
             if kept is None or kept.confirmation is Confirmation.CONFIRMED:
-                return  # a fetch of the file has confirmed it already
+                return  # A fetch of the file has confirmed it already.
             if current is not None and current.number > record.number:
                 # It came back, but with the configuration of the later deployment.
                 confirmation = Confirmation.NOT_CONFIRMED

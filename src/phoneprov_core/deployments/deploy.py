@@ -1,10 +1,11 @@
-"""Putting one revision of a profile onto one phone, step by step, and keeping the record."""
+"""Deployment of one revision of a profile to one phone, step by step, with its record."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
@@ -36,7 +37,7 @@ from phoneprov_core.devices.ports import (
     Uploaded,
 )
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Conflict, PhoneprovError
+from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Unavailable
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -46,11 +47,11 @@ from phoneprov_core.phones.model import Phone, software_type_of
 from phoneprov_core.profiles.model import ProfileRecord, Revision
 
 RESTARTED = "ok"
-"""What a record's ``restart`` says when the order was accepted."""
+"""The ``restart`` of a record when the command was accepted."""
 
 LEASE_SECONDS = 60
-"""Longer than all deadlines of a deployment together (30 s): a lease that runs out belonged to
-somebody who is gone."""
+"""Seconds; longer than all deadlines of a deployment together (30 s). A process whose lease expires
+no longer runs."""
 
 
 async def _no_answer() -> None:
@@ -74,9 +75,8 @@ class DeskChange(Struct, frozen=True):
 
 
 class Order(Struct, frozen=True):
-    """What goes onto which phone. ``uuid`` is the record's; one is made where it is None.
-    ``desk`` is the login or logout that the deployment belongs to, None for a switch and a
-    rollback."""
+    """A phone and the revision for it. ``uuid`` is that of the record; None creates one. ``desk``
+    is the login or logout that the deployment belongs to; None for a switch and a rollback."""
 
     action: Action
     profile: ProfileRecord
@@ -93,11 +93,11 @@ class Order(Struct, frozen=True):
 class Deploy:
     """Upload, clear the phone's service session, restart; one at a time per phone.
 
-    The record is made before anything is sent, knows the file's place before the phone is
-    spoken to, and is completed at the end. An upload that fails raises and restarts nothing.
-    A session that cannot be cleared does not stop the restart; a restart that fails is part
-    of the record. Once begun it runs to its end, also when whoever asked for it is gone.
-    Whether the phone came back is found out in the background and written down later.
+    The record is created before the upload, contains the file's place before the phone is called,
+    and is completed at the end. If the upload fails, this raises and the phone is not restarted. A
+    session that cannot be cleared does not prevent the restart; a failed restart is part of the
+    record. A deployment runs to its end, also when its caller is cancelled. Whether the phone
+    registered again is observed in the background and recorded later.
     """
 
     def __init__(
@@ -134,15 +134,14 @@ class Deploy:
     async def __call__(
         self, actor: Actor, order: Order, progress: Progress = no_progress
     ) -> Deployment:
-        """The record as it stands when the phone was told to restart.
+        """Deploy, and return the record after the restart command.
 
-        Raises ``Conflict`` for a phone that is inactive, does not fit, has no address, or is
-        being worked on right now (code ``phone_busy``), when there is a record of this uuid
-        already (code ``already_exists``), when the phone changed since the turn of a login or
-        logout (code ``desk_changed``), and when the user may not be logged in twice (code
-        ``logged_in_elsewhere``); ``TooManyAttempts`` beyond ``limits``;
-        ``Refused`` and ``TimedOut`` when the file could not be put in place, and then the old one
-        is there, whole, or, with the code ``OUTCOME_UNKNOWN``, either of the two.
+        Raises ``Conflict`` if the phone is inactive, is not compatible, has no address, or is being
+        switched (code ``phone_busy``), if a record of this uuid exists (code ``already_exists``),
+        if the phone changed since the turn of a login or logout (code ``desk_changed``), and if
+        the user may not be logged in twice (code ``logged_in_elsewhere``); ``TooManyAttempts``
+        beyond ``limits``; ``Refused`` and ``TimedOut`` if the upload failed. Then the complete old file is
+        in place, or, with the code ``OUTCOME_UNKNOWN``, either file.
         """
         require_fitting(order.profile, order.phone)
         return await self._unbroken(self._carry_out(actor, order, progress))
@@ -163,10 +162,13 @@ class Deploy:
                 record, outcome=Outcome.DEPLOYED, place=uploaded.place, steps=tuple(course.steps)
             )
             family = software_type_of(phone, order.profile.software_type)
-            # Side by side they take no longer than the slower of the two.
+            # Concurrently: the duration is that of the slower one.
             await asyncio.gather(
                 course.settled(StepName.CLEAR_SESSION, self._clear_session(actor, order, record)),
                 watch(),
+            )
+            record = await self._noted(
+                actor, msgspec.structs.replace(record, steps=tuple(course.steps))
             )
             restarted = await course.settled(StepName.RESTART, self._driver.restart(phone, family))
             record = msgspec.structs.replace(record, restart=restarted.message or RESTARTED)
@@ -197,7 +199,7 @@ class Deploy:
         return record
 
     async def _begun(self, actor: Actor, order: Order) -> Deployment:
-        """The record, and with it the right to work on the phone."""
+        """Create the record and acquire the lease of the phone."""
         content = order.cnf_xml.encode()
         record = Deployment(
             uuid=order.uuid or self._new_id(),
@@ -230,7 +232,7 @@ class Deploy:
             if fence is not None:
                 now = millis(self._clock())
                 await self._limits.count(tx.rates, actor, record.mac, now)
-                # It begins now, for whoever was ahead has let go of the phone only now.
+                # The time is read again: an earlier holder may have released the phone only now.
                 record = msgspec.structs.replace(
                     record, number=fence, created_at=shown(self._clock())
                 )
@@ -246,7 +248,7 @@ class Deploy:
                 tx.trail.note(Event("deployment.created", "deployment", record.uuid, fields))
         if fence is None:
             raise Conflict(
-                "Another switch of this phone is under way; try again when it is done.",
+                "Another switch of this phone is running; try again when it has ended.",
                 code="phone_busy",
             )
         return record
@@ -291,6 +293,14 @@ class Deploy:
             # Deleted or deactivated during the upload: the phone gets its default profile back.
             await tx.desks.end_user(use.user_uuid)
 
+    async def _noted(self, actor: Actor, record: Deployment) -> Deployment:
+        """Store the steps so far, so that a caller can watch them. The deployment does not depend
+        on it: a database that is away does not stop the restart."""
+        with suppress(Unavailable):
+            async with self._open.write(by=actor) as tx:
+                await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
+        return record
+
     def _completed(self, record: Deployment, course: Course, *, is_watched: bool) -> Deployment:
         now = self._clock()
         if record.outcome is Outcome.RUNNING:
@@ -300,7 +310,7 @@ class Deploy:
         return msgspec.structs.replace(record, steps=tuple(course.steps), ended_at=shown(now))
 
     async def _keep(self, actor: Actor, order: Order, record: Deployment) -> None:
-        """Complete the record and let go of the phone."""
+        """Complete the record and release the phone."""
         async with self._open.write(by=actor) as tx:
             await tx.deployments.put(record)
             tx.trail.note(_ended(record))
@@ -355,7 +365,7 @@ def _ended(record: Deployment) -> Event:
 
 
 def require_fitting(profile: ProfileRecord, phone: Phone) -> None:
-    """Raises ``Conflict`` for a phone that is not active or that the profile is not for."""
+    """Raises ``Conflict`` if the phone is not active or not compatible with the profile."""
     if not phone.is_active:
         raise Conflict("This phone is not active.", code="phone_inactive")
     objection = profile.objection_to(phone)

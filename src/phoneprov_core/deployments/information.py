@@ -16,11 +16,11 @@ def read_device_information(status: int, body: bytes) -> DeviceInformation:
     """The information in a reply; every field is None if it cannot be parsed."""
     if status != 200 or len(body) > REPLY_LIMIT:
         return DeviceInformation()
-    told = _texts(body)
+    texts = _texts(body)
     return DeviceInformation(
-        mac=known_mac(told.get("MACAddress", "")) or None,
-        model=_line(told.get("modelNumber")),
-        load=_line(told.get("appLoadID") or told.get("versionID")),
+        mac=known_mac(texts.get("MACAddress", "")) or None,
+        model=_line(texts.get("modelNumber")),
+        load=_line(texts.get("appLoadID") or texts.get("versionID")),
     )
 
 

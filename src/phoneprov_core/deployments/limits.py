@@ -18,8 +18,8 @@ _HOUR = 60 * 60 * 1000
 
 
 class SwitchLimits(Struct, frozen=True):
-    """How often one phone may be switched in 10 minutes, and how many different phones one
-    caller may switch in an hour; 0 for no limit."""
+    """Maximum number of switches of one phone in 10 minutes, and of different phones that one
+    caller switches in an hour; 0 for no limit."""
 
     per_phone: int = SWITCHES_PER_PHONE
     per_caller: int = PHONES_PER_CALLER

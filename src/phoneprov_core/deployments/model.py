@@ -1,7 +1,7 @@
 """Deployments: the record of each time a configuration was put onto a phone.
 
-The record is made before anything is sent, completed at the end, and told later whether the
-phone was seen to come back.
+The record is created before the upload, completed at the end, and later extended by the
+confirmation that the phone registered again.
 """
 
 from __future__ import annotations
@@ -13,25 +13,35 @@ import msgspec
 from msgspec import Struct
 
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.fields import MacAddress, Uuid, schema
+from phoneprov_core.kernel.fields import (
+    CreatedAt,
+    DurationMs,
+    EndedAt,
+    MacAddress,
+    RecordUuid,
+    Size,
+    StoredMac,
+    Uuid,
+    schema,
+)
 from phoneprov_core.kernel.times import Timestamp
 from phoneprov_core.profiles.model import RevisionNumber, Sha256
 
 
 class Outcome(Enum):
-    """How a deployment ended, or that it has not."""
+    """The outcome of a deployment, or that it is running."""
 
     RUNNING = "running"
     DEPLOYED = "deployed"
     """The file is in place, read back and compared."""
     FAILED = "failed"
-    """The file could not be put in place; the old one is there, whole."""
+    """The upload failed; the complete old file is in place."""
     UNKNOWN = "unknown"
-    """The upload failed after the rename was sent, or in an adapter that did not say how: the
+    """The upload failed after the rename was sent, or an adapter failed without a known error: the
     file is the old one or the new one. ``place`` is the file's name."""
     INTERRUPTED = "interrupted"
-    """The process ended half-way. With a ``place`` the file is there; without one nobody
-    knows whether it is the old one or the new one, but it is whole."""
+    """The process ended before the deployment did. With a ``place`` the new file is in place;
+    without one it is the old or the new file, complete in both cases."""
 
 
 class StepName(Enum):
@@ -43,7 +53,7 @@ class StepName(Enum):
 
 
 class Action(Enum):
-    """The operation that a deployment belongs to."""
+    """The kind of request."""
 
     SWITCH = "switch"
     ROLLBACK = "rollback"
@@ -56,81 +66,115 @@ class Action(Enum):
 
 
 class Confirmation(Enum):
-    """Whether the phone was seen to come back behind the order to restart."""
+    """Whether the phone was seen to register again after the restart."""
 
     NONE = "none"
-    """Nobody looks: it was not restarted, or there is no means to see it."""
+    """Not watched: the phone was not restarted, or no watch is configured."""
     PENDING = "pending"
     CONFIRMED = "confirmed"
     NOT_CONFIRMED = "not_confirmed"
 
 
 class Step(Struct, frozen=True):
-    """One step: whether it succeeded, a sentence when there is something to say, and how
-    many milliseconds it took."""
+    """One step: whether it succeeded, a message if any, and its duration in milliseconds."""
 
-    name: StepName
-    ok: bool
-    message: str | None
-    duration_ms: Annotated[int, schema(minimum=0)]
+    name: Annotated[StepName, schema(description="Step")]
+    ok: Annotated[bool, schema(description="Whether the step succeeded", examples=[True])]
+    message: Annotated[str, schema(description="Details of the step")] | None
+    duration_ms: DurationMs
 
 
 class Deployment(Struct, frozen=True):
-    """One revision of a profile on its way to one phone."""
+    """One deployment of a revision of a profile to a phone."""
 
-    uuid: Uuid
-    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
+    uuid: RecordUuid
+    mac: StoredMac
     number: Annotated[
-        int, schema(description="Grows with each deployment of this phone", minimum=1)
+        int,
+        schema(
+            description="Number that grows with each deployment of the phone",
+            minimum=1,
+            examples=[3],
+        ),
     ]
-    action: Action
-    profile_uuid: Uuid
-    profile_name: str
+    action: Annotated[Action, schema(description="Requested action")]
+    profile_uuid: Annotated[Uuid, schema(description="UUID of the profile, which may be deleted")]
+    profile_name: Annotated[
+        str,
+        schema(description="Name of the profile at that time", examples=["Ada at the front desk"]),
+    ]
     revision: RevisionNumber
     sha256: Sha256 | None
-    size: Annotated[int, schema(description="In bytes", minimum=0)]
-    owner_uuid: Annotated[Uuid, schema(description="Whose profile it was")]
+    size: Size
+    owner_uuid: Annotated[Uuid, schema(description="UUID of the owner of the profile at that time")]
     user_uuid: Annotated[
-        Uuid, schema(description="Who asked for it; all zeros for the person at the machine")
+        Uuid, schema(description="Account that requested it; all zeros for the command line")
     ]
-    filename: str
+    filename: Annotated[
+        str,
+        schema(description="Name of the file on the server", examples=["SEP001BD4123456.cnf.xml"]),
+    ]
     place: (
         Annotated[
             str,
             schema(
                 description=(
-                    "Where the file is; null until it is there. With the outcome `unknown` only "
-                    "its name"
-                )
+                    "Server and path of the file; null until it is uploaded. If the "
+                    "outcome is `unknown`, the name only"
+                ),
+                examples=["provisioning.example.com:21/SEP001BD4123456.cnf.xml"],
             ),
         ]
         | None
     )
-    outcome: Outcome
-    failed_step: StepName | None
-    message: Annotated[str, schema(description="Why it failed")] | None
-    steps: tuple[Step, ...]
+    outcome: Annotated[
+        Outcome,
+        schema(
+            description=(
+                "`deployed`: the file is in place and was verified. `failed`: the old"
+                " file is in place, complete. `unknown`: the old or the new file is "
+                "in place. `interrupted`: the service ended during the deployment; "
+                "the file is complete"
+            )
+        ),
+    ]
+    failed_step: Annotated[StepName, schema(description="Step that failed")] | None
+    message: Annotated[str, schema(description="Reason of the failure")] | None
+    steps: Annotated[tuple[Step, ...], schema(description="Steps in the order in which they ran")]
     restart: (
-        Annotated[str, schema(description="`ok`, or what kept the phone from being restarted")]
+        Annotated[
+            str,
+            schema(
+                description="`ok`, or the reason why the phone was not restarted", examples=["ok"]
+            ),
+        ]
         | None
     )
-    confirmation: Confirmation
-    confirmation_message: Annotated[str, schema(description="What was seen")] | None
-    confirmation_by: Annotated[Timestamp, schema(description="Until when it is waited for")] | None
-    confirmation_at: Annotated[Timestamp, schema(description="When it was decided")] | None
-    created_at: Timestamp
-    ended_at: Timestamp | None
+    confirmation: Annotated[
+        Confirmation,
+        schema(
+            description=(
+                "Whether the phone registered again after the restart; `none` if this"
+                " is not watched"
+            )
+        ),
+    ]
+    confirmation_message: Annotated[str, schema(description="Observation")] | None
+    confirmation_by: Annotated[Timestamp, schema(description="Deadline of the confirmation")] | None
+    confirmation_at: Annotated[Timestamp, schema(description="Time of the confirmation")] | None
+    created_at: CreatedAt
+    ended_at: EndedAt | None
 
     def brought_other_than(self, other: Deployment) -> bool:
-        """Whether the two brought different configurations. Where a hash was not kept, different
+        """Whether the two deployed different configurations. If a hash is missing, different
         revisions count as different."""
         if self.sha256 is not None and other.sha256 is not None:
             return self.sha256 != other.sha256
         return (self.profile_uuid, self.revision) != (other.profile_uuid, other.revision)
 
     def as_of(self, now: str) -> Deployment:
-        """What is true of it at a shown moment: a confirmation that is waited for longer than
-        it should be is not coming, for whoever watched is gone."""
+        """The deployment as of a shown moment: a confirmation that is pending for longer than its
+        timeout is not confirmed, since its watch no longer runs."""
         by = self.confirmation_by
         if self.confirmation is not Confirmation.PENDING or by is None or now <= by:
             return self
@@ -143,7 +187,7 @@ class Deployment(Struct, frozen=True):
 
 
 class Wanted(Command, frozen=True, kw_only=True):
-    """Which deployments a list shows; None of a field means all."""
+    """Filter for a list of deployments; None in a field means all."""
 
     mac: MacAddress | None = None
     profile_uuid: Uuid | None = None

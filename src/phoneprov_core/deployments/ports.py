@@ -1,4 +1,4 @@
-"""What deployments need from outside: stores, watches of phones, tasks to run in."""
+"""Ports of deployments: stores, watches of phones, background tasks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Protocol, TypeVar
 from msgspec import Struct
 
 from phoneprov_core.deployments.model import Deployment, Wanted
-from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.fields import DurationMs, schema
 from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.kernel.trail import Notes
@@ -20,11 +20,11 @@ T = TypeVar("T")
 
 
 class DeploymentRows(Protocol):
-    """Those deployments that were asked for. They belong to the account that asked for them,
-    and to the owner of the profile they brought."""
+    """The deployments that match a filter. They belong to the account that requested them, and to
+    the owner of the profile that was deployed."""
 
     async def count(self, owner: str | None = None) -> int:
-        """How many there are, or how many belong to ``owner``."""
+        """Number of deployments, or of those that belong to ``owner``."""
         ...
 
     async def rows(
@@ -35,9 +35,8 @@ class DeploymentRows(Protocol):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[Deployment]:
-        """At most ``limit`` deployments, oldest first (by creation, then uuid), beginning
-        behind ``after``, then leaving out ``offset``; only those that belong to ``owner`` if
-        given."""
+        """At most ``limit`` deployments, oldest first (by creation, then uuid), starting after
+        ``after``, without the first ``offset``; only those that belong to ``owner`` if given."""
         ...
 
     async def newest(
@@ -52,66 +51,66 @@ class DeploymentRows(Protocol):
 class DeploymentStore(Protocol):
     """The record of deployments, by uuid.
 
-    What is on a phone now is the deployment with the largest number among those of the phone
-    that have a place, whoever it belongs to.
+    The current deployment of a phone is the one with the largest number among those that have a
+    place, whichever account it belongs to.
     """
 
     async def add(self, deployment: Deployment) -> None:
-        """Keep a new record. What it names need not exist, now or later. Raises ``Conflict``
-        (code ``already_exists``) when the phone has one of this number."""
+        """Store a new record. The records that it names need not exist. Raises ``Conflict`` (code
+        ``already_exists``) if the phone has a deployment of this number."""
         ...
 
     async def find(self, key: str) -> Deployment | None:
-        """The deployment, or None. In a writing transaction nobody else changes it until the
-        transaction ends."""
+        """The deployment, or None. In a writing transaction no other transaction changes it until
+        this one ends."""
         ...
 
     async def put(self, deployment: Deployment) -> None:
-        """Write a record that was added. Raises ``NotFound`` when there is none."""
+        """Replace a stored record. Raises ``NotFound`` if it does not exist."""
         ...
 
     def matching(self, wanted: Wanted) -> DeploymentRows:
-        """Those that agree with every field of ``wanted`` that is set."""
+        """The deployments that match every field of ``wanted`` that is set."""
         ...
 
     async def current(self, mac: str) -> Deployment | None:
-        """What is on the phone now, or None when nothing is known."""
+        """The current deployment of the phone, or None if there is none."""
         ...
 
     async def previous(self, current: Deployment) -> Deployment | None:
-        """What was on the phone before ``current``, if it was another configuration: of those
-        with a place and a smaller number the one with the largest number that
-        ``brought_other_than`` the current one."""
+        """The deployment of the phone before ``current`` with another configuration: of those with
+        a place and a smaller number the one with the largest number that ``brought_other_than`` the
+        current one."""
         ...
 
     async def interrupt_abandoned(self, now: str) -> int:
-        """Mark as interrupted, at ``now``, every running deployment that does not hold its
-        phone's lease any more: it is gone, over, or another's. Answers how many."""
+        """Mark as interrupted, at ``now``, every running deployment whose phone's lease was lost,
+        has expired, or has another holder. Returns their number."""
         ...
 
 
 class LeaseStore(Protocol):
-    """The right to work on a phone, held by one at a time across all processes.
+    """Leases of phones: one holder at a time across all processes.
 
-    Time is the database's own, so that hosts need not agree about it.
+    Leases use the clock of the database, so that clocks of hosts may differ.
     """
 
     async def take(self, mac: str, holder: str, seconds: int) -> int | None:
-        """Take the phone for ``seconds``, in one statement: the fence, a number that grows
-        with every taking of this phone, or None while another holds it. A lease that is over
-        can be taken by anybody."""
+        """Acquire the phone for ``seconds``, in one statement. Returns the fence, a number that
+        grows with every acquisition of this phone, or None while another holder has the lease. An
+        expired lease can be acquired."""
         ...
 
     async def release(self, mac: str, holder: str, fence: int) -> bool:
-        """Give it back; False when it was lost in between, and then nothing is changed."""
+        """Release the lease. Returns False and changes nothing if it was lost."""
         ...
 
     async def holder(self, mac: str) -> str | None:
-        """Who holds the phone, or None."""
+        """The holder of the phone's lease, or None."""
         ...
 
     async def release_all(self) -> None:
-        """Give back every phone: for whoever knows that nobody works any more."""
+        """Release every lease; to be called only when no process uses them."""
         ...
 
 
@@ -176,7 +175,7 @@ class DeskSessions(Protocol):
 
 
 class DeploymentsTransaction(ProfilesTransaction, Protocol):
-    """What a deployment reads and is recorded in."""
+    """Stores that a deployment uses."""
 
     @property
     def users(self) -> Store[User]: ...
@@ -204,13 +203,13 @@ class DeviceInformation(Struct, frozen=True):
 
 
 class PhoneInformation(Protocol):
-    """The information that phones give about themselves over their own web server."""
+    """The device information that phones serve over their own web server."""
 
     async def read(self, phone_ip: str, seconds: float) -> DeviceInformation:
-        """Send one request. If the reply cannot be parsed, or refuses, every field is None.
+        """Send one request. If the reply cannot be parsed, or is an error, every field is None.
 
-        Raises ``TimedOut`` if the reply is not complete within ``seconds``, ``Refused`` if
-        there is none, ``Conflict`` if the address is not allowed to be called.
+        Raises ``TimedOut`` if the reply is not complete within ``seconds``, ``Refused`` if there is
+        no reply, ``Conflict`` if the address is not allowed to be called.
         """
         ...
 
@@ -219,12 +218,11 @@ class Watching(Protocol):
     """A watch of one phone, since ``PhoneWatch.begin``."""
 
     async def returned(self, seconds: float) -> str:
-        """Wait until the phone was seen to come back; a sentence that says what was seen.
+        """Wait until the phone was seen again; returns a sentence with the observation.
 
-        Only what happens after ``begin`` counts, and only a phone that was away can come
-        back. Raises ``TimedOut`` if it was not seen within ``seconds``, ``Refused`` if it
-        cannot be seen any more or another phone answers in its place; the message says what
-        was seen instead.
+        Only events after ``begin`` count, and the phone must have been absent first. Raises
+        ``TimedOut`` if it was not seen within ``seconds``, ``Refused`` if it can no longer be
+        watched or another phone answers at its address; the message contains the observation.
         """
         ...
 
@@ -234,32 +232,36 @@ class Watching(Protocol):
 
 
 class PhoneWatch(Protocol):
-    """A way to see phones come back."""
+    """Observes that phones register again."""
 
     async def begin(self, phone: Phone) -> Watching:
-        """Watch from now on: to be called before the phone is restarted. ``software_type`` of
-        the phone decides which events are its own.
+        """Start watching; to be called before the phone is restarted. The ``software_type`` of the
+        phone decides which events are observed.
 
         Returns within 5 seconds. Raises ``Refused``, ``TimedOut`` or ``Conflict`` if the
         phone cannot be watched in this way.
+
         """
         ...
 
 
 class Reach(Struct, frozen=True):
-    """Whether something can be reached, None if unknown; what was found, and the duration."""
+    """Whether a server or phone can be reached, None if unknown; a message, and the duration."""
 
-    reachable: bool | None
-    message: Annotated[str, schema(description="What answered, or why there was no answer")]
-    duration_ms: Annotated[int, schema(minimum=0)]
+    reachable: Annotated[
+        bool | None,
+        schema(description="Whether the check succeeded; null if unknown", examples=[True]),
+    ]
+    message: Annotated[str, schema(description="Response, or reason why there was none")]
+    duration_ms: DurationMs
 
 
 class Reachability(Protocol):
-    """Whether server and phone can be reached, without changing anything."""
+    """Checks whether server and phone can be reached, without changing anything."""
 
     async def server(self, phone_ip: str | None) -> Reach:
-        """Log in on the server that the configuration would be uploaded to, and log off. Always
-        returns within 3 seconds and does not raise."""
+        """Log in on the server of the uploads, and log out. Always returns within 3 seconds and
+        does not raise."""
         ...
 
     async def phone(self, phone: Phone) -> Reach:
@@ -269,11 +271,11 @@ class Reachability(Protocol):
 
 
 Unbroken = Callable[[Awaitable[T]], Awaitable[T]]
-"""Port: run to the end, also when whoever awaits is cancelled or gone. The result or the
-error goes to whoever still waits. A shutdown waits for what runs."""
+"""Port: run a task to its end, also if the caller is cancelled. The result or the error is passed
+to a caller that still waits. A shutdown waits for running tasks."""
 
 Background = Callable[[Awaitable[None]], None]
-"""Port: run apart from whoever asks for it. A shutdown ends it at once."""
+"""Port: run a task in the background. A shutdown cancels it."""
 
 Journal = Callable[[Deployment], None]
-"""Port: told of each deployment when it has ended, and again when its confirmation is known."""
+"""Port: called with each deployment when it has ended, and again when its confirmation is known."""

@@ -1,4 +1,4 @@
-"""The dry run: everything that can be known of a switch before anything is touched."""
+"""The dry run: the result of a switch, computed without changing anything."""
 
 from __future__ import annotations
 
@@ -16,33 +16,42 @@ from phoneprov_core.deployments.switch import order_of
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.fields import Size, StoredMac, schema
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.profiles.model import RevisionNumber, Sha256, SwitchRequest
+from phoneprov_core.profiles.model import ProfileName, RevisionNumber, Sha256, SwitchRequest
 from phoneprov_core.profiles.use_cases import profile_of
 
 
 class Preview(Struct, frozen=True):
-    """What a switch would do, and what stands against it."""
+    """The expected result of a switch, and what prevents it."""
 
-    profile: Annotated[str, schema(description="The profile's name")]
-    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
+    profile: ProfileName
+    mac: StoredMac
     revision: RevisionNumber
     sha256: Sha256
-    size: Annotated[int, schema(description="In bytes", minimum=0)]
-    filename: Annotated[str, schema(description="What the file would be called on the server")]
-    compatible: bool
-    objection: Annotated[str, schema(description="Why the switch would be refused")] | None
-    on_phone: (
-        Annotated[Deployment, schema(description="What is on the phone now, as far as is known")]
-        | None
-    )
+    size: Size
+    filename: Annotated[
+        str,
+        schema(
+            description="Name that the file would have on the server",
+            examples=["SEP001BD4123456.cnf.xml"],
+        ),
+    ]
+    compatible: Annotated[
+        bool, schema(description="Whether the profile fits the phone", examples=[True])
+    ]
+    objection: Annotated[str, schema(description="Reason why the switch would be refused")] | None
+    on_phone: Annotated[
+        Deployment | None,
+        schema(
+            description=(
+                "Deployment that is on the phone now; null if unknown or not visible to the caller"
+            )
+        ),
+    ]
     changed: (
-        Annotated[
-            bool, schema(description="Whether the file would differ; null when nobody can say")
-        ]
-        | None
+        Annotated[bool, schema(description="Whether the file would change; null if unknown")] | None
     )
     diff: (
         Annotated[
@@ -56,7 +65,7 @@ class Preview(Struct, frozen=True):
         ]
         | None
     )
-    diff_note: Annotated[str, schema(description="Why there is no diff")] | None
+    diff_note: Annotated[str, schema(description="Reason why there is no diff")] | None
     needs_reset: Annotated[
         tuple[str, ...],
         schema(
@@ -66,9 +75,11 @@ class Preview(Struct, frozen=True):
             )
         ),
     ]
-    server: Reach
-    phone: Reach
-    findings: tuple[Finding, ...]
+    server: Annotated[Reach, schema(description="Whether the login on the server succeeds")]
+    phone: Annotated[
+        Reach, schema(description="Whether the phone responds with its own MAC address")
+    ]
+    findings: Annotated[tuple[Finding, ...], schema(description="Findings in the configuration")]
 
 
 _UNKNOWN = (
@@ -78,8 +89,8 @@ _UNKNOWN = (
 
 
 class _Before(NamedTuple):
-    """What is on the phone: the record if the caller may see it, the configuration if it is
-    theirs to see and still kept, and why there is none."""
+    """The current deployment of the phone: the record if the caller may see it, the configuration
+    if the caller may see it and it is still stored, and the reason if there is none."""
 
     deployment: Deployment | None = None
     cnf_xml: str | None = None
@@ -87,7 +98,7 @@ class _Before(NamedTuple):
 
 
 class PreviewSwitch:
-    """Whoever may switch may ask beforehand."""
+    """The dry run of a switch. It requires the same permission as the switch."""
 
     def __init__(
         self,
@@ -104,8 +115,8 @@ class PreviewSwitch:
         self._clock = clock
 
     async def __call__(self, actor: Actor, request: SwitchRequest) -> Preview:
-        """Touches nothing. Raises ``NotFound`` like the switch; what would make the switch
-        fail is part of the answer."""
+        """Changes nothing. Raises ``NotFound`` like the switch; reasons for which the switch would
+        fail are part of the result."""
         order = await order_of(self._open, actor, request)
         before = await self._before(actor, order)
         objection = _objection(order)
@@ -138,19 +149,19 @@ class PreviewSwitch:
         async with self._open.read() as tx:
             current = await tx.deployments.current(order.phone.mac)
             if current is None:
-                return _Before(note="Nothing was put onto this phone from here before.")
+                return _Before(note="No deployment to this phone is recorded.")
             if not may_see(actor, current):
-                return _Before(note="What is on the phone belongs to somebody else.")
+                return _Before(note="The profile that is on the phone belongs to another user.")
             current = current.as_of(shown(self._clock()))
             if current.outcome is Outcome.UNKNOWN:
                 return _Before(current, note=_UNKNOWN.format(number=current.number))
             try:
                 profile = await profile_of(tx, actor, current.profile_uuid)
             except NotFound:
-                return _Before(current, note="The profile that is on the phone is gone.")
+                return _Before(current, note="The profile that is on the phone was deleted.")
             revision = await tx.revisions.find(profile.uuid, current.revision)
             cnf_xml = await tx.revisions.cnf_xml(revision.uuid) if revision else None
-        note = None if cnf_xml else "The profile that is on the phone is gone."
+        note = None if cnf_xml else "The profile that is on the phone was deleted."
         return _Before(current, cnf_xml, note)
 
 

@@ -1,4 +1,4 @@
-"""Rollback: put back what was on a phone before, or any other revision."""
+"""Rollback: deploy the previous configuration of a phone again, or any other revision."""
 
 from __future__ import annotations
 
@@ -22,13 +22,29 @@ from phoneprov_core.profiles.use_cases import profile_of
 
 
 class RollbackRequest(Command, frozen=True, kw_only=True):
-    """What is put back: with nothing set what was on the phone before; with
-    ``deployment_uuid`` what that deployment of the phone brought; with ``profile_uuid`` and
-    ``revision`` that revision."""
+    """The revision to deploy again: without a field the previous one of the phone; with
+    ``deployment_uuid`` the one of that deployment of the phone; with ``profile_uuid`` and
+    ``revision`` that one."""
 
-    deployment_uuid: Uuid | UnsetType = UNSET
-    profile_uuid: Uuid | UnsetType = UNSET
-    revision: Annotated[int, schema(minimum=1, maximum=2**31 - 1)] | UnsetType = UNSET
+    deployment_uuid: (
+        Annotated[Uuid, schema(description="Restore the revision of this deployment of the phone")]
+        | UnsetType
+    ) = UNSET
+    profile_uuid: (
+        Annotated[Uuid, schema(description="Restore a revision of this profile")] | UnsetType
+    ) = UNSET
+    revision: (
+        Annotated[
+            int,
+            schema(
+                description="Number of a revision of that profile",
+                minimum=1,
+                maximum=2**31 - 1,
+                examples=[2],
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
 
     def __post_init__(self) -> None:
         settle(self)
@@ -36,19 +52,19 @@ class RollbackRequest(Command, frozen=True, kw_only=True):
         if self.revision is not UNSET and not 1 <= self.revision < 2**31:
             problems.append(Problem("revision", f"must be a whole number from 1 to {2**31 - 1}"))
         if self.deployment_uuid is not UNSET and self.profile_uuid is not UNSET:
-            problems.append(Problem("profile_uuid", "must not stand beside deployment_uuid"))
+            problems.append(Problem("profile_uuid", "is not allowed with `deployment_uuid`"))
         if self.deployment_uuid is not UNSET and self.revision is not UNSET:
-            problems.append(Problem("revision", "must not stand beside deployment_uuid"))
+            problems.append(Problem("revision", "is not allowed with `deployment_uuid`"))
         if self.profile_uuid is not UNSET and self.revision is UNSET:
-            problems.append(Problem("revision", "is required beside profile_uuid"))
+            problems.append(Problem("revision", "is required with `profile_uuid`"))
         if self.revision is not UNSET and self.profile_uuid is UNSET and not problems:
-            problems.append(Problem("profile_uuid", "is required beside revision"))
+            problems.append(Problem("profile_uuid", "is required with `revision`"))
         if problems:
             raise invalid(problems)
 
 
 class Rollback:
-    """An ordinary switch, with all its steps, to a revision that was there before."""
+    """A switch, with all its steps, to an earlier revision."""
 
     def __init__(self, open_: ReadAndWrite[DeploymentsTransaction], deploy: Deploy) -> None:
         self._open = open_
@@ -61,11 +77,11 @@ class Rollback:
         request: RollbackRequest | None = None,
         progress: Progress = no_progress,
     ) -> Deployment:
-        """The record, as it stands when the phone was told to restart.
+        """Deploy the revision, and return the record after the restart command.
 
-        It takes the right to switch to the profile. Raises ``NotFound`` for an unknown phone,
-        deployment, profile or revision, and when there is nothing before that the caller may
-        put back; everything that ``Deploy`` raises.
+        Requires the permission to switch to the profile. Raises ``NotFound`` if the phone,
+        deployment, profile or revision does not exist, and if no earlier deployment exists that the
+        caller may deploy again; also the errors of ``Deploy``.
         """
         order = await self._order(actor, mac, request or RollbackRequest())
         return await self._deploy(actor, order, progress)
@@ -85,7 +101,7 @@ class Rollback:
                 if not may_see(actor, earlier):
                     raise _nothing() from None
                 raise NotFound(
-                    "The profile that was put there then is gone, or is not yours any more."
+                    "The profile of that deployment was deleted, or belongs to another user."
                 ) from None
 
 
@@ -94,12 +110,12 @@ async def _of_phone(
 ) -> Deployment:
     deployment = await tx.deployments.find(uuid)
     if deployment is None or deployment.mac != phone.mac or not may_see(actor, deployment):
-        raise NotFound("There is no such deployment of this phone.")
+        raise NotFound("This phone has no such deployment.")
     return deployment
 
 
 async def _before(tx: DeploymentsTransaction, phone: Phone) -> Deployment:
-    """The last deployment before the current one that surely put another configuration there."""
+    """The last deployment before the current one that certainly had another configuration."""
     current = await tx.deployments.current(phone.mac)
     earlier = None if current is None else await tx.deployments.previous(current)
     while earlier is not None and current is not None:
@@ -112,7 +128,7 @@ async def _before(tx: DeploymentsTransaction, phone: Phone) -> Deployment:
 
 
 def _nothing() -> NotFound:
-    return NotFound("Nothing that you may put back was on this phone before.")
+    return NotFound("This phone has no earlier deployment that you may put back.")
 
 
 async def _order_of(

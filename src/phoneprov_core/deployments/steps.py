@@ -1,4 +1,4 @@
-"""The steps of a deployment as they are done, timed and told."""
+"""Execution of the steps of a deployment: timing, recording, events."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from phoneprov_core.kernel.times import Clock, millis
 T = TypeVar("T")
 
 Progress = Callable[[StepName, Step | None], None]
-"""Told of each step twice: with None when it begins, with what became of it when it ends."""
+"""Called twice for each step: with None when it begins, with its result when it ends."""
 
 
 def no_progress(_name: StepName, _step: Step | None) -> None:
-    """For whoever only waits for the end."""
+    """Ignores the events."""
 
 
 def unexpected(step: StepName, error: OSError) -> PhoneprovError:
-    """The error of ours for one that an uploader or a phone driver of another package raised
-    against its contract. The text of an exception may hold anything: only its number is used."""
+    """Convert an exception that an uploader or a phone driver of another package raised against its
+    contract. The text of the exception may contain secrets: only its error number is used."""
     adapter = "uploader" if step is StepName.UPLOAD else "phone driver"
     code = OUTCOME_UNKNOWN if step is StepName.UPLOAD else None
     end = ""
@@ -37,7 +37,7 @@ def unexpected(step: StepName, error: OSError) -> PhoneprovError:
 
 
 class Course:
-    """The steps done so far."""
+    """The completed steps."""
 
     def __init__(self, clock: Clock, progress: Progress) -> None:
         self.steps: list[Step] = []
@@ -45,8 +45,8 @@ class Course:
         self._progress = progress
 
     async def step(self, name: StepName, work: Awaitable[T]) -> T:
-        """Do one step and record how it went. Raises what the step raises; an ``OSError`` of an
-        adapter becomes an error of ours."""
+        """Run one step and record how it went. Raises what the step raises; an ``OSError`` of an
+        adapter is converted to ``Refused`` or ``TimedOut``."""
         self._progress(name, None)
         began = millis(self._clock())
         message: str | None = None
@@ -70,7 +70,7 @@ class Course:
             self._progress(name, step)
 
     async def settled(self, name: StepName, work: Awaitable[object]) -> Step:
-        """Do one step whose failure stops nothing; what became of it."""
+        """Run one step whose failure does not stop the deployment; returns its result."""
         with contextlib.suppress(PhoneprovError):
             await self.step(name, work)
         return self.steps[-1]

@@ -1,4 +1,4 @@
-"""The switch: put a profile's configuration onto a phone and have the phone take it."""
+"""The switch: deploy a profile to a phone and restart the phone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SwitchProfile:
         self._deploy = deploy
 
     async def __call__(self, actor: Actor, request: SwitchRequest) -> Switched:
-        """What the switch came to, in short. Raises like ``deployment``."""
+        """The short result of the switch. Raises like ``deployment``."""
         made = await self.deployment(actor, request)
         return Switched(made.profile_name, made.mac, made.restart or RESTARTED)
 
@@ -31,10 +31,10 @@ class SwitchProfile:
         request: SwitchRequest,
         progress: Progress = no_progress,
     ) -> Deployment:
-        """The record of the switch, as it stands when the phone was told to restart.
+        """The record of the switch, after the restart command.
 
-        Raises ``NotFound`` for a profile that is not the caller's to see or an unknown phone,
-        and everything that ``Deploy`` raises.
+        Raises ``NotFound`` if the phone does not exist or the caller may not see the profile, and
+        the errors of ``Deploy``.
         """
         order = await order_of(self._open, actor, request)
         return await self._deploy(actor, order, progress)
@@ -45,9 +45,9 @@ async def order_of(
     actor: Actor,
     request: SwitchRequest,
 ) -> Order:
-    """What a request asks for: the newest revision of the profile, and the phone.
+    """The deployment of a request: the newest revision of the profile, and the phone.
 
-    Raises ``NotFound`` for a profile that is not the caller's to see or an unknown phone.
+    Raises ``NotFound`` if the phone does not exist or the caller may not see the profile.
     """
     async with open_.read() as tx:
         profile = await profile_of(tx, actor, request.profile_uuid)

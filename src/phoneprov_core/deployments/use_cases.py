@@ -1,4 +1,4 @@
-"""What was put onto which phone, by whom, and how it went."""
+"""Reading the record of deployments."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from phoneprov_core.kernel.values import known_mac
 
 
 class Deployments:
-    """Reads the record. Holders of level 0 see all of it; others what they asked for
-    themselves, and what brought a profile that was theirs then."""
+    """Reads the record. Holders of level 0 see all deployments; other users those that they
+    requested, and those of profiles that they owned at the time."""
 
     def __init__(self, open_: ReadAndWrite[DeploymentsTransaction], clock: Clock) -> None:
         self._open = open_
@@ -29,13 +29,13 @@ class Deployments:
     async def all(
         self, actor: Actor, wanted: Wanted | None = None, page: Page = None
     ) -> Listing[Deployment]:
-        """Those that are wanted and that the caller may see, oldest first. With ``before``, a
-        page by key of the newest before that one, newest first, without a total."""
+        """The deployments that match the filter and that the caller may see, oldest first. With
+        ``before``, a page by key after that deployment, newest first, without a total."""
         chosen = wanted or Wanted()
         return await self._listing(actor, chosen, page)
 
     async def get(self, actor: Actor, uuid: str) -> Deployment:
-        """Raises ``NotFound``, for one that the caller may not see too."""
+        """Raises ``NotFound``, also if the caller may not see it."""
         async with self._open.read() as tx:
             deployment = await tx.deployments.find(known_id(uuid))
         return self._shown(actor, deployment)
@@ -47,8 +47,8 @@ class Deployments:
         wanted: Wanted | None = None,
         page: Page = None,
     ) -> Listing[Deployment]:
-        """The history of one phone, oldest first: what of it the caller may see. Raises
-        ``NotFound`` for a phone that is not in the inventory and has no such history."""
+        """The deployments of one phone that the caller may see, oldest first. Raises ``NotFound``
+        for a phone that is not in the inventory and has no such deployments."""
         mac = known_mac(mac)
         if not mac:
             raise NotFound("There is no such phone.")
@@ -61,8 +61,8 @@ class Deployments:
         return await self._listing(actor, msgspec.structs.replace(chosen, mac=mac), page)
 
     async def current(self, actor: Actor, mac: str) -> Deployment:
-        """What is on a phone now, as far as is known. Raises ``NotFound`` when nothing is
-        known, and when it is not the caller's to see."""
+        """The current deployment of a phone. Raises ``NotFound`` if there is none or the caller may
+        not see it."""
         async with self._open.read() as tx:
             deployment = await tx.deployments.current(known_mac(mac))
         return self._shown(actor, deployment)
@@ -88,8 +88,8 @@ class Deployments:
     async def _newest(
         self, actor: Actor, wanted: Wanted, before: str, page: Page
     ) -> list[Deployment]:
-        """A page by key, newest first. Raises ``NotFound`` when the caller may not see the
-        deployment ``before``, or it does not exist."""
+        """A page by key, newest first. Raises ``NotFound`` if the deployment ``before`` does not
+        exist or the caller may not see it."""
         limit = limit_by_key(page, "before")
         async with self._open.read() as tx:
             last = None
@@ -104,5 +104,5 @@ def _whose(actor: Actor) -> str | None:
 
 
 def may_see(actor: Actor, deployment: Deployment) -> bool:
-    """Whether a deployment is the caller's to see."""
+    """Whether the caller may see a deployment."""
     return may_act_for(actor, deployment.owner_uuid) or actor.user_uuid == deployment.user_uuid

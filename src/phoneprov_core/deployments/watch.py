@@ -1,4 +1,4 @@
-"""The ways to see that a phone restarted, and which of them are used."""
+"""Selection of the ways to see that a phone restarted."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from phoneprov_core.phones.model import Phone, speaks_sip
 class Watch:
     """Watches phones by the events of an exchange and over their own web servers.
 
-    ``events`` are the stronger evidence: a phone that registers has started up. An SCCP phone is
-    watched by events alone if that works. The events of SIP phones may be withheld from the
-    account without notice: a SIP phone is watched in both ways, and the first one to see it
-    counts. Each way is None where it is not configured. ``seconds`` is how long a phone is
-    waited for, 0 for never.
+    ``events`` are the stronger evidence: a phone that registers has started. An SCCP phone is
+    watched by events alone if that works. The events of SIP phones may be withheld from the account
+    without notice: a SIP phone is watched in both ways, and the first one to see it counts. Each
+    way is None where it is not configured. ``seconds`` is the maximum waiting time for a phone, 0
+    to disable watching.
     """
 
     def __init__(
@@ -30,8 +30,8 @@ class Watch:
         self.seconds = seconds
 
     async def begin(self, phone: Phone, software_type: str | None) -> Watching | None:
-        """Watch from now on; None if there is no way that works. ``software_type`` is the
-        firmware family of the phone's record or else of the profile."""
+        """Start watching; None if no way works. ``software_type`` is the firmware family of the
+        phone's record or else of the profile."""
         if not self.seconds:
             return None
         phone = structs.replace(phone, software_type=software_type)
@@ -50,14 +50,14 @@ async def _begun(way: PhoneWatch | None, phone: Phone) -> Watching | None:
 
 
 class _All(Watching):
-    """Several watchings of one phone."""
+    """Several watches of one phone."""
 
     def __init__(self, watchings: Sequence[Watching]) -> None:
         self._watchings = watchings
 
     async def returned(self, seconds: float) -> str:
-        """What the first one saw. If none saw the phone, raises the error of the only one, or
-        ``TimedOut`` with all their messages."""
+        """The observation of the first watch that saw it. If none saw the phone, raises the error
+        of the only one, or ``TimedOut`` with all their messages."""
         waiting = [asyncio.ensure_future(one.returned(seconds)) for one in self._watchings]
         errors: list[PhoneprovError] = []
         try:

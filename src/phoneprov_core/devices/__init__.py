@@ -1,1 +1,1 @@
-"""Everything a phone is sent: file names, commands, restart sequences."""
+"""Data sent to phones: file names, commands, restart sequences."""

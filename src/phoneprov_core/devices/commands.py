@@ -1,4 +1,4 @@
-"""Everything a phone is sent, computed without sending it.
+"""Commands and file names for phones, without IO.
 
 File names, commands to the phone's own web server (CGI/Execute) and the actions for
 Asterisk's manager interface. A MAC is canonical here, ``AA:BB:CC:DD:EE:FF``; any other
@@ -27,7 +27,7 @@ CLEAR_CALLS = (KeyPress("Init:CallHistory"),)
 """Clears the lists of missed, received and placed calls."""
 
 CLEAR_SERVICES = (KeyPress("Init:Services"),)
-"""Closes the phone's services application; has no effect where it is not open."""
+"""Closes the phone's services application; has no effect if it is not open."""
 
 CALL_ID = "{}"
 """Stands for the Call-ID of the phone's registration in a NOTIFY; the manager interface fills it
@@ -69,21 +69,21 @@ def config_filename(template: str, mac: str) -> str:
 
 
 def check_filename_template(template: str) -> None:
-    """Raises ValueError for a template that gives no file name with any MAC."""
+    """Raises ValueError for a template that gives no valid file name for any MAC."""
     config_filename(template, "00:00:00:00:00:00")
 
 
 def device_name(mac: str) -> str:
-    """The name Asterisk knows a phone by: ``SEP`` and twelve hex digits."""
+    """The name of a phone in Asterisk: ``SEP`` and twelve hex digits."""
     return f"SEP{_digits(mac)}"
 
 
 def execute_body(uri: str) -> bytes:
-    """The form that asks a phone to carry out one command now.
+    """The form that has a phone execute one command.
 
-    One field ``XML`` that holds a ``CiscoIPPhoneExecute`` with one item, at most 512 bytes
-    of XML, as Cisco's XML services guide demands. Raises ``Invalid`` for a command that is
-    not 1 to 256 printable ASCII characters or does not fit when escaped.
+    One field ``XML`` that holds a ``CiscoIPPhoneExecute`` with one item, at most 512 bytes of XML,
+    as Cisco's XML services guide requires. Raises ``Invalid`` unless the command is 1 to 256
+    printable ASCII characters and fits when escaped.
     """
     xml = (
         "<CiscoIPPhoneExecute>"
@@ -96,11 +96,11 @@ def execute_body(uri: str) -> bytes:
 
 
 def read_execute_reply(status: int, body: bytes, *, may_be_empty: bool = False) -> None:
-    """Returns if the phone's reply to a command says that it succeeded; with
-    ``may_be_empty`` also for an empty reply.
+    """Returns if the phone's reply to a command says that it succeeded; with ``may_be_empty`` also
+    for an empty reply.
 
-    Raises ``Refused`` for every other reply. The message contains the phone's error number
-    and no word of the reply.
+    Raises ``Refused`` for every other reply. The message contains the phone's error number and no
+    text of the reply.
     """
     if status in {401, 403}:
         raise Refused(f"The phone refused the login (HTTP {status}); {_CHECK_LOGIN}")
@@ -127,7 +127,7 @@ _CHECK_LOGIN = (
 )
 
 _ERROR_WORDS = {
-    # 0 is how old firmware says 4; 6 has been seen where the form of the request was the cause.
+    # Old firmware sends 0 with the meaning of 4; 6 was observed after a malformed request.
     0: f"The phone refused the login (error 0); {_CHECK_LOGIN}",
     1: "The phone could not read the command (error 1); its firmware may not know it.",
     2: "The phone could not put its answer together (error 2); try again.",
@@ -154,8 +154,8 @@ def _nonsense() -> Refused:
 def _elements(body: bytes) -> list[tuple[int, str, dict[str, str]]]:
     """Depth, name and attributes of every element in order, the root first.
 
-    Read as ISO 8859-1 whatever the document declares: all that matters is ASCII, and no
-    stray byte or exotic encoding can then break the reading.
+    Decoded as ISO 8859-1 regardless of its declaration: the relevant text is ASCII, and this
+    decoding never fails.
     """
     if len(body) > REPLY_LIMIT:
         raise _nonsense()
@@ -215,9 +215,9 @@ _BY_FAMILY = {
 def restart_keys(model: str | None) -> tuple[KeyPress, ...]:
     """The keys that restart a phone of this model when pressed over its web server.
 
-    A 79xx restarts on ``**#**`` in its settings menu; an unknown model is taken for one. Newer
-    families reach the restart through the applications menu; its digits depend on firmware and
-    menu layout, which is why this way is the last resort. Keys know one kind of restart.
+    A 79xx restarts on ``**#**`` in its settings menu; an unknown model counts as one. Newer
+    families reach the restart through the applications menu; its digits depend on firmware and menu
+    layout, so that this way is used last. Keys know one kind of restart.
     """
     bare = bare_model(model or "")
     family = bare[:2] if re.match(r"[0-9]{4}", bare, re.ASCII) else ""
@@ -234,8 +234,8 @@ def sccp_restart(mac: str, kind: RestartType = RestartType.RESTART) -> ManagerAc
 def sip_restart(mac: str, kind: RestartType = RestartType.RESTART) -> ManagerAction:
     """A SIP NOTIFY through PJSIP that asks a phone to restart; accepted means queued.
 
-    The body is the service-control form of Cisco's SIP firmware. Asterisk splits values at
-    commas, so none may hold one, and adds ``Subscription-State`` itself.
+    The body is the service-control form of Cisco's SIP firmware. Asterisk splits values at commas,
+    so that no value may contain one, and adds ``Subscription-State`` itself.
     """
     stamps = ("Config", "Dialplan", "Softkey", "FeatureControl")
     body = (

@@ -1,4 +1,4 @@
-"""What a switch needs from the world: a place for the file, the phone, a way to restart it."""
+"""Ports of a switch: the uploader, the phone, the ways to restart it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from phoneprov_core.phones.model import Phone
 
 
 class Upload(Struct, frozen=True):
-    """One configuration file on its way to a server.
+    """One configuration file to be uploaded.
 
-    ``phone_ip`` is the address from the inventory, canonical text or None; an uploader that
-    is set up with a server of its own does not look at it. ``filename`` is one path segment
-    of ``[A-Za-z0-9._-]``. ``content`` is the exact bytes to be found there afterwards.
-    ``attempt`` is unique to this upload and fit for a file name.
+    ``phone_ip`` is the address from the inventory, canonical text or None; an uploader with a
+    configured server ignores it. ``filename`` is one path segment of ``[A-Za-z0-9._-]``.
+    ``content`` is the exact content of the file. ``attempt`` is unique to this upload and fit for a
+    file name.
     """
 
     phone_ip: str | None
@@ -29,8 +29,8 @@ class Upload(Struct, frozen=True):
 
 
 class Uploaded(Struct, frozen=True):
-    """What is true after an upload: where (``host:port/path``, no secrets), how many bytes,
-    their SHA-256 in hex, and notes worth a log line (say, that the rename was not atomic)."""
+    """The result of an upload: its place (``host:port/path``, no secrets), how many bytes, their
+    SHA-256 in hex, and notes for the log (such as that the rename was not atomic)."""
 
     place: str
     size: int
@@ -46,30 +46,30 @@ class ConfigUploader(Protocol):
     """Puts a configuration file where the phone reads it."""
 
     async def upload(self, upload: Upload) -> Uploaded:
-        """Put the file under its final name, whole, and verify it there.
+        """Put the complete file under its final name and verify it there.
 
-        The content goes to a temporary name in the same folder, is verified, renamed onto
-        the final name and verified again, also when a file of the same size or content is
-        there. Temporary files that earlier attempts for the same file name left are removed.
-        Until the rename the old file is untouched. A cancellation is passed on within 20
-        seconds; after it nothing is written, and the final name is the old file or the new one,
-        whole. The event loop is not blocked.
+        The content goes to a temporary name in the same folder, is verified, renamed onto the final
+        name and verified again, also when a file of the same size or content is there. Temporary
+        files that earlier attempts for the same file name left are removed. The old file is
+        unchanged until the rename. A cancellation is passed on within 20 seconds; after it nothing
+        is written, and the final name is the old file or the new one, whole. The event loop is not
+        blocked.
 
-        Raises ``Refused`` when the server cannot be reached, refuses a step or does not hold
-        what was sent, ``TimedOut`` when it does not answer within the deadline of a step or
-        of the whole, ``Conflict`` when the phone's address is missing or is not allowed to
-        be called. After an error the final name is the old file, whole; when the uploader could
-        not find out whether it is the old file or the new one, the error's code is
-        ``OUTCOME_UNKNOWN``. Messages name the step that failed (connecting, logging in,
-        uploading, verifying, renaming) and never the server's own words or a password.
+        Raises ``Refused`` when the server cannot be reached, refuses a step or returns other
+        content than was sent, ``TimedOut`` when it does not answer within the deadline of a step or
+        of the whole, ``Conflict`` when the phone's address is missing or is not allowed to be
+        called. After an error the final name is the old file, whole; when the uploader could not
+        find out whether it is the old file or the new one, the error's code is ``OUTCOME_UNKNOWN``.
+        Messages name the step that failed (connecting, logging in, uploading, verifying, renaming)
+        and never contain the server's text or a password.
         """
         ...
 
 
 class KeyPress(Struct, frozen=True):
-    """One command to a phone's web server and the pause after it, in seconds. With
-    ``restarts`` the phone may restart before it answers. With ``may_be_empty`` an empty reply
-    with status 200 is success, too: multiplatform firmware sends no other."""
+    """One command to a phone's web server and the pause after it, in seconds. With ``restarts`` the
+    phone may restart before it replies. With ``may_be_empty`` an empty reply with status 200 is
+    success, too: multiplatform firmware sends no other."""
 
     uri: str
     pause: float = 0.0
@@ -101,7 +101,7 @@ class PhoneCommands(Protocol):
 class ManagerAction(Struct, frozen=True):
     """One action for Asterisk's manager interface: its name and its fields in order.
 
-    A field may stand more than once (``Variable``). Names and values hold no line ends.
+    A field may occur more than once (``Variable``). Names and values hold no line ends.
     """
 
     name: str
@@ -117,9 +117,9 @@ class ManagerInterface(Protocol):
         Before a ``PJSIPNotify`` the contacts of its ``Endpoint`` are looked up: without one the
         phone is not registered, which raises ``Refused`` and sends nothing.
 
-        Raises ``Refused`` if the manager cannot be reached, refuses the login or the action
-        (in our own words), ``TimedOut`` if it does not answer within the deadline of the whole
-        call, ``Invalid`` if a field holds CR or LF, before anything is sent.
+        Raises ``Refused`` if the manager cannot be reached, refuses the login or the action (the
+        message is our own text), ``TimedOut`` if it does not answer within the deadline of the
+        whole call, ``Invalid`` if a field holds CR or LF, before anything is sent.
         """
         ...
 
@@ -127,28 +127,27 @@ class ManagerInterface(Protocol):
 class PhoneDriver(Protocol):
     """Sends commands to the phones of one make once their configuration is in place.
 
-    Both methods take the phone's record in the inventory. They raise ``Refused`` if the
-    phone, or the server that passes the command on, cannot be reached or refuses it, or if
-    another phone answers at the recorded address; ``TimedOut`` if it does not answer within the
-    deadline of the whole call; and ``Conflict`` if the command cannot be sent at all: the
-    phone's address is needed and missing or is not allowed to be called, or no way to reach it
-    is configured. Messages are one sentence of our own and never repeat a password or what the
-    other side said. A switch has 30 s for everything; a driver takes at most 8 of them for each
-    call.
+    Both methods take the phone's record in the inventory. They raise ``Refused`` if the phone, or
+    the server that passes the command on, cannot be reached or refuses it, or if another phone
+    answers at the recorded address; ``TimedOut`` if it does not answer within the deadline of the
+    whole call; and ``Conflict`` if the command cannot be sent at all: the phone's address is needed
+    and missing or is not allowed to be called, or no way to reach it is configured. Messages are
+    one sentence of the driver and never contain a password or text of the phone. A switch has 30 s
+    in all; a driver uses at most 8 s for each call.
     """
 
     async def leave_services(self, phone: Phone) -> None:
-        """Have the phone leave its services (menus, directories), which showed the data of
-        its previous user; it is not restarted. For a make without services this returns at
-        once."""
+        """Have the phone close its services (menus, directories), which showed the data of its
+        previous user; it is not restarted. For a make without services this returns at once."""
         ...
 
     async def restart(self, phone: Phone, software_type: str | None) -> None:
-        """Order one restart, after which the phone reads its configuration anew; returns when
+        """Request one restart, after which the phone reads its configuration again; returns when
         the command was accepted, which may be before the phone carries it out.
 
         ``software_type`` is the firmware family of the phone's record or else of the profile,
         None if neither states it. After a failure the phone can be called again.
+
         """
         ...
 

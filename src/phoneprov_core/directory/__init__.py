@@ -1,1 +1,1 @@
-"""Whom to call: the company's directory, and each user's own."""
+"""Contacts of the company and personal contacts of users."""

@@ -7,102 +7,123 @@ from typing import Annotated
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.fields import Email, Line, OptionalLine, Uuid, schema
-from phoneprov_core.kernel.times import Timestamp
-
-Name = Annotated[Line, schema(examples=["Ada Lovelace"])]
-Number = Annotated[
+from phoneprov_core.kernel.fields import (
+    CreatedAt,
+    Email,
+    Line,
     OptionalLine,
-    schema(description="A telephone number, as it is dialled", examples=["+44 20 7946 0018"]),
+    RecordUuid,
+    UserUuid,
+    Uuid,
+    schema,
+)
+
+Name = Annotated[Line, schema(description="Name of the contact", examples=["Ada Lovelace"])]
+WorkNumber = Annotated[
+    OptionalLine, schema(description="Telephone number at work", examples=["+44 20 7946 0018"])
 ]
-Ringtone = Annotated[
-    OptionalLine, schema(description="What the phone rings with; free text", examples=["Chirp1"])
+MobileNumber = Annotated[
+    OptionalLine, schema(description="Mobile telephone number", examples=["+44 7700 900123"])
+]
+HomeNumber = Annotated[
+    OptionalLine, schema(description="Telephone number at home", examples=["+44 20 7946 0099"])
+]
+Ringtone = Annotated[OptionalLine, schema(description="Ring tone; free text", examples=["Chirp1"])]
+
+
+Department = Annotated[OptionalLine, schema(description="Department", examples=["Engineering"])]
+Company = Annotated[OptionalLine, schema(description="Company", examples=["Example Ltd"])]
+Location = Annotated[OptionalLine, schema(description="Location", examples=["Berlin, third floor"])]
+Building = Annotated[OptionalLine, schema(description="Building", examples=["B"])]
+ContactEmail = Annotated[Email, schema(description="E-mail address")]
+Active = Annotated[
+    bool, schema(description="Whether the contact is shown on phones", examples=[True])
 ]
 
 
 class CompanyContact(Struct, frozen=True):
-    """Somebody whom everybody in the company may call."""
+    """A contact of the company, visible to all accounts."""
 
-    uuid: Uuid
-    name: Annotated[str, schema(examples=["Ada Lovelace"])]
-    work: str | None
-    mobile: str | None
-    home: str | None
-    email: Email | None
-    ringtone: str | None
-    department: str | None
-    company: str | None
-    location: str | None
-    building: str | None
-    is_active: bool
-    created_at: Timestamp
+    uuid: RecordUuid
+    name: Name
+    work: WorkNumber | None
+    mobile: MobileNumber | None
+    home: HomeNumber | None
+    email: ContactEmail | None
+    ringtone: Ringtone | None
+    department: Department | None
+    company: Company | None
+    location: Location | None
+    building: Building | None
+    is_active: Active
+    created_at: CreatedAt
 
 
 class NewCompanyContact(Command, frozen=True, kw_only=True):
-    """A contact for everybody; only its name is needed."""
+    """A company contact to be created; only its name is required."""
 
     name: Name
-    work: Number | None = None
-    mobile: Number | None = None
-    home: Number | None = None
-    email: Email | None = None
+    work: WorkNumber | None = None
+    mobile: MobileNumber | None = None
+    home: HomeNumber | None = None
+    email: ContactEmail | None = None
     ringtone: Ringtone | None = None
-    department: OptionalLine | None = None
-    company: OptionalLine | None = None
-    location: OptionalLine | None = None
-    building: OptionalLine | None = None
+    department: Department | None = None
+    company: Company | None = None
+    location: Location | None = None
+    building: Building | None = None
 
 
 class CompanyContactPatch(Command, frozen=True, kw_only=True):
-    """Changes to a contact of the company."""
+    """Changes to a company contact."""
 
     name: Name | UnsetType = UNSET
-    work: Number | UnsetType | None = UNSET
-    mobile: Number | UnsetType | None = UNSET
-    home: Number | UnsetType | None = UNSET
-    email: Email | UnsetType | None = UNSET
+    work: WorkNumber | UnsetType | None = UNSET
+    mobile: MobileNumber | UnsetType | None = UNSET
+    home: HomeNumber | UnsetType | None = UNSET
+    email: ContactEmail | UnsetType | None = UNSET
     ringtone: Ringtone | UnsetType | None = UNSET
-    department: OptionalLine | UnsetType | None = UNSET
-    company: OptionalLine | UnsetType | None = UNSET
-    location: OptionalLine | UnsetType | None = UNSET
-    building: OptionalLine | UnsetType | None = UNSET
+    department: Department | UnsetType | None = UNSET
+    company: Company | UnsetType | None = UNSET
+    location: Location | UnsetType | None = UNSET
+    building: Building | UnsetType | None = UNSET
 
 
 class PersonalContact(Struct, frozen=True):
-    """Somebody in a user's own directory."""
+    """A contact in a user's personal directory."""
 
-    uuid: Uuid
-    user_uuid: Uuid
-    name: Annotated[str, schema(examples=["Ada Lovelace"])]
-    work: str | None
-    mobile: str | None
-    home: str | None
-    email: Email | None
-    ringtone: str | None
-    created_at: Timestamp
+    uuid: RecordUuid
+    user_uuid: UserUuid
+    name: Name
+    work: WorkNumber | None
+    mobile: MobileNumber | None
+    home: HomeNumber | None
+    email: ContactEmail | None
+    ringtone: Ringtone | None
+    created_at: CreatedAt
 
 
 class NewPersonalContact(Command, frozen=True, kw_only=True):
-    """A contact of one user's own; only its name is needed."""
+    """A personal contact to be created; only its name is required."""
 
     name: Name
-    work: Number | None = None
-    mobile: Number | None = None
-    home: Number | None = None
-    email: Email | None = None
+    work: WorkNumber | None = None
+    mobile: MobileNumber | None = None
+    home: HomeNumber | None = None
+    email: ContactEmail | None = None
     ringtone: Ringtone | None = None
 
 
 class PersonalContactPatch(Command, frozen=True, kw_only=True):
-    """Changes to a contact of one user's own. It stays with its user: a ``user_uuid`` here must
-    be the stored one."""
+    """Changes to a personal contact. Its owner never changes: a ``user_uuid`` here must equal the
+    stored one."""
 
     user_uuid: (
         Annotated[Uuid, schema(description="Must agree with the owner of the contact")] | UnsetType
     ) = UNSET
     name: Name | UnsetType = UNSET
-    work: Number | UnsetType | None = UNSET
-    mobile: Number | UnsetType | None = UNSET
-    home: Number | UnsetType | None = UNSET
-    email: Email | UnsetType | None = UNSET
+    work: WorkNumber | UnsetType | None = UNSET
+    mobile: MobileNumber | UnsetType | None = UNSET
+    home: HomeNumber | UnsetType | None = UNSET
+    email: ContactEmail | UnsetType | None = UNSET
     ringtone: Ringtone | UnsetType | None = UNSET

@@ -1,4 +1,4 @@
-"""The stores that contacts live in."""
+"""Store ports for contacts."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class CompanyContactStore(SearchedStore[CompanyContact], Protocol):
 
 
 class CompanyDirectoryTransaction(Protocol):
-    """What the company's contacts are kept in."""
+    """Stores that the use cases of company contacts use."""
 
     @property
     def company_contacts(self) -> CompanyContactStore: ...
 
 
 class PersonalDirectoryTransaction(Protocol):
-    """What users' own contacts are kept in. A contact belongs to its user, and goes with
-    them."""
+    """Stores that the use cases of personal contacts use. A contact belongs to its user and is
+    deleted with them."""
 
     @property
     def users(self) -> KnownUsers: ...

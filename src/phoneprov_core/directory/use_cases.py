@@ -1,5 +1,5 @@
-"""The company's directory, which every account reads and superadmins write; and each user's
-own, which is theirs and the superadmins'."""
+"""The company directory, which every account reads and superadmins write; and the personal
+directories, which their users and superadmins read and write."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class CompanyDirectory:
         page: Page = None,
         wanted: ContactSearch | None = None,
     ) -> Listing[CompanyContact]:
-        """Every contact of the company, oldest first."""
+        """All company contacts, oldest first."""
         return await listing(
             self._open.read, lambda tx: selected(tx.company_contacts, wanted), page
         )
@@ -62,7 +62,7 @@ class CompanyDirectory:
             return found(await tx.company_contacts.find(known_id(uuid)), "company contact")
 
     async def create(self, actor: Actor, new: NewCompanyContact) -> CompanyContact:
-        """Record a contact; it is active."""
+        """Create a contact; it is active."""
         require_shared_write(actor, self._shared_write)
         contact = CompanyContact(
             uuid=self._new_id(),
@@ -112,8 +112,8 @@ class PersonalDirectory:
     async def of_user(
         self, actor: Actor, user_uuid: str, page: Page = None
     ) -> Listing[PersonalContact]:
-        """The contacts of one user, oldest first. Raises ``Forbidden``; ``NotFound`` for no
-        such user."""
+        """The contacts of one user, oldest first. Raises ``Forbidden``; ``NotFound`` if the user
+        does not exist."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         async with self._open.read() as tx:
@@ -126,7 +126,8 @@ class PersonalDirectory:
         user_uuid: str,
         new: NewPersonalContact,
     ) -> PersonalContact:
-        """Raises ``Forbidden`` for another user's directory; ``NotFound`` for no such user."""
+        """Raises ``Forbidden`` for another user's directory; ``NotFound`` if the user does not
+        exist."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         async with self._open.read() as tx:
@@ -152,7 +153,7 @@ class PersonalDirectory:
         uuid: str,
         patch: PersonalContactPatch,
     ) -> PersonalContact:
-        """Raises ``NotFound``, for another's contact too."""
+        """Raises ``NotFound``, also for another user's contact."""
         async with self._open.write(by=actor) as tx:
             contact = await _contact_of(tx, actor, uuid)
             require_same("user_uuid", patch.user_uuid, contact.user_uuid)
@@ -161,7 +162,7 @@ class PersonalDirectory:
         return contact
 
     async def delete(self, actor: Actor, uuid: str) -> None:
-        """Raises ``NotFound``, for another's contact too."""
+        """Raises ``NotFound``, also for another user's contact."""
         async with self._open.write(by=actor) as tx:
             contact = await _contact_of(tx, actor, uuid)
             await tx.personal_contacts.remove(contact.uuid)

@@ -10,15 +10,20 @@ from msgspec import UNSET, Struct, UnsetType
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Check, Command, settle
 from phoneprov_core.kernel.fields import (
-    Description,
+    CreatedAt,
+    CreatedBy,
+    CreatedIp,
     ExtensionNumber,
     Line,
+    Notes,
     OptionalLine,
-    Uuid,
+    RecordUuid,
+    UpdatedAt,
+    UpdatedBy,
+    UpdatedIp,
     schema,
 )
 from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.kernel.times import Timestamp
 
 _TYPES = ("chan_sccp", "chan_sip", "chan_pjsip", "custom")
 
@@ -30,7 +35,7 @@ def _type(value: str) -> str:
 
 
 def _password(value: str) -> str:
-    # Blanks alone are a poor password, and still one that an exchange may be set up with.
+    # A password of blanks is weak, but valid in Asterisk.
     if not value:
         raise ValueError("must not be empty")
     return values.text(value)
@@ -40,17 +45,19 @@ ExtensionType = Annotated[
     str,
     Check(_type),
     schema(
-        description="The channel driver of the exchange that serves it",
+        description="Channel driver of the exchange",
         enum=list(_TYPES),
         examples=["chan_sccp"],
     ),
 ]
-ExtensionName = Annotated[Line, schema(examples=["Front desk"])]
+ExtensionName = Annotated[
+    Line, schema(description="Name of the extension", examples=["Front desk"])
+]
 ExtensionPassword = Annotated[
     str,
     Check(_password),
     schema(
-        description="What a phone registers with; no control characters",
+        description="Password that a phone registers with; without control characters",
         format="password",
         minLength=1,
         maxLength=255,
@@ -58,44 +65,52 @@ ExtensionPassword = Annotated[
         examples=["a long line password"],
     ),
 ]
-VoicemailPasscode = Annotated[OptionalLine, schema(examples=["2468"])]
+VoicemailPasscode = Annotated[
+    OptionalLine, schema(description="Passcode of the voicemail box", examples=["2468"])
+]
+
+
+Voicemail = Annotated[
+    bool, schema(description="Whether the extension has voicemail", examples=[False])
+]
+Active = Annotated[bool, schema(description="Whether the extension is in use", examples=[True])]
 
 
 class Extension(Struct, frozen=True):
     """A telephone extension of the exchange. ``created_by`` and ``updated_by`` are the
     accounts that created it and that last changed it, the latter None until then."""
 
-    uuid: Uuid
+    uuid: RecordUuid
     type: ExtensionType
     extension: ExtensionNumber
-    name: str
+    name: ExtensionName
     password: str
-    description: str | None
-    voicemail: bool
-    voicemail_passcode: str | None
-    is_active: bool
-    created_at: Timestamp
-    created_by: Uuid | None
-    updated_at: Timestamp
-    updated_by: Uuid | None
-    created_ip: str
-    updated_ip: str
+    description: Notes | None
+    voicemail: Voicemail
+    voicemail_passcode: VoicemailPasscode | None
+    is_active: Active
+    created_at: CreatedAt
+    created_by: CreatedBy | None
+    updated_at: UpdatedAt
+    updated_by: UpdatedBy | None
+    created_ip: CreatedIp
+    updated_ip: UpdatedIp
 
     def __repr__(self) -> str:
         return redacted(self, "password", "voicemail_passcode")
 
 
 class NewExtension(Command, frozen=True, kw_only=True):
-    """An extension to be recorded; no two have the same number."""
+    """An extension to be created; its number is unique."""
 
     type: ExtensionType
     extension: ExtensionNumber
     name: ExtensionName
     password: ExtensionPassword
-    description: Description | None = None
-    voicemail: bool = False
+    description: Notes | None = None
+    voicemail: Voicemail = False
     voicemail_passcode: VoicemailPasscode | None = None
-    is_active: bool = True
+    is_active: Active = True
 
     def __repr__(self) -> str:
         return redacted(self, "password", "voicemail_passcode")
@@ -104,19 +119,18 @@ class NewExtension(Command, frozen=True, kw_only=True):
 class ExtensionPatch(Command, frozen=True, kw_only=True):
     """Changes to an extension.
 
-    A password is never answered, it is null there. A null password here therefore leaves the
-    stored one alone, so that what was read can be sent back; no extension is without one. A
-    null passcode clears it.
+    Responses contain null in place of a password. A null password therefore keeps the stored one,
+    so that a record can be sent back as it was read. A null passcode clears it.
     """
 
     type: ExtensionType | UnsetType = UNSET
     extension: ExtensionNumber | UnsetType = UNSET
     name: ExtensionName | UnsetType = UNSET
     password: ExtensionPassword | UnsetType | None = UNSET
-    description: Description | UnsetType | None = UNSET
-    voicemail: bool | UnsetType = UNSET
+    description: Notes | UnsetType | None = UNSET
+    voicemail: Voicemail | UnsetType = UNSET
     voicemail_passcode: VoicemailPasscode | UnsetType | None = UNSET
-    is_active: bool | UnsetType = UNSET
+    is_active: Active | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         settle(self)

@@ -1,4 +1,4 @@
-"""The store that extensions live in."""
+"""Store port for extensions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from phoneprov_core.kernel.store import SearchedStore
 
 
 class ExtensionsTransaction(Protocol):
-    """What extensions are kept in. Their numbers are unique; removing one takes along its
-    links to users."""
+    """Stores that the use cases of extensions use. Numbers are unique; removing an extension
+    removes its links to users."""
 
     @property
     def extensions(self) -> SearchedStore[Extension]: ...

@@ -1,4 +1,4 @@
-"""Extensions, kept by superadmins."""
+"""Extensions, managed by superadmins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phoneprov_core.kernel.times import Clock, shown
 
 
 class Extensions:
-    """Create, read, change and delete extensions; all of it needs level 0."""
+    """Create, read, change and delete extensions; every use case requires level 0."""
 
     def __init__(
         self, open_: ReadAndWrite[ExtensionsTransaction], clock: Clock, new_id: NewId
@@ -41,7 +41,7 @@ class Extensions:
             return found(await tx.extensions.find(known_id(uuid)), "extension")
 
     async def create(self, actor: Actor, new: NewExtension) -> Extension:
-        """Raises ``Conflict`` when the number is in use."""
+        """Raises ``Conflict`` if the number is in use."""
         require_superadmin(actor)
         now = shown(self._clock())
         extension = Extension(
@@ -66,7 +66,7 @@ class Extensions:
         return extension
 
     async def update(self, actor: Actor, uuid: str, patch: ExtensionPatch) -> Extension:
-        """Raises ``NotFound``; ``Conflict`` when the number is in use."""
+        """Raises ``NotFound``; ``Conflict`` if the number is in use."""
         require_superadmin(actor)
         async with self._open.write(by=actor) as tx:
             extension = found(await tx.extensions.find(known_id(uuid)), "extension")
@@ -81,7 +81,7 @@ class Extensions:
         return extension
 
     async def delete(self, actor: Actor, uuid: str) -> None:
-        """Its links to users go with it. Raises ``NotFound``."""
+        """Delete an extension and its links to users. Raises ``NotFound``."""
         require_superadmin(actor)
         async with self._open.write(by=actor) as tx:
             found(await tx.extensions.remove(known_id(uuid)), "extension")

@@ -1,1 +1,1 @@
-"""Key expansion modules (KEMs): rows of further keys beside a phone."""
+"""Key expansion modules (KEMs): additional keys of a phone."""

@@ -7,41 +7,56 @@ from typing import Annotated
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.fields import IpAddress, MacAddress, OptionalLine, Uuid, schema
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.fields import (
+    CreatedAt,
+    IpAddress,
+    MacAddress,
+    OptionalLine,
+    RecordUuid,
+    schema,
+)
 
-Model = Annotated[OptionalLine, schema(examples=["CP-7916"])]
+Model = Annotated[OptionalLine, schema(description="Model", examples=["CP-7916"])]
 SoftwareType = Annotated[
-    OptionalLine, schema(description="The firmware family; free text", examples=["SCCP"])
+    OptionalLine, schema(description="Firmware family; free text", examples=["SCCP"])
 ]
 ConnectedPhone = Annotated[
     MacAddress,
-    schema(description="The MAC of the phone it is connected to, in the inventory or not"),
+    schema(description="MAC address of the connected phone, which need not be in the inventory"),
+]
+
+
+KemMac = Annotated[
+    MacAddress, schema(description="MAC address of the module", examples=["00:1B:D4:65:43:21"])
+]
+KemIp = Annotated[IpAddress, schema(description="IPv4 or IPv6 address of the module")]
+SoftwareVersion = Annotated[
+    OptionalLine, schema(description="Firmware version", examples=["B016-1-0-4-2"])
 ]
 
 
 class Kem(Struct, frozen=True):
-    """A key expansion module. ``connected_phone`` is the MAC of its phone, which may not be
-    in the inventory yet."""
+    """A key expansion module. ``connected_phone`` is the MAC of its phone, which need not be in the
+    inventory."""
 
-    uuid: Uuid
-    model: Annotated[str, schema(examples=["CP-7916"])] | None
-    mac: Annotated[str, schema(examples=["00:1B:D4:65:43:21"])] | None
-    ip: IpAddress | None
-    connected_phone: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])] | None
-    software_version: str | None
-    software_type: Annotated[str, schema(examples=["SCCP"])] | None
-    created_at: Timestamp
+    uuid: RecordUuid
+    model: Model | None
+    mac: KemMac | None
+    ip: KemIp | None
+    connected_phone: ConnectedPhone | None
+    software_version: SoftwareVersion | None
+    software_type: SoftwareType | None
+    created_at: CreatedAt
 
 
 class NewKem(Command, frozen=True, kw_only=True):
-    """A KEM to be recorded; nothing of it needs to be known."""
+    """A KEM to be created; every field is optional."""
 
     model: Model | None = None
-    mac: MacAddress | None = None
-    ip: IpAddress | None = None
+    mac: KemMac | None = None
+    ip: KemIp | None = None
     connected_phone: ConnectedPhone | None = None
-    software_version: OptionalLine | None = None
+    software_version: SoftwareVersion | None = None
     software_type: SoftwareType | None = None
 
 
@@ -49,8 +64,8 @@ class KemPatch(Command, frozen=True, kw_only=True):
     """Changes to a KEM."""
 
     model: Model | UnsetType | None = UNSET
-    mac: MacAddress | UnsetType | None = UNSET
-    ip: IpAddress | UnsetType | None = UNSET
+    mac: KemMac | UnsetType | None = UNSET
+    ip: KemIp | UnsetType | None = UNSET
     connected_phone: ConnectedPhone | UnsetType | None = UNSET
-    software_version: OptionalLine | UnsetType | None = UNSET
+    software_version: SoftwareVersion | UnsetType | None = UNSET
     software_type: SoftwareType | UnsetType | None = UNSET

@@ -1,4 +1,4 @@
-"""The store that KEMs live in."""
+"""Store port for KEMs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from phoneprov_core.kernel.store import Store
 
 
 class KemStore(Store[Kem], Protocol):
-    """KEMs, by uuid. The phone that one is connected to need not be in the inventory."""
+    """KEMs, by uuid. The connected phone need not be in the inventory."""
 
     async def disconnect(self, phone_mac: str) -> None:
-        """Set ``connected_phone`` to None for every KEM that is connected to this phone;
-        nothing else of them changes."""
+        """Set ``connected_phone`` to None for every KEM of this phone; changes no other field."""
         ...
 
 
 class KemsTransaction(Protocol):
-    """What KEMs are kept in."""
+    """Stores that the use cases of KEMs use."""
 
     @property
     def kems(self) -> KemStore: ...

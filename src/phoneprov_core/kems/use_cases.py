@@ -14,7 +14,7 @@ from phoneprov_core.kernel.times import Clock, shown
 
 
 class Kems:
-    """Create, read, change and delete KEMs. One may be recorded before its phone is."""
+    """Create, read, change and delete KEMs. A KEM may be created before its phone."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Kems:
             return found(await tx.kems.find(known_id(uuid)), "KEM")
 
     async def create(self, actor: Actor, new: NewKem) -> Kem:
-        """Record a KEM."""
+        """Create a KEM."""
         require_shared_write(actor, self._shared_write)
         kem = Kem(
             uuid=self._new_id(),

@@ -1,1 +1,1 @@
-"""What every feature shares, and nothing else."""
+"""Code that every feature shares."""

@@ -1,4 +1,4 @@
-"""Who is asking, and from where."""
+"""The actor of a use case: account, level and address."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from msgspec import Struct
 from phoneprov_core.kernel.levels import SUPERADMIN, LevelRule
 
 SYSTEM = "00000000-0000-0000-0000-000000000000"
-"""The ``user_uuid`` of whoever acts without an account; no account ever has it."""
+"""The ``user_uuid`` of an actor without an account; no account has it."""
 
 
 class Actor(Struct, frozen=True):
-    """The account behind a request, as it stands at this moment.
+    """The account of a request, with its current level.
 
     ``level`` is the level of its permission assignment, None without one. ``ip`` is the
-    address the request came from, kept in records as ``created_ip`` and the like.
+    address the request came from, stored in records, for instance as ``created_ip``.
     ``session_uuid`` is None for a caller without a session, such as a script. ``username``
     is kept in audit entries; None where it is not known.
     """
@@ -27,16 +27,16 @@ class Actor(Struct, frozen=True):
     username: str | None = None
 
     def holds(self, level: int) -> bool:
-        """Whether the account's assignment carries this level."""
+        """Whether the account holds this level."""
         return self.level_rule.holds(self.level, level)
 
 
 def system_actor(level_rule: LevelRule) -> Actor:
-    """The person at the machine, who holds level 0 and has no account: for scripts and for the
-    command line. What they do is recorded as done by ``SYSTEM``, from 127.0.0.1.
+    """The local administrator, who holds level 0 and has no account: for scripts and for the
+    command line. Changes are recorded as made by ``SYSTEM``, from 127.0.0.1.
 
-    ``level_rule`` must be the one that the service is set up with, for it decides whether
-    somebody who holds level 0 is left.
+    ``level_rule`` must be the one of the service's settings: it decides whether another account
+    holds level 0.
     """
     return Actor(SYSTEM, SUPERADMIN, level_rule=level_rule, username="system")
 

@@ -1,8 +1,8 @@
 """Commands: the input of use cases, checked in one place.
 
-A command is a frozen Struct with the fields that may be written. The type of a field names its
-rule (``Annotated[str, Check(values.mac)]``). A command checks itself when it is made, so a
-command that exists is valid and in canonical form.
+A command is a frozen Struct with the fields that may be written. The type of a field names its rule
+(``Annotated[str, Check(values.mac)]``). A command checks itself when it is created, so a command
+that exists is valid and in canonical form.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ MUST_AGREE = "must agree with the record that is addressed"
 
 
 class Check(NamedTuple):
-    """Marks a field: its value goes through ``rule``, which raises ValueError or answers
-    the canonical form."""
+    """Marks a field: its value is passed to ``rule``, which returns the canonical form or raises
+    ValueError."""
 
     rule: Rule
 
@@ -58,14 +58,14 @@ class _Field(NamedTuple):
 
 
 class Command(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The base of all commands: it checks itself, and takes no unknown fields."""
+    """The base of all commands: it checks itself, and accepts no unknown fields."""
 
     def __post_init__(self) -> None:
         settle(self)
 
 
 def settle(command: Struct) -> None:
-    """Put every field into canonical form; raises ``Invalid`` naming each bad field."""
+    """Put every field into canonical form; raises ``Invalid`` with each invalid field."""
     problems = []
     for field in _fields(type(command)):
         value = getattr(command, field.name)
@@ -85,7 +85,7 @@ def settle(command: Struct) -> None:
 def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_RULES) -> C:
     """The command with these fields. ``rules`` are those of :func:`obey`.
 
-    Raises ``Invalid`` naming every bad field: unknown, missing, of the wrong type, or against a
+    Raises ``Invalid`` with every invalid field: unknown, missing, of the wrong type, or against a
     rule.
     """
     problems: list[Problem] = []
@@ -116,8 +116,8 @@ def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_
 
 
 def obey(rules: Rules, command: Struct) -> None:
-    """Check the rules that only a use case knows, such as those that follow a setting. Raises
-    ``Invalid`` naming each bad field."""
+    """Check rules that depend on settings or on other fields. Raises ``Invalid`` with each invalid
+    field."""
     problems = _broken(rules, {name: getattr(command, name) for name in rules})
     if problems:
         raise invalid(problems)
@@ -141,7 +141,7 @@ def applied(entity: E, patch: Struct, **more: Any) -> E:
 
 
 def invalid(problems: list[Problem]) -> Invalid:
-    """The error that names every problem, the first of them in its sentence."""
+    """The error that names every problem, the first one in its message."""
     first = problems[0]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return Invalid(f"The field {first.field} {first.message}{more}.", problems=tuple(problems))
@@ -204,7 +204,7 @@ _WORDS = {str: "text", int: "a whole number", bool: "true or false", float: "a n
 
 @cache
 def expected(annotation: Any) -> str:
-    """What to send instead, in words: "must be text or null"."""
+    """The expected types, as text: "must be text or null"."""
     words: list[str] = []
     _collect_words(annotation, words)
     return "must be " + " or ".join(dict.fromkeys(words))

@@ -1,31 +1,36 @@
-"""What can go wrong, in few kinds.
+"""The kinds of errors.
 
-A kind says what a caller can do about it; the message says what happened in one sentence.
-A subclass is born only when somebody must tell it apart. Nothing here knows how an error
-travels: the HTTP adapter keeps the one table from kind to status.
+The kind decides how a caller can react; the message is one sentence about the cause. A subclass
+exists only if a caller must distinguish it. The HTTP adapter maps kinds to status codes.
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 R = TypeVar("R")
 
 
 class Problem(Struct, frozen=True):
-    """One bad field: its name as the caller wrote it, and a sentence about it."""
+    """One invalid field: its name as the caller sent it, and a message."""
 
-    field: str
-    message: str
+    field: Annotated[str, Meta(description="Name of the field, as it was sent", examples=["mac"])]
+    message: Annotated[
+        str,
+        Meta(
+            description="Rule that the field breaks; reads on from its name",
+            examples=["is required"],
+        ),
+    ]
 
 
 class PhoneprovError(Exception):
-    """The root of everything this library raises on purpose; never raised itself.
+    """The base of all errors that this library raises intentionally; never raised itself.
 
-    ``code`` is a stable slug for programs, ``message`` a sentence for people,
-    ``problems`` the fields to blame, if any.
+    ``code`` is a stable slug for programs, ``message`` a sentence for people, ``problems`` the
+    invalid fields, if any.
     """
 
     code = "error"
@@ -40,37 +45,37 @@ class PhoneprovError(Exception):
 
 
 class Unauthenticated(PhoneprovError):
-    """Nobody we know is asking."""
+    """Missing or invalid credentials."""
 
     code = "unauthenticated"
 
 
 class Forbidden(PhoneprovError):
-    """Known, but not allowed."""
+    """Authenticated, but not allowed."""
 
     code = "forbidden"
 
 
 class NotFound(PhoneprovError):
-    """No such record, or none that this caller may see."""
+    """The record does not exist, or the caller may not see it."""
 
     code = "not_found"
 
 
 class Conflict(PhoneprovError):
-    """The stored state stands against it."""
+    """Conflicts with the current state."""
 
     code = "conflict"
 
 
 class Invalid(PhoneprovError):
-    """The input is well-formed but breaks a rule; ``problems`` names every bad field."""
+    """The input is well-formed but breaks a rule; ``problems`` names every invalid field."""
 
     code = "invalid"
 
 
 class TooManyAttempts(PhoneprovError):
-    """Too many guesses; ask again after ``retry_after`` seconds."""
+    """Too many attempts; retry after ``retry_after`` seconds."""
 
     code = "too_many_attempts"
 
@@ -80,25 +85,25 @@ class TooManyAttempts(PhoneprovError):
 
 
 class Refused(PhoneprovError):
-    """A server or phone outside of us refused, or answered nonsense."""
+    """An external server or a phone refused, or sent an invalid reply."""
 
     code = "refused"
 
 
 class TimedOut(PhoneprovError):
-    """A server or phone outside of us did not answer in time."""
+    """An external server or a phone did not reply in time."""
 
     code = "timed_out"
 
 
 class Unavailable(PhoneprovError):
-    """A part of our own, the database above all, is away; trying again later may help."""
+    """A part of the service, such as the database, is unavailable; a later retry may succeed."""
 
     code = "unavailable"
 
 
 def already_taken(what: str, field: str) -> Conflict:
-    """The conflict of a value that must be unique, naming its field."""
+    """The conflict of a value that must be unique, with its field."""
     return Conflict(
         f"This {what} is already in use.",
         code="already_exists",
@@ -107,8 +112,8 @@ def already_taken(what: str, field: str) -> Conflict:
 
 
 def found(record: R | None, one: str) -> R:
-    """The record that was looked for; raises ``NotFound`` when there is none. ``one`` is
-    what it would be, such as "phone"."""
+    """Return the record; raises ``NotFound`` if it is None. ``one`` is its kind, such as
+    "phone"."""
     if not record:
         raise NotFound(f"There is no such {one}.")
     return record

@@ -1,7 +1,7 @@
 """The field types that commands and entities are written with.
 
-Each is a plain ``str`` or ``int`` to Python; the rule is checked when a command is made, and
-the rest describes the field to people and to the OpenAPI document.
+Each is a plain ``str`` or ``int`` in Python; the rule is checked when a command is created, and the
+metadata describes the field in the OpenAPI document.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from msgspec import Meta
 
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Check
+from phoneprov_core.kernel.times import Timestamp
 
 
 def schema(**keywords: Any) -> Meta:
-    """JSON schema keywords that describe, without being enforced twice."""
+    """JSON schema keywords for the description only; the rule of the field enforces them."""
     return Meta(extra_json_schema=keywords)
 
 
-# Control characters have no place in a line of text; the pattern says so to clients.
+# Control characters are not valid in a line of text; the pattern documents this.
 _LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 _LINE_NOT_BLANK = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
 
@@ -29,7 +30,7 @@ MAC = (
 )
 """A MAC in any spelling, as a pattern; neither all-zero nor broadcast nor multicast."""
 
-_MAIL = r"[^@\s\"(),:;<>\[\]\\\x00-\x1f\x7f-\x9f"
+_MAIL = r"[^@\s\x22(),:;<>\[\]\\\x00-\x1f\x7f-\x9f"
 _EMAIL = rf"^{_MAIL}]+@{_MAIL}.]+(?:\.{_MAIL}.]+)*$"
 _LANGUAGE = (
     r"^(?:(?:[A-Za-z]{2,3}(?:-[A-Za-z]{3}){0,3}|[A-Za-z]{4,8})(?:-[A-Za-z]{4})?"
@@ -60,13 +61,13 @@ Email = Annotated[
 Language = Annotated[
     str,
     Check(values.language),
-    schema(description="A BCP 47 language tag", maxLength=255, pattern=_LANGUAGE, examples=["en"]),
+    schema(description="BCP 47 language tag", maxLength=255, pattern=_LANGUAGE, examples=["en"]),
 ]
 Timezone = Annotated[
     str,
     Check(values.timezone),
     schema(
-        description="The IANA name of a time zone",
+        description="IANA name of a time zone",
         pattern=r"^[A-Za-z0-9+_-]+(?:/[A-Za-z0-9+_-]+)*$",
         examples=["UTC"],
     ),
@@ -80,7 +81,9 @@ MacAddress = Annotated[
     str,
     Check(values.mac),
     schema(
-        description="12 hexadecimal digits, separated by : or - or dots or not at all",
+        description=(
+            "MAC address: 12 hexadecimal digits, separated by `:`, `-` or dots, or not separated"
+        ),
         pattern=MAC,
         examples=["00:1B:D4:12:34:56"],
     ),
@@ -89,19 +92,61 @@ IpAddress = Annotated[
     str,
     Check(values.ip),
     schema(
-        description="IPv4 or IPv6",
-        anyOf=[{"format": "ipv4"}, {"format": "ipv6"}],
+        description="IPv4 or IPv6 address",
+        maxLength=45,
         examples=["10.20.30.40"],
     ),
 ]
 Uuid = Annotated[str, Check(values.uuid), schema(format="uuid")]
-PinCode = Annotated[str, Check(values.pin_code), schema(pattern="^[0-9]{4,32}$", examples=["2468"])]
+PinCode = Annotated[
+    str,
+    Check(values.pin_code),
+    schema(
+        description="4 to 32 digits. Only a hash is stored",
+        pattern="^[0-9]{4,32}$",
+        examples=["2468"],
+    ),
+]
 ExtensionNumber = Annotated[
     str,
     Check(values.extension_number),
-    schema(minLength=1, maxLength=255, pattern=r"^[0-9A-Za-z*#+._-]+$", examples=["1001"]),
+    schema(
+        description="Extension number; unique",
+        minLength=1,
+        maxLength=255,
+        pattern=r"^[0-9A-Za-z*#+._-]+$",
+        examples=["1001"],
+    ),
 ]
 Moment = Annotated[
     str, Check(values.moment), schema(format="date-time", examples=["2026-01-31T08:15:30.250Z"])
 ]
 Level = Annotated[int, Check(values.level), schema(minimum=0, maximum=2**31 - 1)]
+
+# What the fields of several records are.
+RecordUuid = Annotated[Uuid, schema(description="Identifier, given by the service")]
+UserUuid = Annotated[Uuid, schema(description="UUID of the user")]
+CreatedAt = Annotated[Timestamp, schema(description="Time of creation")]
+UpdatedAt = Annotated[Timestamp, schema(description="Time of the last change")]
+EndedAt = Annotated[Timestamp, schema(description="Time of the end; null while it runs")]
+CreatedIp = Annotated[
+    str, schema(description="Client address of the creation", examples=["10.20.0.7"])
+]
+UpdatedIp = Annotated[
+    str, schema(description="Client address of the last change", examples=["10.20.0.7"])
+]
+CreatedBy = Annotated[Uuid, schema(description="Account that created the record")]
+UpdatedBy = Annotated[
+    Uuid, schema(description="Account that last changed the record; null until then")
+]
+StoredMac = Annotated[
+    str, schema(description="MAC address in canonical form", examples=["00:1B:D4:12:34:56"])
+]
+Notes = Annotated[
+    Description,
+    schema(description="Notes; line breaks are allowed", examples=["The desk by the window"]),
+]
+DurationMs = Annotated[
+    int, schema(description="Duration in milliseconds", minimum=0, examples=[120])
+]
+Size = Annotated[int, schema(description="Size in bytes", minimum=0, examples=[2048])]

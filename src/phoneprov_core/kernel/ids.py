@@ -1,4 +1,4 @@
-"""Identifiers and the port that makes them."""
+"""Identifiers and the port that creates them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 NewId = Callable[[], str]
-"""Port: a fresh identifier, UUID text in lower case, never given twice."""
+"""Port: a new identifier, UUID text in lower case, never returned twice."""
 
 
 UUID = r"^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
@@ -16,6 +16,7 @@ _UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def known_id(text: str | None) -> str:
-    """The canonical form of a UUID; empty text, which names no record, for anything else."""
+    """The canonical form of a UUID; empty text, which is the key of no record, for any other
+    text."""
     canonical = text.lower() if isinstance(text, str) else ""
     return canonical if _UUID.fullmatch(canonical) else ""

@@ -1,9 +1,8 @@
-"""What holding a level means. The whole rule stands here, and nowhere else.
+"""The rule of which levels an account holds.
 
-By the interface's own rule a user at level N holds the levels 0 through N. Level 0 is the
-superadmin level, so *any* assignment makes a superadmin, and an account without one holds
-nothing. Whoever wants ranks below superadmin chooses the strict rule, under which a smaller
-number outranks a larger one.
+By default, a user at level N holds the levels 0 through N. Level 0 is the superadmin level, so
+*any* assignment makes a superadmin, and an account without one holds nothing. For ranks below
+superadmin, the strict rule is configured: a smaller number outranks a larger one.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ SUPERADMIN = 0
 
 
 class LevelRule(Enum):
-    """How an assigned level is read."""
+    """The rule for an assigned level."""
 
     HIERARCHICAL = "hierarchical"
     """Level N holds the levels 0 through N."""

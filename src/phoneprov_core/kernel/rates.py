@@ -8,8 +8,8 @@ from msgspec import Struct
 
 
 class Rate(Struct, frozen=True):
-    """At most ``most`` events within ``window`` milliseconds, counted from the first of them;
-    0 for no limit."""
+    """At most ``most`` events within ``window`` milliseconds, which begins with the first event; 0
+    for no limit."""
 
     most: int
     window: int
@@ -21,17 +21,17 @@ class RateStore(Protocol):
     async def add(
         self, subject: str, rate: Rate, now: int, *, item: str = "", force: bool = False
     ) -> int:
-        """Count one more event: 0 if it was counted, else the milliseconds until the next one
-        can be.
+        """Count one more event. Returns 0 if it was counted, else the milliseconds until the next
+        one is allowed.
 
-        Checked and counted in one statement: of any number of concurrent callers, in any number
-        of processes, exactly those that the rate allows are counted. The window begins with the
-        first event; the first one after its end begins another. An ``item`` counts once a
-        window; no item may be a part of another. With ``force`` the event is counted whatever
-        the rate says. A window that begins in the future, for the clock was set back, is over.
+        Checks and counts in one statement: of concurrent callers in all processes, exactly the
+        number that the rate allows is counted. The window begins with the first event; the first
+        one after its end begins another. An ``item`` counts once in a window; no item may be a
+        substring of another. With ``force`` the event is counted regardless of the rate. A window
+        that begins in the future, because the clock was set back, has ended.
         """
         ...
 
     async def take_back(self, subject: str) -> None:
-        """Count one event of the subject less, if there is one."""
+        """Subtract one event of the subject, if there is one."""
         ...

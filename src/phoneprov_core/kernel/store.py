@@ -1,4 +1,4 @@
-"""The one shape of store that every feature uses, and how long lists are read."""
+"""The base port of stores, and reading of long lists."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Rows(Protocol[E]):
     """Records to count and to list."""
 
     async def count(self, owner: str | None = None) -> int:
-        """How many there are, or how many belong to ``owner``."""
+        """Number of records, or of those that belong to ``owner``."""
         ...
 
     async def rows(
@@ -37,15 +37,15 @@ class Rows(Protocol[E]):
 class Store(Rows[E], Protocol[E]):
     """Records of one kind, by key.
 
-    A key is the record's identifier in canonical form. All methods act within the
-    transaction the store belongs to, and see what that transaction did before. In a writing
-    transaction ``find`` keeps others from changing the record until the transaction ends.
-    After a ``Conflict`` the transaction is to be left.
+    A key is the record's identifier in canonical form. All methods run in the transaction of the
+    store and see its earlier changes. In a writing transaction ``find`` prevents other transactions
+    from changing the record until this one ends. After a ``Conflict`` the transaction must be
+    rolled back.
     """
 
     async def add(self, entity: E) -> None:
-        """Raises ``Conflict`` (code ``already_exists``, naming the field) when a unique value
-        is in use, ``NotFound`` when a record it refers to does not exist."""
+        """Raises ``Conflict`` (code ``already_exists``, with the field) if a unique value is in
+        use, ``NotFound`` if a record that it refers to does not exist."""
         ...
 
     async def find(self, key: str) -> E | None:
@@ -53,13 +53,13 @@ class Store(Rows[E], Protocol[E]):
         ...
 
     async def put(self, entity: E) -> None:
-        """Write a record that was found. Raises like ``add``, and ``NotFound`` when the
-        record is gone."""
+        """Replace a stored record. Raises like ``add``, and ``NotFound`` if the record does not
+        exist."""
         ...
 
     async def remove(self, key: str) -> bool:
-        """Whether there was one. What belongs to it goes with it. Raises ``Conflict`` (code
-        ``in_use``) when another record that does not go with it refers to it."""
+        """Remove the record and the records that belong to it; False if it does not exist. Raises
+        ``Conflict`` (code ``in_use``) if another record refers to it and does not belong to it."""
         ...
 
 
@@ -84,20 +84,20 @@ def selected(rows: SearchedRows[E], wanted: Struct | None) -> Rows[E]:
 class ReadAndWrite(Protocol[T_co]):
     """How a use case reaches the stores it needs.
 
-    ``read`` opens them for looking: each query sees what is committed when it is run.
-    ``write`` opens one transaction: it is committed when the block ends well and rolled back
-    when it raises, whole in both cases; when the block was left, it is durable. Writers that
-    touch the same record wait for each other. Each change is recorded in the audit trail, in
-    the same transaction, as done ``by`` this actor. Raises ``Unavailable`` when the database
-    is away or full. Never hold either across the network.
+    ``read`` opens them for reading: each query sees the data committed at its start.
+    ``write`` opens one transaction: it is committed completely when the block ends and rolled
+    back completely when the block raises; after the block it is durable. Writers of the same
+    record wait for each other. Each change is recorded in the audit trail, in the same
+    transaction, as done ``by`` this actor. Raises ``Unavailable`` if the database cannot be
+    reached or is full. Never keep either open during a network call.
     """
 
     def read(self) -> AbstractAsyncContextManager[T_co]:
-        """Stores to look into; nothing may be written to them."""
+        """Stores for reading only."""
         ...
 
     def write(self, *, by: Actor) -> AbstractAsyncContextManager[T_co]:
-        """Stores of one transaction, to read and to write."""
+        """Stores of one transaction, for reading and writing."""
         ...
 
 
@@ -118,14 +118,14 @@ def _bounds(least: int, most: int) -> Meta:
 
 
 class Window(Command, frozen=True):
-    """A page of a list: at most ``limit`` records (1 to 1000) behind the first ``offset``."""
+    """A page of a list: at most ``limit`` records (1 to 1000) after the first ``offset``."""
 
     limit: Annotated[int, Check(_limit), _bounds(1, 1000)] = 1000
     offset: Annotated[int, Check(_offset), _bounds(0, 2**63 - 1)] = 0
 
 
 Page: TypeAlias = Window | None
-"""The part of a list that is asked for; None is all of it."""
+"""The requested page of a list; None is the whole list."""
 
 NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 """The largest UUID (RFC 9562, section 5.10): a page before it begins with the newest."""
@@ -141,11 +141,10 @@ def limit_by_key(page: Page, key: str) -> int:
 
 
 class Listing(Generic[T]):
-    """A list, oldest first, read in pieces so that its length costs no memory.
+    """A list, oldest first, read in pieces so that memory does not grow with its length.
 
-    ``first`` is the first piece; ``async for piece in listing`` goes through all of them,
-    the first included, as often as one likes. ``window`` and ``total`` are set when only a
-    page was asked for.
+    ``first`` is the first piece; ``async for piece in listing`` yields all pieces, the first
+    included, and may be repeated. ``window`` and ``total`` are set for a page.
     """
 
     def __init__(
@@ -163,7 +162,7 @@ class Listing(Generic[T]):
 
     @property
     def complete(self) -> bool:
-        """Whether ``first`` is all there is."""
+        """Whether ``first`` is the whole list."""
         return self._rest is None
 
     async def __aiter__(self) -> AsyncIterator[list[T]]:
@@ -174,11 +173,11 @@ class Listing(Generic[T]):
                 yield piece
 
     async def everything(self) -> list[T]:
-        """The whole list at once, for whoever knows that it is short."""
+        """The whole list at once, for lists that are known to be short."""
         return [entity async for piece in self for entity in piece]
 
     def mapped(self, view: Callable[[T], S]) -> Listing[S]:
-        """The same list with each entity as ``view`` shows it."""
+        """The same list with ``view`` applied to each entity."""
         rest = self._rest
 
         async def mapped_rest() -> AsyncIterator[list[S]]:
@@ -196,7 +195,7 @@ class Listing(Generic[T]):
 
 
 PIECE = 1024
-"""So many records are read at a time. A list of a round thousand is read at once."""
+"""Number of records read at a time. A list of exactly 1,000 is read at once."""
 
 
 async def listing(

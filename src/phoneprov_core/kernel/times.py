@@ -1,8 +1,8 @@
 """Time as it is shown and stored.
 
-A shown moment is text, ISO 8601 in UTC with three digits and ``Z``. It is stored as that
-very text: what was stored is what is shown, and text of this one form sorts like time.
-Deadlines that are never shown are whole milliseconds since 1970.
+A shown moment is text, ISO 8601 in UTC with three digits and ``Z``. It is stored as this text, so
+that stored and shown values are equal, and it sorts by time. Deadlines that are never shown are
+whole milliseconds since 1970.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Clock = Callable[[], datetime]
 
 
 def shown(moment: datetime) -> str:
-    """``2026-01-31T08:15:30.250Z``; smaller parts than a millisecond are cut off."""
+    """``2026-01-31T08:15:30.250Z``; fractions of a millisecond are cut off."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
 
 

@@ -1,6 +1,6 @@
-"""Values: each function takes text as somebody typed it and answers its one canonical form.
+"""Values: each function takes text as it was entered and returns its canonical form.
 
-They raise ``ValueError`` with a message that reads on from a field's name: "must be ...".
+They raise ``ValueError`` with a message that continues the field's name: "must be ...".
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _NUMBER = re.compile(r"[0-9A-Za-z*#+._-]+", re.ASCII)
 
 
 def _plain(value: str, longest: int, allowed: frozenset[str] = frozenset()) -> str:
-    # Normalising makes at most four characters one: what is longer than this cannot become
-    # short enough. It sorts the marks on a character in quadratic time, and no language has
-    # more of them than Unicode allows for in a stream (UAX #15, section 13).
+    # Normalising replaces at most four characters by one: longer text cannot become short enough.
+    # It sorts the marks on a character in quadratic time; Unicode limits a stream to 30 of them
+    # (UAX #15, section 13).
     if len(value) > 4 * longest:
         raise ValueError(f"must be at most {longest} characters long")
     marks = 0
@@ -76,7 +76,7 @@ def optional_text(value: str) -> str:
 
 
 def description(value: str) -> str:
-    """At most 2048 characters; tabs and line breaks are welcome."""
+    """At most 2048 characters; tabs and line breaks are allowed."""
     normal = _plain(value, 2048, _LINE_BREAKS)
     if len(normal) > 2048:
         raise ValueError("must be at most 2048 characters long")
@@ -104,7 +104,7 @@ _NO_SEPARATORS = str.maketrans("", "", ":-.")
 def ip(value: str) -> str:
     """An IPv4 or IPv6 address in its canonical spelling; scope ids are refused."""
     try:
-        # No address is longer; to find that out of a mebibyte would take its time.
+        # No address is longer; parsing a megabyte would take too long.
         parsed = ipaddress.ip_address(value[: _LONGEST_ADDRESS + 1])
     except ValueError:
         raise ValueError("must be an IPv4 or IPv6 address") from None
@@ -122,7 +122,7 @@ def uuid(value: str) -> str:
 
 
 def email(value: str) -> str:
-    """Something that has the shape of an e-mail address; no mail is ever sent to find out."""
+    """Text in the form of an e-mail address; no mail is sent to verify it."""
     value = text(value, shortest=1)
     if not _EMAIL.fullmatch(value):
         raise ValueError("must be an e-mail address")
@@ -154,16 +154,19 @@ def _timezones() -> frozenset[str]:
     return _known_timezones
 
 
-_LONGEST_MOMENT = 40
+# RFC 3339, section 5.6.
+_MOMENT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?"
+    r"(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
+)
 
 
 def moment(value: str) -> str:
-    """A moment in ISO 8601 with an offset from UTC, in the form in which moments are shown."""
+    """A moment of RFC 3339, in the form in which moments are shown."""
     try:
-        parsed = datetime.fromisoformat(value[: _LONGEST_MOMENT + 1])
-        if parsed.tzinfo is None:
+        if not _MOMENT.fullmatch(value):
             raise ValueError
-        return shown(parsed)
+        return shown(datetime.fromisoformat(value.upper()))
     except (ValueError, OverflowError):
         raise ValueError(
             "must be a moment in UTC or with an offset, such as 2026-01-31T08:15:30Z"
@@ -186,14 +189,14 @@ def url(value: str) -> str:
 
 
 def pin_code(value: str) -> str:
-    """4 to 32 digits: a phone has no other keys."""
+    """4 to 32 digits: the keys of a phone."""
     if not _PIN.fullmatch(value):
         raise ValueError("must be 4 to 32 digits")
     return value
 
 
 def extension_number(value: str) -> str:
-    """What somebody dials or an exchange is configured with: digits, letters, ``*#+._-``."""
+    """A number that is dialled or configured in an exchange: digits, letters, ``*#+._-``."""
     value = text(value, shortest=1)
     if not _NUMBER.fullmatch(value):
         raise ValueError("must consist of digits, letters and the characters * # + . _ -")
@@ -208,7 +211,7 @@ def level(value: int) -> int:
 
 
 def each(check: Callable[[str], str], *, most: int) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
-    """A check for a list from a check for its elements."""
+    """A check of a list that applies a check to each element."""
 
     def check_all(values: tuple[str, ...]) -> tuple[str, ...]:
         if len(values) > most:
@@ -219,7 +222,7 @@ def each(check: Callable[[str], str], *, most: int) -> Callable[[tuple[str, ...]
 
 
 def known_mac(value: str) -> str:
-    """The canonical form of a MAC; empty text, which names no phone, for anything else."""
+    """The canonical form of a MAC; empty text, which is the key of no phone, for any other text."""
     try:
         return mac(value)
     except ValueError:

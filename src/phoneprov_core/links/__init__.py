@@ -1,1 +1,1 @@
-"""Which user has which extension."""
+"""Links between users and extensions."""

@@ -1,4 +1,4 @@
-"""Links between users and extensions, and what is told of both ends."""
+"""Links between users and extensions, and their views."""
 
 from __future__ import annotations
 
@@ -8,62 +8,74 @@ from msgspec import Struct
 
 from phoneprov_core.extensions.model import ExtensionType
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.fields import ExtensionNumber, Uuid, schema
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.fields import (
+    CreatedAt,
+    ExtensionNumber,
+    RecordUuid,
+    UserUuid,
+    Uuid,
+    schema,
+)
+from phoneprov_core.users.model import FirstName, LastName, LoginName
 
-NameOfExtension = Annotated[str, schema(description="The name of the extension")]
+NameOfExtension = Annotated[
+    str, schema(description="Name of the extension", examples=["Front desk"])
+]
+
+
+ExtensionUuid = Annotated[Uuid, schema(description="UUID of the extension")]
 
 
 class Link(Struct, frozen=True):
-    """A user has an extension; both may have many."""
+    """A link: a user has an extension. Both may have many links."""
 
-    uuid: Uuid
-    user_uuid: Uuid
-    extension_uuid: Uuid
-    created_at: Timestamp
+    uuid: RecordUuid
+    user_uuid: UserUuid
+    extension_uuid: ExtensionUuid
+    created_at: CreatedAt
 
 
 class FullLink(Struct, frozen=True):
-    """A link, and who and what it links."""
+    """A link with its user and its extension."""
 
-    uuid: Uuid
-    user_uuid: Uuid
-    extension_uuid: Uuid
-    username: str
-    first_name: str
-    last_name: str
+    uuid: RecordUuid
+    user_uuid: UserUuid
+    extension_uuid: ExtensionUuid
+    username: LoginName
+    first_name: FirstName
+    last_name: LastName
     extension: ExtensionNumber
     ext_name: NameOfExtension
     type: ExtensionType
-    created_at: Timestamp
+    created_at: CreatedAt
 
 
 class LinkedExtension(Struct, frozen=True):
-    """A link, and the extension that the user has by it."""
+    """A link with its extension."""
 
-    uuid: Uuid
-    user_uuid: Uuid
-    extension_uuid: Uuid
+    uuid: RecordUuid
+    user_uuid: UserUuid
+    extension_uuid: ExtensionUuid
     extension: ExtensionNumber
     ext_name: NameOfExtension
     type: ExtensionType
-    created_at: Timestamp
+    created_at: CreatedAt
 
 
 class LinkedUser(Struct, frozen=True):
-    """A link, and the user who has the extension by it."""
+    """A link with its user."""
 
-    uuid: Uuid
-    user_uuid: Uuid
-    extension_uuid: Uuid
-    username: str
-    first_name: str
-    last_name: str
-    created_at: Timestamp
+    uuid: RecordUuid
+    user_uuid: UserUuid
+    extension_uuid: ExtensionUuid
+    username: LoginName
+    first_name: FirstName
+    last_name: LastName
+    created_at: CreatedAt
 
 
 class NewLink(Command, frozen=True, kw_only=True):
-    """A user and the extension to be linked to them."""
+    """A link to be created."""
 
-    user_uuid: Uuid
-    extension_uuid: Uuid
+    user_uuid: UserUuid
+    extension_uuid: ExtensionUuid

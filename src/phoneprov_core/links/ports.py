@@ -1,4 +1,4 @@
-"""Where links are kept, and how they are read together with what they link."""
+"""Store ports for links and for links with their users and extensions."""
 
 from __future__ import annotations
 
@@ -13,52 +13,51 @@ E = TypeVar("E")
 
 
 class LinkRows(Protocol[E]):
-    """Links with what is told of their ends as it is now. A piece of them is one question
-    to the database."""
+    """Links with the current data of their users or extensions. Each piece is one query."""
 
     async def count(self, owner: str | None = None) -> int:
-        """How many there are, or how many belong to ``owner``."""
+        """Number of links, or of those that belong to ``owner``."""
         ...
 
     async def rows(
         self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
     ) -> list[E]:
-        """At most ``limit`` links, oldest first (by creation, then uuid), beginning behind
-        ``after``, then leaving out ``offset``; only those that belong to ``owner`` if given."""
+        """At most ``limit`` links, oldest first (by creation, then uuid), starting after ``after``,
+        without the first ``offset``; only those that belong to ``owner`` if given."""
         ...
 
 
 class LinkStore(Protocol):
-    """Links, at most one between a user and an extension. A link goes with its user and
-    with its extension."""
+    """Links, at most one between a user and an extension. A link is deleted with its user and with
+    its extension."""
 
     async def add(self, link: Link) -> None:
-        """Raises ``Conflict`` (code ``already_exists``, naming ``extension_uuid``) when the two
-        are linked, ``NotFound`` when the user or the extension does not exist."""
+        """Raises ``Conflict`` (code ``already_exists``, with ``extension_uuid``) if the two are
+        linked, ``NotFound`` if the user or the extension does not exist."""
         ...
 
     async def remove(self, uuid: str) -> bool:
-        """Whether there was one."""
+        """Remove the link; False if it does not exist."""
         ...
 
     @property
     def full(self) -> LinkRows[FullLink]:
-        """Links with both ends; they belong to their user."""
+        """Links with both ends; the user is their owner."""
         ...
 
     @property
     def extensions(self) -> LinkRows[LinkedExtension]:
-        """Links with their extension; they belong to their user."""
+        """Links with their extension; the user is their owner."""
         ...
 
     @property
     def users(self) -> LinkRows[LinkedUser]:
-        """Links with their user; they belong to their extension."""
+        """Links with their user; the extension is their owner."""
         ...
 
 
 class LinksTransaction(Protocol):
-    """What links are kept in, and what they link."""
+    """Stores that the use cases of links use."""
 
     @property
     def users(self) -> UserStore: ...

@@ -1,4 +1,4 @@
-"""Links between users and extensions, kept by superadmins."""
+"""Links between users and extensions, managed by superadmins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phoneprov_core.links.ports import LinksTransaction
 
 
 class Links:
-    """Create, read and delete links; all of it needs level 0."""
+    """Create, read and delete links; every use case requires level 0."""
 
     def __init__(self, open_: ReadAndWrite[LinksTransaction], clock: Clock, new_id: NewId) -> None:
         self._open = open_
@@ -28,7 +28,7 @@ class Links:
     async def of_user(
         self, actor: Actor, user_uuid: str, page: Page = None
     ) -> Listing[LinkedExtension]:
-        """The extensions of one user. Raises ``NotFound`` for no such user."""
+        """The extensions of one user. Raises ``NotFound`` if the user does not exist."""
         require_superadmin(actor)
         owner = known_id(user_uuid)
         async with self._open.read() as tx:
@@ -38,7 +38,7 @@ class Links:
     async def of_extension(
         self, actor: Actor, extension_uuid: str, page: Page = None
     ) -> Listing[LinkedUser]:
-        """The users of one extension. Raises ``NotFound`` for no such extension."""
+        """The users of one extension. Raises ``NotFound`` if the extension does not exist."""
         require_superadmin(actor)
         owner = known_id(extension_uuid)
         async with self._open.read() as tx:
@@ -46,7 +46,7 @@ class Links:
         return await listing(self._open.read, lambda tx: tx.links.users, page, owner=owner)
 
     async def create(self, actor: Actor, new: NewLink) -> FullLink:
-        """Raises ``NotFound`` for an unknown user or extension; ``Conflict`` when the two are
+        """Raises ``NotFound`` if the user or the extension does not exist; ``Conflict`` if they are
         linked already."""
         require_superadmin(actor)
         async with self._open.write(by=actor) as tx:
@@ -71,7 +71,7 @@ class Links:
         )
 
     async def delete(self, actor: Actor, uuid: str) -> None:
-        """The user and the extension stay. Raises ``NotFound``."""
+        """Delete the link, not the user and the extension. Raises ``NotFound``."""
         require_superadmin(actor)
         async with self._open.write(by=actor) as tx:
             found(await tx.links.remove(known_id(uuid)), "link")

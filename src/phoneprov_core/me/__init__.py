@@ -1,1 +1,1 @@
-"""What concerns the caller themselves."""
+"""The caller's own account and the phones that they can use."""

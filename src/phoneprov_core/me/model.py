@@ -1,4 +1,4 @@
-"""The caller's own view of themselves."""
+"""The caller's own account, and phones with their details."""
 
 from __future__ import annotations
 
@@ -6,10 +6,22 @@ from typing import Annotated
 
 from msgspec import Struct
 
+from phoneprov_core.access.model import PermissionLevel, PermissionName
 from phoneprov_core.kems.model import Kem
-from phoneprov_core.kernel.fields import IpAddress, Level, schema
-from phoneprov_core.kernel.times import Timestamp
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.kernel.fields import CreatedAt, Notes, StoredMac, schema
+from phoneprov_core.phones.model import (
+    Active,
+    Brand,
+    Hostname,
+    Location,
+    Model,
+    Phone,
+    PhoneIp,
+    PhoneName,
+    SoftwareType,
+    SoftwareVersion,
+    Vlan,
+)
 from phoneprov_core.users.model import User
 from phoneprov_core.vendor_phones.model import VendorPhone
 from phoneprov_core.vendor_users.model import VendorUser
@@ -18,41 +30,50 @@ from phoneprov_core.vendor_users.model import VendorUser
 class OwnPermission(Struct, frozen=True):
     """The caller's permission level and its name."""
 
-    level: Level
-    perm_name: Annotated[str, schema(examples=["superadmin"])]
+    level: PermissionLevel
+    perm_name: PermissionName
 
 
 class MeProfile(User, frozen=True):
-    """The caller's account with its permission and its PIN; each null when there is none."""
+    """The caller's account with its permission and its PIN; each null if there is none."""
 
-    permission: OwnPermission | None
-    vendor_user: VendorUser | None
+    permission: Annotated[
+        OwnPermission | None,
+        schema(description="Permission that the account is assigned; null without one"),
+    ]
+    vendor_user: Annotated[
+        VendorUser | None, schema(description="PIN of the account, as a hash; null without one")
+    ]
 
 
 class EnrichedPhone(Struct, frozen=True):
-    """A phone with what hangs on it: its vendor flag, null when there is none, and its
-    KEMs, oldest first."""
+    """A phone with its vendor flag (null if there is none) and its KEMs, oldest first."""
 
-    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
-    brand: str | None
-    model: Annotated[str, schema(examples=["CP-7945G"])] | None
-    description: str | None
-    name: str | None
-    hostname: str | None
-    location: str | None
-    phone_ip: IpAddress | None
-    phone_vlan: str | None
-    software_version: str | None
-    software_type: Annotated[str, schema(examples=["SCCP"])] | None
-    is_active: bool
-    created_at: Timestamp
-    is_vendor: bool
-    vendor: VendorPhone | None
-    key_expansion_modules: tuple[Kem, ...]
+    mac: StoredMac
+    brand: Brand | None
+    model: Model | None
+    description: Notes | None
+    name: PhoneName | None
+    hostname: Hostname | None
+    location: Location | None
+    phone_ip: PhoneIp | None
+    phone_vlan: Vlan | None
+    software_version: SoftwareVersion | None
+    software_type: SoftwareType | None
+    is_active: Active
+    created_at: CreatedAt
+    is_vendor: Annotated[
+        bool, schema(description="Whether the phone is flagged as a vendor phone", examples=[True])
+    ]
+    vendor: Annotated[VendorPhone | None, schema(description="Vendor flag; null without one")]
+    key_expansion_modules: Annotated[
+        tuple[Kem, ...],
+        schema(description="Key expansion modules connected to the phone, oldest first"),
+    ]
 
 
 def enriched(phone: Phone, vendor: VendorPhone | None, kems: tuple[Kem, ...]) -> EnrichedPhone:
-    """The phone with its flag, if there is one, and its KEMs."""
+    """The phone with its flag, if any, and its KEMs."""
     return EnrichedPhone(
         mac=phone.mac,
         brand=phone.brand,

@@ -1,4 +1,4 @@
-"""The stores that the caller's own view is read from."""
+"""Store ports for the caller's own account and phones."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from phoneprov_core.vendor_users.ports import VendorUserStore
 
 
 class EnrichedPhoneStore(Protocol):
-    """Every phone of the inventory, read together with what hangs on it."""
+    """Every phone of the inventory, with its flag and KEMs."""
 
     async def count(self, owner: str | None = None) -> int:
-        """How many phones there are. They belong to nobody: ``owner`` is None."""
+        """Number of phones. ``owner`` is not used."""
         ...
 
     async def rows(
@@ -25,14 +25,14 @@ class EnrichedPhoneStore(Protocol):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[EnrichedPhone]:
-        """The phones that ``Store.rows`` answers, in its order, each with its flag and its
-        KEMs (oldest first, by creation, then uuid) as they stand together at one moment. In
-        one question, however many there are."""
+        """The phones that ``Store.rows`` returns, in its order, each with its flag and its KEMs
+        (oldest first, by creation, then uuid) as of one moment. One query, regardless of their
+        number."""
         ...
 
 
 class MeTransaction(Protocol):
-    """What the caller's own view is read from."""
+    """Stores that the use cases of the caller use."""
 
     @property
     def users(self) -> UserStore: ...

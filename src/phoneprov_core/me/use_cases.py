@@ -1,4 +1,4 @@
-"""What the caller may read of themselves."""
+"""Reading of the caller's own account and of phones."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.me.model import EnrichedPhone, MeProfile, OwnPermission
 from phoneprov_core.me.ports import MeTransaction
 
-# A phone comes with its KEMs, however many: long lists are read in pieces of fewer phones.
+# A phone may have many KEMs: long lists are read in pieces of fewer phones.
 PIECE = 250
 
 
 class Me:
-    """The caller's own account, and what they can work with."""
+    """The caller's own account, and the records that they work with."""
 
     def __init__(self, open_: ReadAndWrite[MeTransaction]) -> None:
         self._open = open_
@@ -32,5 +32,5 @@ class Me:
         )
 
     async def phones(self, actor: Actor, page: Page = None) -> Listing[EnrichedPhone]:  # noqa: ARG002
-        """Every phone of the inventory, oldest first: anybody may sit down at any desk."""
+        """Every phone of the inventory, oldest first: all callers may use any phone."""
         return await listing(self._open.read, lambda tx: tx.enriched_phones, page, piece=PIECE)

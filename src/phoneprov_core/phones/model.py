@@ -9,17 +9,19 @@ from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import (
-    Description,
+    CreatedAt,
     IpAddress,
     MacAddress,
+    Notes,
     OptionalLine,
+    StoredMac,
+    UpdatedAt,
     schema,
 )
-from phoneprov_core.kernel.times import Timestamp
 
-Model = Annotated[OptionalLine, schema(examples=["CP-7945G"])]
+Model = Annotated[OptionalLine, schema(description="Model", examples=["CP-7945G"])]
 SoftwareType = Annotated[
-    OptionalLine, schema(description="The firmware family; free text", examples=["SCCP"])
+    OptionalLine, schema(description="Firmware family; free text", examples=["SCCP"])
 ]
 
 
@@ -29,60 +31,78 @@ Family = Literal["SCCP", "SIP", "SIPE"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
 
 
+Brand = Annotated[OptionalLine, schema(description="Manufacturer", examples=["Cisco"])]
+PhoneName = Annotated[
+    OptionalLine, schema(description="Name of the phone", examples=["Front desk"])
+]
+Hostname = Annotated[OptionalLine, schema(description="Host name", examples=["SEP001BD4123456"])]
+Location = Annotated[OptionalLine, schema(description="Location", examples=["Berlin, third floor"])]
+PhoneIp = Annotated[
+    IpAddress, schema(description="IPv4 or IPv6 address of the phone; written by level 0 only")
+]
+Vlan = Annotated[OptionalLine, schema(description="VLAN", examples=["120"])]
+SoftwareVersion = Annotated[
+    OptionalLine, schema(description="Firmware version", examples=["SCCP45.9-4-2SR3-1S"])
+]
+Active = Annotated[
+    bool, schema(description="Whether profiles may be switched onto the phone", examples=[True])
+]
+
+
 class Phone(Struct, frozen=True):
     """A desk phone, known by its MAC."""
 
-    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
-    brand: str | None
-    model: Annotated[str, schema(examples=["CP-7945G"])] | None
-    description: str | None
-    name: str | None
-    hostname: str | None
-    location: str | None
-    phone_ip: IpAddress | None
-    phone_vlan: str | None
-    software_version: str | None
-    software_type: Annotated[str, schema(examples=["SCCP"])] | None
-    is_active: bool
-    created_at: Timestamp
-    updated_at: Timestamp
+    mac: StoredMac
+    brand: Brand | None
+    model: Model | None
+    description: Notes | None
+    name: PhoneName | None
+    hostname: Hostname | None
+    location: Location | None
+    phone_ip: PhoneIp | None
+    phone_vlan: Vlan | None
+    software_version: SoftwareVersion | None
+    software_type: SoftwareType | None
+    is_active: Active
+    created_at: CreatedAt
+    updated_at: UpdatedAt
 
 
 class NewPhone(Command, frozen=True, kw_only=True):
-    """A phone to be recorded; only its MAC is needed."""
+    """A phone to be created; only its MAC is required."""
 
     mac: MacAddress
-    brand: OptionalLine | None = None
+    brand: Brand | None = None
     model: Model | None = None
-    description: Description | None = None
-    name: OptionalLine | None = None
-    hostname: OptionalLine | None = None
-    location: OptionalLine | None = None
-    phone_ip: IpAddress | None = None
-    phone_vlan: OptionalLine | None = None
-    software_version: OptionalLine | None = None
+    description: Notes | None = None
+    name: PhoneName | None = None
+    hostname: Hostname | None = None
+    location: Location | None = None
+    phone_ip: PhoneIp | None = None
+    phone_vlan: Vlan | None = None
+    software_version: SoftwareVersion | None = None
     software_type: SoftwareType | None = None
-    is_active: bool = True
+    is_active: Active = True
 
 
 class PhonePatch(Command, frozen=True, kw_only=True):
     """Changes to a phone; its MAC never changes."""
 
-    brand: OptionalLine | UnsetType | None = UNSET
+    brand: Brand | UnsetType | None = UNSET
     model: Model | UnsetType | None = UNSET
-    description: Description | UnsetType | None = UNSET
-    name: OptionalLine | UnsetType | None = UNSET
-    hostname: OptionalLine | UnsetType | None = UNSET
-    location: OptionalLine | UnsetType | None = UNSET
-    phone_ip: IpAddress | UnsetType | None = UNSET
-    phone_vlan: OptionalLine | UnsetType | None = UNSET
-    software_version: OptionalLine | UnsetType | None = UNSET
+    description: Notes | UnsetType | None = UNSET
+    name: PhoneName | UnsetType | None = UNSET
+    hostname: Hostname | UnsetType | None = UNSET
+    location: Location | UnsetType | None = UNSET
+    phone_ip: PhoneIp | UnsetType | None = UNSET
+    phone_vlan: Vlan | UnsetType | None = UNSET
+    software_version: SoftwareVersion | UnsetType | None = UNSET
     software_type: SoftwareType | UnsetType | None = UNSET
-    is_active: bool | UnsetType = UNSET
+    is_active: Active | UnsetType = UNSET
 
 
 def family_text(software_type: str | None) -> str:
-    """A software type, which is free text, as families are compared: without blanks around it
+    """A software type, which is free text, in the form for comparisons: without surrounding blanks
     and in upper case; empty if it is not recorded."""
     return (software_type or "").strip().upper()
 
@@ -101,10 +121,11 @@ _MODEL = re.compile(r"(?:cisco\s+)?(?:cp-)?(.+?)g?", re.DOTALL)
 
 
 def bare_model(model: str) -> str:
-    """A model without its trimmings, in lower case: ``CP-7945G`` and ``Cisco 7945`` are ``7945``.
+    """The bare form of a model, in lower case: ``CP-7945G`` and ``Cisco 7945`` are ``7945``.
 
     Drops a leading ``Cisco``, a leading ``CP-`` and one trailing ``G``. Two models are the
     same when their bare forms are equal.
+
     """
     match = _MODEL.fullmatch(model.strip().casefold())
     return match[1] if match else ""

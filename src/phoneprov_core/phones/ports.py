@@ -1,4 +1,4 @@
-"""The stores that phones, and what hangs on them, live in."""
+"""Store ports for phones and the records connected to them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ class PhoneStore(SearchedStore[Phone], Protocol):
 
 
 class PhonesTransaction(Protocol):
-    """What phones are kept in. Their key is the MAC in canonical form. No store here looks
-    after another: what becomes of a phone's KEMs and flag is up to the use case."""
+    """Stores that the use cases of phones use. The key of a phone is its MAC in canonical form.
+    Stores do not change each other: the use case deletes a phone's flag and disconnects its
+    KEMs."""
 
     @property
     def phones(self) -> PhoneStore: ...

@@ -16,7 +16,7 @@ from phoneprov_core.phones.search import PhoneSearch
 
 
 class Phones:
-    """Create, read, change and delete phones. A MAC is taken in any of its spellings."""
+    """Create, read, change and delete phones. MACs are accepted in any spelling."""
 
     def __init__(
         self, open_: ReadAndWrite[PhonesTransaction], shared_write: SharedWrite, clock: Clock
@@ -77,7 +77,7 @@ class Phones:
         return phone
 
     async def delete(self, actor: Actor, mac: str) -> None:
-        """Delete a phone, its vendor flag and its desk; its KEMs are connected to none then. Raises
+        """Delete a phone, its vendor flag and its desk, and disconnect its KEMs. Raises
         ``NotFound``."""
         require_shared_write(actor, self._shared_write)
         mac = known_mac(mac)

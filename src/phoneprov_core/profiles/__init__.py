@@ -1,1 +1,1 @@
-"""Phone profiles, and the switch that puts one onto a phone."""
+"""Phone profiles and their revisions."""

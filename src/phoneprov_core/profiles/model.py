@@ -8,7 +8,18 @@ from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Check, Command
-from phoneprov_core.kernel.fields import Description, Line, MacAddress, Uuid, schema
+from phoneprov_core.kernel.fields import (
+    CreatedAt,
+    Line,
+    MacAddress,
+    Notes,
+    RecordUuid,
+    Size,
+    StoredMac,
+    UpdatedAt,
+    Uuid,
+    schema,
+)
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.times import Timestamp
 from phoneprov_core.phones.model import Family, Phone, bare_model, family_text
@@ -16,12 +27,12 @@ from phoneprov_core.phones.model import Family, Phone, bare_model, family_text
 FirmwareFamily = Annotated[
     Literal[Family, ""],
     Check(lambda family: family or None),
-    schema(description="The firmware family it is for; empty or null means all"),
+    schema(description="Firmware family; empty or null means all"),
 ]
 CnfXml = Annotated[
     str,
     schema(
-        description="The full device configuration, well-formed XML",
+        description="Full device configuration, well-formed XML",
         examples=["<device><deviceProtocol>SCCP</deviceProtocol></device>"],
     ),
 ]
@@ -29,28 +40,36 @@ Models = Annotated[
     tuple[Line, ...],
     Check(values.each(values.required_text, most=200)),
     schema(
-        description="Phone models it works with; empty means all",
+        description="Phone models that the profile works with; empty means all",
         maxItems=200,
         examples=[["CP-7945G"]],
     ),
 ]
 
 
-class ProfileRecord(Struct, frozen=True):
-    """A profile as it is stored: its configuration is that of its newest revision."""
+Owner = Annotated[Uuid, schema(description="UUID of the owner")]
+ProfileName = Annotated[
+    Line, schema(description="Display name", examples=["Ada at the front desk"])
+]
+ProfileFamily = Annotated[Family, schema(description="Firmware family; null means all")]
+ProfileUuid = Annotated[Uuid, schema(description="UUID of the profile")]
 
-    uuid: Uuid
-    user_uuid: Uuid
-    name: str
-    description: str | None
+
+class ProfileRecord(Struct, frozen=True):
+    """A profile as it is stored, without configuration: that is in its newest revision."""
+
+    uuid: RecordUuid
+    user_uuid: Owner
+    name: ProfileName
+    description: Notes | None
     compatible_models: tuple[str, ...]
     software_type: Family | None
-    created_at: Timestamp
-    updated_at: Timestamp
+    created_at: CreatedAt
+    updated_at: UpdatedAt
 
     def objection_to(self, phone: Phone) -> str | None:
-        """Why this profile does not fit a phone, or None. What is not recorded of the phone
-        does not count."""
+        """The reason why this profile is not compatible with a phone, or None. Missing data of the
+        phone count as compatible."""
         if self.compatible_models and phone.model:
             models = {bare_model(model) for model in self.compatible_models}
             if bare_model(phone.model) not in models:
@@ -63,17 +82,17 @@ class ProfileRecord(Struct, frozen=True):
 
 
 class Profile(Struct, frozen=True):
-    """A profile with the whole configuration that a desk phone is given."""
+    """A profile with its complete configuration."""
 
-    uuid: Uuid
-    user_uuid: Uuid
-    name: Annotated[str, schema(examples=["Ada at the front desk"])]
-    description: str | None
+    uuid: RecordUuid
+    user_uuid: Owner
+    name: ProfileName
+    description: Notes | None
     cnf_xml: CnfXml
-    compatible_models: tuple[str, ...]
-    software_type: Family | None
-    created_at: Timestamp
-    updated_at: Timestamp
+    compatible_models: Models
+    software_type: ProfileFamily | None
+    created_at: CreatedAt
+    updated_at: UpdatedAt
 
     def __repr__(self) -> str:
         return redacted(self, "cnf_xml")
@@ -86,33 +105,37 @@ def whole(record: ProfileRecord, cnf_xml: str) -> Profile:
 
 
 RevisionNumber = Annotated[
-    int, schema(description="Counts the revisions of a profile, from 1", minimum=1)
+    int, schema(description="Number of a revision of the profile, from 1", minimum=1, examples=[2])
 ]
 Sha256 = Annotated[
     str,
-    schema(description="SHA-256 of the exact bytes, in hex", pattern="^[0-9a-f]{64}$"),
+    schema(
+        description="SHA-256 of the exact bytes, in hexadecimal digits",
+        pattern="^[0-9a-f]{64}$",
+        examples=["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
+    ),
 ]
 
 
 class Revision(Struct, frozen=True):
-    """What a profile's configuration was from one save to the next. It never changes."""
+    """The configuration of a profile from one save to the next. It never changes."""
 
-    uuid: Uuid
-    profile_uuid: Uuid
+    uuid: RecordUuid
+    profile_uuid: ProfileUuid
     number: RevisionNumber
     sha256: Sha256
-    size: Annotated[int, schema(description="In bytes", minimum=0)]
-    created_at: Timestamp
-    created_by: Annotated[Uuid, schema(description="Who saved it")]
+    size: Size
+    created_at: Annotated[Timestamp, schema(description="Time when it was saved")]
+    created_by: Annotated[Uuid, schema(description="Account that saved it")]
 
 
 class NewProfile(Command, frozen=True, kw_only=True):
-    """A profile to be kept for a user."""
+    """A profile to be created for a user."""
 
-    user_uuid: Uuid
-    name: Line
+    user_uuid: Owner
+    name: ProfileName
     cnf_xml: CnfXml
-    description: Description | None = None
+    description: Notes | None = None
     compatible_models: Models = ()
     software_type: FirmwareFamily | None = None
 
@@ -123,10 +146,10 @@ class NewProfile(Command, frozen=True, kw_only=True):
 class ProfilePatch(Command, frozen=True, kw_only=True):
     """Changes to a profile."""
 
-    user_uuid: Uuid | UnsetType = UNSET
-    name: Line | UnsetType = UNSET
+    user_uuid: Owner | UnsetType = UNSET
+    name: ProfileName | UnsetType = UNSET
     cnf_xml: CnfXml | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
+    description: Notes | UnsetType | None = UNSET
     compatible_models: Models | UnsetType = UNSET
     software_type: FirmwareFamily | UnsetType | None = UNSET
 
@@ -135,16 +158,18 @@ class ProfilePatch(Command, frozen=True, kw_only=True):
 
 
 class SwitchRequest(Command, frozen=True, kw_only=True):
-    """Which profile goes onto which phone."""
+    """A request to deploy a profile to a phone."""
 
-    profile_uuid: Uuid
+    profile_uuid: ProfileUuid
     mac: MacAddress
 
 
 class Switched(Struct, frozen=True):
-    """What a switch came to: the profile's name, the phone, and ``ok`` or what kept the
-    phone from being restarted."""
+    """The result of a switch: the profile's name, the phone, and ``ok`` or the reason why the phone
+    was not restarted."""
 
-    profile: Annotated[str, schema(description="The profile's name")]
-    mac: str
-    restart: Annotated[str, schema(description="`ok`, or what went wrong", examples=["ok"])]
+    profile: ProfileName
+    mac: StoredMac
+    restart: Annotated[
+        str, schema(description="`ok`, or a message that says what failed", examples=["ok"])
+    ]

@@ -10,11 +10,12 @@ from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision
 
 
 class RevisionStore(Protocol):
-    """The revisions of profiles, each with its configuration. They go with their profile."""
+    """The revisions of profiles, each with its configuration. They are deleted with their
+    profile."""
 
     async def add(self, revision: Revision, cnf_xml: str) -> None:
-        """Raises ``Conflict`` (code ``already_exists``) when the profile has a revision of this
-        number, ``NotFound`` when the profile is gone."""
+        """Raises ``Conflict`` (code ``already_exists``) if the profile has a revision of this
+        number, ``NotFound`` if the profile does not exist."""
         ...
 
     async def find(self, profile_uuid: str, number: int) -> Revision | None:
@@ -22,7 +23,7 @@ class RevisionStore(Protocol):
         ...
 
     async def newest(self, profile_uuid: str) -> Revision | None:
-        """The revision with the largest number, or None for no such profile."""
+        """The revision with the largest number, or None if the profile does not exist."""
         ...
 
     async def cnf_xml(self, uuid: str) -> str | None:
@@ -30,17 +31,17 @@ class RevisionStore(Protocol):
         ...
 
     async def remove_oldest(self, profile_uuid: str, most: int) -> int:
-        """Remove the oldest revisions of a profile until ``most`` are left; how many were
-        removed.
+        """Remove the oldest revisions of a profile until ``most`` are left; returns the number of
+        removed revisions.
 
-        It keeps the newest, and those that are needed: what a running deployment or a batch
-        that has not ended brings, what is on a phone now, and what was on it before, back to
-        the third other revision (two of them may hold the same text).
+        Keeps the newest revision and those that are needed: by a running deployment, by a batch
+        that has not ended, as the current revision of a phone, or as one of the three other
+        revisions that were on that phone before (two of them may have the same text).
         """
         ...
 
     async def count(self, owner: str | None = None) -> int:
-        """How many there are, or how many belong to the profile ``owner``."""
+        """Number of revisions, or of those of the profile ``owner``."""
         ...
 
     async def rows(
@@ -51,14 +52,14 @@ class RevisionStore(Protocol):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[Revision]:
-        """At most ``limit`` revisions, by number, then uuid, beginning behind ``after``, then
-        leaving out ``offset``; only those that belong to the profile ``owner`` if given."""
+        """At most ``limit`` revisions, by number, then uuid, starting after ``after``, without the
+        first ``offset``; only those that belong to the profile ``owner`` if given."""
         ...
 
 
 class WholeProfileStore(SearchedRows[Profile], Protocol):
-    """Profiles with the configuration of their newest revision, to read. A profile without a
-    revision is not among them."""
+    """Read access to profiles with the configuration of their newest revision. Profiles without a
+    revision are not included."""
 
     async def find(self, key: str) -> Profile | None:
         """The profile, or None."""
@@ -66,7 +67,7 @@ class WholeProfileStore(SearchedRows[Profile], Protocol):
 
 
 class ProfilesTransaction(Protocol):
-    """What profiles are kept in. A profile goes with its user."""
+    """Stores that the use cases of profiles use. A profile is deleted with its user."""
 
     @property
     def users(self) -> KnownUsers: ...

@@ -40,7 +40,7 @@ class LintResult(Struct, frozen=True):
     """The result of the linter."""
 
     findings: Annotated[
-        tuple[Finding, ...], schema(description="The findings in the order of their positions")
+        tuple[Finding, ...], schema(description="Findings in the order of their positions")
     ]
 
 

@@ -1,4 +1,4 @@
-"""Phone profiles, each kept by its owner; superadmins keep everybody's."""
+"""Phone profiles, managed by their owners and by superadmins."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from phoneprov_core.profiles.model import (
 from phoneprov_core.profiles.ports import ProfilesTransaction
 from phoneprov_core.profiles.search import ProfileSearch
 
-# A profile may hold half a mebibyte: long lists are read in pieces of few.
+# A profile may have 512 KiB: long lists are read in pieces of few profiles.
 PIECE = 16
 
 
@@ -35,12 +35,12 @@ MOST_PROFILES = 100
 """Maximum number of profiles of a user; 0 for no limit."""
 
 MOST_REVISIONS = 100
-"""Maximum number of revisions of a profile, apart from those that are needed; 0 for no limit."""
+"""Maximum number of revisions of a profile, besides those that are needed; 0 for no limit."""
 
 
 class Profiles:
-    """Create, read, change and delete profiles. A save that changes the configuration makes a
-    new revision; the older ones stay as they are."""
+    """Create, read, change and delete profiles. A save that changes the configuration creates a
+    revision; older revisions do not change."""
 
     def __init__(
         self,
@@ -62,18 +62,19 @@ class Profiles:
     async def all(
         self, actor: Actor, page: Page = None, wanted: ProfileSearch | None = None
     ) -> Listing[Profile]:
-        """Every profile, oldest first; only their own to whoever does not hold level 0."""
+        """Every profile, oldest first; without level 0 only those of the caller."""
         owner = None if actor.holds(SUPERADMIN) else actor.user_uuid
         return await self._listing(page, owner, wanted)
 
     async def of_user(self, actor: Actor, user_uuid: str, page: Page = None) -> Listing[Profile]:
-        """The profiles of one user. Raises ``Forbidden``; ``NotFound`` for no such user."""
+        """The profiles of one user. Raises ``Forbidden``; ``NotFound`` if the user does not
+        exist."""
         owner = known_id(user_uuid)
         await self._require_owner(actor, owner)
         return await self._listing(page, owner)
 
     async def get(self, actor: Actor, uuid: str) -> Profile:
-        """Raises ``NotFound``, for another's profile too."""
+        """Raises ``NotFound``, also for another user's profile."""
         async with self._open.read() as tx:
             profile = await tx.whole_profiles.find(known_id(uuid))
         if profile is None or not may_act_for(actor, profile.user_uuid):
@@ -81,8 +82,8 @@ class Profiles:
         return profile
 
     async def create(self, actor: Actor, new: NewProfile) -> Profile:
-        """Raises ``Forbidden`` for another user's; ``NotFound`` for no such user; ``Conflict``
-        (code ``too_many_profiles``) if the user has the maximum number of profiles."""
+        """Raises ``Forbidden`` for another user; ``NotFound`` if the user does not exist;
+        ``Conflict`` (code ``too_many_profiles``) if the user has the maximum number of profiles."""
         obey(self.rules, new)
         await self._require_owner(actor, new.user_uuid)
         now = shown(self._clock())
@@ -103,8 +104,8 @@ class Profiles:
         return whole(profile, new.cnf_xml)
 
     async def update(self, actor: Actor, uuid: str, patch: ProfilePatch) -> Profile:
-        """Raises ``NotFound``; ``Forbidden`` when it would be given to another user by
-        a caller who does not hold level 0; ``Conflict`` if that user has too many."""
+        """Raises ``NotFound``; ``Forbidden`` if a caller without level 0 would give it to another
+        user; ``Conflict`` if that user has the maximum number of profiles."""
         async with self._open.read() as tx:
             await profile_of(tx, actor, uuid)
         if patch.user_uuid is not UNSET:
@@ -128,13 +129,13 @@ class Profiles:
         return whole(profile, cnf_xml)
 
     async def delete(self, actor: Actor, uuid: str) -> None:
-        """Its revisions go with it. Raises ``NotFound``."""
+        """Delete the profile and its revisions. Raises ``NotFound``."""
         async with self._open.write(by=actor) as tx:
             profile = await profile_of(tx, actor, uuid)
             await tx.profiles.remove(profile.uuid)
 
     async def revisions(self, actor: Actor, uuid: str, page: Page = None) -> Listing[Revision]:
-        """The revisions of one profile, oldest first, without what is in them. Raises
+        """The revisions of one profile, oldest first, without their configurations. Raises
         ``NotFound``."""
         async with self._open.read() as tx:
             profile = await profile_of(tx, actor, uuid)
@@ -148,7 +149,9 @@ class Profiles:
     async def _require_room(self, tx: ProfilesTransaction, owner: str) -> None:
         if not self._most_profiles:
             return
-        found(await tx.users.find(owner), "user")  # of two at once one waits here
+        found(
+            await tx.users.find(owner), "user"
+        )  # Locks the user: of two concurrent requests one waits here.
         if await tx.profiles.count(owner) >= self._most_profiles:
             raise Conflict(
                 f"This user has {self._most_profiles} profiles, the maximum; delete one first.",

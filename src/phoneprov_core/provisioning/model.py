@@ -1,4 +1,4 @@
-"""Requests of phones for files, and phones that ask without being in the inventory."""
+"""Requests of phones for files, and discovered phones that are not in the inventory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.fields import Uuid, schema
+from phoneprov_core.kernel.fields import CreatedAt, DurationMs, RecordUuid, StoredMac, schema
 from phoneprov_core.kernel.times import Timestamp
 
 MOST_DISCOVERED = 1000
@@ -48,25 +48,25 @@ class FetchBinding(Enum):
 class Fetch(Struct, frozen=True):
     """One request for a file."""
 
-    uuid: Uuid
-    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])] | None
+    uuid: RecordUuid
+    mac: StoredMac | None
     name: Annotated[str, schema(description="Requested name", examples=["SEP001BD4123456.cnf.xml"])]
     transport: Annotated[Transport, schema(description="Protocol of the request")]
     client_ip: Annotated[str, schema(description="Address that the request came from")]
     result: Annotated[FetchResult, schema(description="Result of the request")]
     bytes: Annotated[int, schema(description="Bytes that the phone received", minimum=0)]
-    duration_ms: Annotated[int, schema(description="Duration in milliseconds", minimum=0)]
-    created_at: Timestamp
+    duration_ms: DurationMs
+    created_at: CreatedAt
 
 
 class DiscoveredPhone(Struct, frozen=True):
-    """A phone that asked for its files and is not in the inventory."""
+    """A phone that requested its files and is not in the inventory."""
 
-    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
+    mac: StoredMac
     client_ip: Annotated[str, schema(description="Address of the latest request")]
     model: Annotated[str, schema(description="Model that the phone named")] | None
-    first_seen_at: Timestamp
-    last_seen_at: Timestamp
+    first_seen_at: Annotated[Timestamp, schema(description="Time of the first request")]
+    last_seen_at: Annotated[Timestamp, schema(description="Time of the latest request")]
     names: Annotated[tuple[str, ...], schema(description="Requested names, the latest last")]
 
 

@@ -1,4 +1,4 @@
-"""File names that phones ask for."""
+"""Parsing of requested file names."""
 
 from __future__ import annotations
 

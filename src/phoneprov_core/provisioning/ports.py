@@ -24,7 +24,7 @@ class ServedFileStore(Protocol):
         ...
 
     async def remove(self, name: str) -> bool:
-        """Whether there was one."""
+        """Remove the file; False if it does not exist."""
         ...
 
 
@@ -42,7 +42,7 @@ class FetchStore(Protocol):
 
 
 class DiscoveredPhoneStore(Protocol):
-    """Phones that asked and are not in the inventory, by canonical MAC."""
+    """Phones that requested files and are not in the inventory, by canonical MAC."""
 
     async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
         """Add a phone, or note another request of it: the address, the model if it is given,

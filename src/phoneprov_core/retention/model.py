@@ -1,4 +1,4 @@
-"""Kinds of records that are removed with time, and for how long each is kept."""
+"""Kinds of records that expire, and how long each is kept."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from phoneprov_core.kernel.times import millis, shown
 
 
 class Kept(Enum):
-    """A kind of record with a limited life. They are removed in this order: a revision is needed
-    as long as a deployment names it."""
+    """A kind of record that expires. They are removed in this order: a revision is needed as long
+    as a deployment names it."""
 
     DEPLOYMENTS = "deployments"
     BATCHES = "batches"
     FETCHES = "fetches"
+    AUDIT = "audit"
     REVISIONS = "revisions"
     SESSIONS = "sessions"
     ATTEMPTS = "attempts"
@@ -38,12 +39,12 @@ class KeepDays(Struct, frozen=True, kw_only=True):
 Moment = str | int
 """A shown moment, or milliseconds since 1970 where the record has those."""
 Place = tuple[str | int, ...]
-"""A place in the order in which the records of a kind are looked through."""
+"""A position in the order of the records of a kind."""
 
 
 class Piece(Struct, frozen=True):
-    """A piece of the records of a kind, in their order: the place of its last record, and how
-    many of its records can be removed."""
+    """A piece of the records of a kind, in their order: the position of its last record, and the
+    number of its records that can be removed."""
 
     last: Place
     removable: int
@@ -55,7 +56,7 @@ class Pruned(Struct, frozen=True):
     kind: Kept
     count: Annotated[int, schema(description="Number of records removed", minimum=0)]
     message: str | None = None
-    """Why no more could be removed."""
+    """The reason why no more could be removed."""
 
 
 def limits(keep: KeepDays, now: datetime) -> Mapping[Kept, Moment]:
@@ -65,6 +66,7 @@ def limits(keep: KeepDays, now: datetime) -> Mapping[Kept, Moment]:
         Kept.DEPLOYMENTS: keep.deployments,
         Kept.BATCHES: keep.deployments,
         Kept.FETCHES: keep.fetches,
+        Kept.AUDIT: keep.audit,
         Kept.REVISIONS: keep.revisions,
     }
     found: dict[Kept, Moment] = {
@@ -76,5 +78,5 @@ def limits(keep: KeepDays, now: datetime) -> Mapping[Kept, Moment]:
 
 
 def _before(now: datetime, days: int) -> datetime:
-    # Nothing is older than the calendar.
+    # No date precedes year 1.
     return now - timedelta(days=min(days, (now - datetime.min.replace(tzinfo=now.tzinfo)).days))

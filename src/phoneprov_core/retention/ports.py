@@ -1,4 +1,4 @@
-"""What retention needs from a database."""
+"""Store ports for retention."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RetentionStore(Protocol):
       the last deployment of a revision on a phone, if at most three other revisions were put
       onto the phone later: what is on the phone now, and what a rollback puts back;
     - batches that ended before it, with their phones;
-    - fetches that were recorded before it;
+    - fetches and audit entries that were recorded before it;
     - revisions that a newer revision of their profile replaced before it, and that no
       deployment and no batch that has not ended names;
     - sessions that ended or expired before it (milliseconds);

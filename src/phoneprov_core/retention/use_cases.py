@@ -15,9 +15,9 @@ from phoneprov_core.retention.model import KeepDays, Kept, Moment, Place, Pruned
 from phoneprov_core.retention.ports import RetentionTransaction
 
 PIECE = 500
-"""Maximum number of records that one transaction looks through."""
+"""Maximum number of records per transaction."""
 ONE_BATCH = 1
-"""A batch may have ten thousand phones, which are removed with it."""
+"""Maximum number of batches per transaction: a batch may have ten thousand phones."""
 EVERY = Rate(1, 6 * 3600 * 1000)
 """How often the records of one database are pruned in the background, by one process of all."""
 _LONGEST = timedelta(hours=5)
@@ -43,16 +43,16 @@ class Prune:
         self._pause = pause
 
     async def in_turn(self) -> list[Pruned] | None:
-        """Prune, if no process that works on this database has done so within six hours; None
-        if one has. Raises ``Unavailable``."""
+        """Prune, unless a process that uses this database did so within six hours; then None.
+        Raises ``Unavailable``."""
         async with self._database.write(by=SYSTEM_ACTOR) as tx:
             wait = await tx.rates.add("retention", EVERY, millis(self._clock()))
         return None if wait else await self()
 
     async def __call__(self, *, dry_run: bool = False) -> list[Pruned]:
-        """Prune now; how many records of each kind were removed. With ``dry_run`` it changes
-        nothing, and a revision counts only if no deployment names it now. A kind that fails is
-        reported, and the others are pruned all the same."""
+        """Prune now; returns the number of removed records per kind. With ``dry_run`` it changes
+        nothing, and a revision counts only if no deployment names it now. If a kind fails, its
+        error is reported and the other kinds are pruned."""
         now = self._clock()
         done = []
         for kind, before in limits(self._keep, now).items():

@@ -25,6 +25,10 @@ class StatisticsStore(Protocol):
         """The numbers now. A state without records is left out."""
         ...
 
+    async def clock(self) -> int:
+        """The database's own time, in milliseconds since 1970."""
+        ...
+
 
 class StatisticsTransaction(Protocol):
     """The store that monitoring reads."""

@@ -1,1 +1,1 @@
-"""Many records at once: in from rows of a table, and out to them."""
+"""Import and export of many records as rows of tables."""

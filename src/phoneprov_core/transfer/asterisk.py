@@ -1,13 +1,13 @@
 """Extensions and phones as sections of the files that Asterisk reads.
 
 ``sccp.conf`` of chan_sccp: a ``type = line`` for each extension, a ``type = device`` for each
-phone, with the extensions of whoever's profile is on it as its buttons (conf/sccp.conf.annotated
-of that project). ``pjsip.conf``: an endpoint, an auth and an aor for each extension
-(configs/samples/pjsip.conf.sample of Asterisk).
+phone, with the extensions of the owner of its current profile as its buttons
+(conf/sccp.conf.annotated of that project). ``pjsip.conf``: an endpoint, an auth and an aor for each
+extension (configs/samples/pjsip.conf.sample of Asterisk).
 
-What Asterisk makes of a line (main/config.c): a semicolon begins a comment unless a backslash is
-right in front of it, which goes away then; ``[`` and ``#`` mean something at the beginning of a
-line only; blanks around a value go away.
+Asterisk's parser (main/config.c): a semicolon begins a comment unless a backslash precedes it,
+which is then removed; ``[`` and ``#`` are special at the beginning of a line only; blanks around a
+value are removed.
 """
 
 from __future__ import annotations
@@ -30,21 +30,22 @@ _QUOTES = str.maketrans({'"': "'", "<": "(", ">": ")", "\\": "/"})
 
 
 class Section(Struct, frozen=True):
-    """The text of one record, empty when it was left out, and why it was."""
+    """The text of one record, empty if it was left out, and the reason."""
 
     text: str = ""
     left_out: str | None = None
 
     def __repr__(self) -> str:
-        # A password may stand in the text.
+        # The text may contain a password.
         return f"Section(left_out={self.left_out!r})"
 
 
 class Sections:
-    """Makes the sections of one file. ``context`` is where calls of a PJSIP endpoint go.
+    """Writes the sections of one file. ``context`` is the dialplan context of calls from PJSIP
+    endpoints.
 
-    No value can begin a section, an option or a comment, and no two sections have one name.
-    Raises ``ValueError`` for a context that is none.
+    Values are escaped, so that none begins a section, an option or a comment, and section names are
+    unique. Raises ``ValueError`` if the context is invalid.
     """
 
     def __init__(self, *, with_secrets: bool = False, context: str = "default") -> None:
@@ -89,8 +90,8 @@ class Sections:
         )
 
     def endpoint(self, extension: Extension) -> Section:
-        """An endpoint of PJSIP with its aor. Its auth is written only with secrets: without one
-        of that name Asterisk lets nobody register."""
+        """An endpoint of PJSIP with its aor. Its auth is written only with secrets: without an auth
+        of that name Asterisk accepts no registration."""
         if why := self._cannot_be_named(extension):
             return _left_out(extension, why)
         if self._with_secrets and extension.password != extension.password.strip():
@@ -143,18 +144,18 @@ class Sections:
         )
 
     def _cannot_be_named(self, extension: Extension) -> str | None:
-        # Asterisk tells sections apart without regard to case.
+        # Asterisk ignores case in section names.
         name = extension.extension.casefold()
         if name in _TAKEN or _DEVICE.fullmatch(name):
             return "a section of its name means something else to Asterisk"
         if name in self._names:
-            return "another extension has its name but for the case of its letters"
+            return "another extension has the same name except for upper and lower case"
         self._names.add(name)
         return None
 
 
 def speaks_sccp(phone: Phone) -> bool:
-    """Whether a phone belongs to chan_sccp: every one that is not known to speak SIP."""
+    """Whether a phone belongs to chan_sccp: every phone without a SIP software type."""
     return not speaks_sip(phone.software_type)
 
 

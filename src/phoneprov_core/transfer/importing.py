@@ -1,4 +1,4 @@
-"""One import, step by step: check every row, make the hashes, write."""
+"""One import in steps: check every row, compute the hashes, write."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ _NONE: frozenset[int] = frozenset()
 
 
 class Import:
-    """One table on its way in. It is read once for each step, so that it may be long."""
+    """One table to be imported. It is read once for each step, so that memory does not grow with
+    its length."""
 
     def __init__(
         self,
@@ -54,7 +55,7 @@ class Import:
         self._seen = seen
 
     async def check(self) -> Imported:
-        """What writing would do, and everything that is wrong."""
+        """The changes of an import, and all problems."""
         reader = self._reader()
         count = _Count()
         async with self._open.read() as tx:
@@ -66,7 +67,7 @@ class Import:
         return count.imported(written=False)
 
     async def hashes(self, checked: Imported) -> dict[int, str]:
-        """The hashes of the passwords in good rows, by line. They take long, and are made
+        """The hashes of the passwords in valid rows, by line. They take long, and are computed
         before a transaction begins."""
         hashes: dict[int, str] = {}
         bad = frozenset(problem.line for problem in checked.problems)
@@ -85,7 +86,8 @@ class Import:
     async def write(
         self, checked: Imported, hashes: Mapping[int, str], *, keep_going: bool
     ) -> Imported:
-        """Write the good rows: all of them or nothing, or as many as will go."""
+        """Write the valid rows: all in one transaction, or with ``keep_going`` as many as
+        possible."""
         writer = _Writer(self._reader(), hashes)
         bad = frozenset(problem.line for problem in checked.problems)
         count = _Count(list(checked.problems))
@@ -94,13 +96,13 @@ class Import:
                 async with self._open.write(by=self._actor) as tx:
                     await self._write_all(writer, tx, count, checked.total)
             except _Stopped as stopped:
-                # Somebody else wrote in the meantime.
+                # Another transaction changed the records since the check.
                 return _Count(stopped.problems, checked.total).imported(written=False)
             return count.imported(written=True)
         async for rows in self._good(bad):
             await self._write_some(writer, rows, count)
             self._progress("written", count.total, checked.total)
-        # Those that were bad from the beginning were not counted anew.
+        # Rows that were invalid at the check are not counted again.
         count.total = checked.total
         return count.imported(written=True)
 
@@ -156,7 +158,7 @@ def _outcome(asked: Asked) -> RowOutcome:
 
 
 class _Stopped(Exception):
-    """A row cannot be written; the transaction is to be left."""
+    """A row cannot be written; the transaction is rolled back."""
 
     def __init__(self, problems: list[RowProblem]) -> None:
         super().__init__()
@@ -171,7 +173,7 @@ class _Writer:
     async def write(
         self, tx: TransferTransaction, target: Target, rows: list[Row], count: _Count
     ) -> None:
-        """Raises ``_Stopped``, and ``Unavailable`` when the database is away."""
+        """Raises ``_Stopped``, and ``Unavailable`` if the database cannot be used."""
         await self._reader.look(tx, target.store)
         for row in rows:
             asked = await self._reader.read(row)

@@ -1,4 +1,4 @@
-"""What is stored already, in a few words a record, and what a table said so far."""
+"""The stored records and the earlier rows of a table, as compact indexes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ _NEW = "line "
 
 
 class Index:
-    """Which record a row means. It grows with the records there are, by their names alone."""
+    """Finds the record that a row names. Its memory grows with the number of records, by their
+    names only."""
 
     def __init__(self, sheet: Sheet) -> None:
         self._sheet = sheet
@@ -24,27 +25,27 @@ class Index:
         self._lines: dict[str, int] = {}
 
     def learn(self, record: Struct, owner: str) -> None:
-        """Take note of a record that is stored. Of several with one name the first counts."""
+        """Add a stored record. Of several with one name the first counts."""
         values = {name: getattr(record, name) for name in record.__struct_fields__}
         self._note(str(values[self._sheet.key]), values, owner)
 
     def named(self, cells: Mapping[str, object]) -> str | None:
-        """The key of the record that a row names, or None for a new one. A name that nothing
-        is stored under says nothing: the record comes from elsewhere."""
+        """The key of the record that a row names, or None for a new one. A name without a stored
+        record is ignored: the record comes from another installation."""
         for name in self._sheet.names(cells):
             if (key := self._named.get(name)) is not None:
                 return key
         return None
 
     def saying(self, values: Mapping[str, object], owner: str) -> str | None:
-        """The key of the record that says just this, or None."""
+        """The key of the record with the same content, or None."""
         return self._contents.get(self._sheet.content(values, owner))
 
     def claim(
         self, line: int, key: str | None, values: Mapping[str, object], owner: str
     ) -> list[Problem]:
-        """Note that the row at ``line`` means the record ``key``, a new one when that is None;
-        and what stands against it: an earlier row, or a value that another record has."""
+        """Note that the row at ``line`` is the record ``key`` (None: a new one). Returns the
+        conflicts with an earlier row or with another record."""
         means = key if key is not None else f"{_NEW}{line}"
         names = self._sheet.names(values)
         earlier = self._lines.get(means, line)
@@ -61,15 +62,15 @@ class Index:
         return problems
 
     def is_stored(self, key: str) -> bool:
-        """Whether a key stands for a record that was there before the table."""
+        """Whether a key belongs to a record that was stored before the import."""
         return not key.startswith(_NEW)
 
     def is_brought(self, key: str, *, before: int) -> bool:
-        """Whether a key stands for a record that a row above the line ``before`` brings."""
+        """Whether a key belongs to a record of a row above the line ``before``."""
         return key.startswith(_NEW) and self._lines[key] < before
 
     def is_new(self, key: str, *, at: int) -> bool:
-        """Whether a key stands for the record that the row at this line brings itself."""
+        """Whether a key belongs to the record of the row at this line."""
         return key.startswith(_NEW) and self._lines[key] == at
 
     def _note(self, key: str, values: Mapping[str, object], owner: str) -> None:
@@ -77,7 +78,7 @@ class Index:
             self._named.setdefault(name, key)
         for field in self._sheet.unique:
             if value := comparable(field, values.get(field)):
-                # Whoever takes a new value sets the old one free.
+                # A record that gets a new value releases its old one.
                 self._unique.pop((field, self._has.get((key, field), "")), None)
                 self._has[key, field] = value
                 self._unique[field, value] = key

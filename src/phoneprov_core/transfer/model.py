@@ -1,4 +1,4 @@
-"""Rows of a table as somebody sent it, and what became of them."""
+"""Rows of an imported table, and their results."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from msgspec import Struct
 
 
 class Row(Struct, frozen=True):
-    """One row: where it begins in its file (lines are counted from 1), and the text of its
-    cells by column. A column that is not there is left alone, an empty cell clears."""
+    """One row: its first line in the file (counted from 1), and the text of its cells by column. A
+    missing column keeps the value, an empty cell clears it."""
 
     line: int
     cells: Mapping[str, str]
 
     def __repr__(self) -> str:
-        # Some cells are passwords.
+        # Some cells contain passwords.
         return f"Row(line={self.line}, columns={tuple(self.cells)})"
 
 
 class RowProblem(Struct, frozen=True):
-    """What is wrong with one row: its line, the field (empty when it is the whole row), and
-    a sentence that reads on from the field's name."""
+    """A problem of one row: its line, the field (empty for the whole row), and a message that
+    continues the field's name."""
 
     line: int
     field: str
@@ -33,18 +33,19 @@ class Table(Protocol):
     """A table that can be read more than once: it is checked before it is written."""
 
     async def columns(self) -> tuple[str, ...]:
-        """The names of the columns as they stand in the file; empty for an empty file."""
+        """The names of the columns in the file; empty for an empty file."""
         ...
 
     def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
-        """The rows from the first, some at a time; a problem for one that cannot be read."""
+        """The rows from the first, in pieces; a problem for a row that cannot be read."""
         ...
 
 
 class Imported(Struct, frozen=True):
-    """What an import did, or would do when ``written`` is False.
+    """The result of an import; what it would change if ``written`` is False.
 
     ``problems`` are those of the rows that were left out; ``total`` counts every row.
+
     """
 
     total: int = 0
@@ -67,9 +68,9 @@ def unseen(line: int, outcome: RowOutcome) -> None:
 
 
 Progress = Callable[[str, int, int | None], None]
-"""Told how far an import is: what it does ("checked", "hashed", "written"), how many rows of it
-are done, and of how many, None when that is not known yet."""
+"""Receives the progress of an import: its step ("checked", "hashed", "written"), the number of rows
+done, and the total, None if it is not known yet."""
 
 
 def unwatched(what: str, done: int, total: int | None) -> None:
-    """For whoever does not care how far it is."""
+    """Ignores the progress."""

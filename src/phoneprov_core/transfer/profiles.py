@@ -20,12 +20,12 @@ from phoneprov_core.transfer.targets import Joined, TransferTransaction
 PROFILE_COLUMNS = (OWNER, "name", "description", "compatible_models", "software_type", "cnf_xml")
 
 ProfilesOver = Callable[[ReadAndWrite[Any]], Profiles]
-"""Makes the profile use cases over a database or an open transaction."""
+"""Creates the profile use cases over a database or an open transaction."""
 
 
 class ProfileImport:
-    """Imports the rows of one table in one transaction. A row is the profile of its user with
-    its name; a user's profile of another name is new."""
+    """Imports the rows of one table in one transaction. A row names a profile by its user and its
+    name; a name that the user does not have creates a profile."""
 
     def __init__(self, open_: ReadAndWrite[TransferTransaction], over: ProfilesOver) -> None:
         self._open = open_

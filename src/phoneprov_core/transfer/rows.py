@@ -1,4 +1,4 @@
-"""From a row to what it asks for: a record to be created, changes to one, or nothing."""
+"""Reads a row as a record to be created, changes to a record, or no change."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _ROUNDED = (
     "text and enter it again"
 )
 PIECE = 500
-"""How many records are read at a time."""
+"""Maximum number of records read at a time."""
 
 
 class Asked(NamedTuple):
-    """What a row asks for. ``key`` is None for a record to be created, ``command`` None where
-    it is there already, just as the row says."""
+    """The change of a row. ``key`` is None for a record to be created, ``command`` None if the
+    record has the values of the row already."""
 
     key: str | None
     owner: str
@@ -32,7 +32,7 @@ class Asked(NamedTuple):
 
 
 class Reader:
-    """Reads the rows of one table against what is stored: what the transaction sees."""
+    """Reads the rows of one table and compares them with the stored records of a transaction."""
 
     def __init__(self, sheet: Sheet, rules: dict[str, Rule], new: dict[str, Rule]) -> None:
         self._sheet = sheet
@@ -41,8 +41,8 @@ class Reader:
         self._index: Index | None = None
 
     async def look(self, tx: TransferTransaction, store: Any) -> None:
-        """Read against what this transaction sees. What is stored is looked through the first
-        time; of each record a few words are kept."""
+        """Read against the records that this transaction sees. The stored records are indexed at
+        the first call."""
         self._tx = tx
         self._store = store
         if self._index is not None:
@@ -55,8 +55,8 @@ class Reader:
             last = records[-1]
 
     async def read(self, row: Row) -> Asked | list[RowProblem]:
-        """What the row asks for, or everything that is wrong with it. A row may be read again,
-        if nothing came of it the first time."""
+        """The change of the row, or all its problems. A row may be read again if it was not written
+        the first time."""
         try:
             return await self._asked(row)
         except PhoneprovError as error:
@@ -96,7 +96,7 @@ class Reader:
     def _claim(self, row: Row, key: str | None, values: dict[str, object], owner: str) -> None:
         assert self._index is not None
         if problems := self._index.claim(row.line, key, values, owner):
-            raise Invalid("The row is at odds with another.", problems=tuple(problems))
+            raise Invalid("Conflicts with another row.", problems=tuple(problems))
 
     async def _owner(self, username: str) -> str:
         if not username:
@@ -119,21 +119,21 @@ class Reader:
     def _says_the_same(self, record: Struct, patch: Struct) -> bool:
         if any(isinstance(getattr(patch, name, None), str) for name in self._sheet.one_way):
             return False
-        told = ((name, getattr(patch, name)) for name in patch.__struct_fields__)
+        values = ((name, getattr(patch, name)) for name in patch.__struct_fields__)
         return all(
             value is UNSET or (value or None) == (getattr(record, name) or None)
-            for name, value in told
+            for name, value in values
             if name not in self._sheet.one_way
         )
 
 
 def _said(command: Struct) -> dict[str, object]:
-    told = ((name, getattr(command, name)) for name in command.__struct_fields__)
-    return {name: value for name, value in told if value is not UNSET}
+    values = ((name, getattr(command, name)) for name in command.__struct_fields__)
+    return {name: value for name, value in values if value is not UNSET}
 
 
 def problems_of(line: int, error: PhoneprovError) -> list[RowProblem]:
-    """What an error says about the row at this line."""
+    """The problems that an error means for the row at this line."""
     problems = error.problems or (Problem("", error.message),)
     return [RowProblem(line, problem.field, problem.message) for problem in problems]
 

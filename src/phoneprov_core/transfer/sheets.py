@@ -1,4 +1,4 @@
-"""The kinds of table there are: their columns, and how a row is told apart from others."""
+"""The kinds of tables: their columns, and the identity of their rows."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
 from phoneprov_core.users.model import NewUser, User, UserPatch, folded
 
 OWNER = "username"
-"""The column that says whose a record of somebody's own is."""
+"""The column that names the owner of a personal record."""
 
 
 class Sheet(Struct, frozen=True, kw_only=True):
     """One kind of table.
 
-    A row is the record that one of ``identity`` names, the first of them whose cell is filled.
-    Where ``by_content``, a row that is not named is the record which says just the same.
-    ``unique`` are further values that no two records share; ``secret`` columns leave only when
-    that is asked for, ``one_way`` ones never, for only their hash is kept.
+    A row means the record that ``identity`` names, by the first of these columns with a value. With
+    ``by_content`` a row without such a value means the record with the same content. ``unique`` are
+    further values that no two records share. ``secret`` columns are exported only on request,
+    ``one_way`` columns never, since only their hash is stored.
     """
 
     name: str
@@ -51,13 +51,13 @@ class Sheet(Struct, frozen=True, kw_only=True):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Every column that is written, in the order in which they leave."""
+        """Every column that can be written, in the order of the export."""
         named = (self.key,) if self.key not in self.new.__struct_fields__ else ()
         return (*named, *((OWNER,) if self.owned else ()), *self.new.__struct_fields__)
 
     @property
     def ignored(self) -> frozenset[str]:
-        """Columns of the record that are shown and not written: they may stand there."""
+        """Read-only columns of the record: they may occur in an import and are ignored."""
         return frozenset(self.record.__struct_fields__).difference(self.columns)
 
     def leaving(self, *, with_secrets: bool) -> tuple[str, ...]:
@@ -66,9 +66,9 @@ class Sheet(Struct, frozen=True, kw_only=True):
         return tuple(column for column in self.columns if column not in hidden)
 
     def values(self, cells: Mapping[str, str], command: type[Struct]) -> dict[str, object]:
-        """What the cells of a row say to a command, not checked yet.
+        """The cells of a row as fields of a command, not yet checked.
 
-        An empty cell is null where the field may be empty, and says nothing else.
+        An empty cell is null if the field may be null, otherwise it is ignored.
         """
         values: dict[str, object] = {}
         for field in msgspec.structs.fields(self.new):
@@ -87,7 +87,7 @@ class Sheet(Struct, frozen=True, kw_only=True):
         return values
 
     def names(self, values: Mapping[str, object]) -> list[tuple[str, str]]:
-        """What names a record with these values: pairs of a field and its comparable value."""
+        """The names of a record with these values: pairs of a field and its comparable value."""
         return [
             (field, text)
             for field in self.identity
@@ -95,13 +95,13 @@ class Sheet(Struct, frozen=True, kw_only=True):
         ]
 
     def content(self, values: Mapping[str, Any], owner: str) -> tuple[str, ...]:
-        """All that a record says; nothing said and empty text are the same in a table."""
+        """The content of a record for comparison; a missing value and empty text are equal."""
         fields = (field for field in self.new.__struct_fields__ if field not in self.one_way)
         return (owner, *(str(values.get(field) or "") for field in fields))
 
 
 def comparable(field: str, value: object) -> str:
-    """Equal for values that count as the same; empty for one that names nothing."""
+    """A form that is equal for values that count as the same; empty for no value."""
     if not isinstance(value, str):
         return ""
     if field == "uuid":
@@ -112,8 +112,8 @@ def comparable(field: str, value: object) -> str:
 
 
 def scientific(cells: Mapping[str, str]) -> list[str]:
-    """The columns of numbers whose cell is in scientific notation, such as ``1.23457E+11``:
-    a spreadsheet rounded the number, and its digits are lost."""
+    """The columns of numbers whose cell is in scientific notation, such as ``1.23457E+11``: a
+    spreadsheet has rounded the number."""
     return [
         column
         for column, cell in cells.items()

@@ -1,4 +1,4 @@
-"""Where the rows of a table go: the use cases of their kind, within one transaction."""
+"""The use cases that write the rows of a table, within one transaction."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TransferTransaction(
     UsersTransaction, ExtensionsTransaction, PhonesTransaction, CompanyDirectoryTransaction,
     PersonalDirectoryTransaction, Protocol,
 ):  # fmt: skip
-    """What tables are read into and written from."""
+    """Stores that imports and exports use."""
 
     @property
     def users(self) -> Any: ...
@@ -54,8 +54,8 @@ class TransferTransaction(
 
 
 class Joined:
-    """Lets use cases take part in a transaction that is open already: what they write is
-    committed with it, or not at all."""
+    """Lets use cases take part in an open transaction: their changes are committed or rolled back
+    with it."""
 
     def __init__(self, tx: TransferTransaction) -> None:
         self._tx = tx
@@ -74,7 +74,7 @@ class Joined:
 
 
 class Tools(Struct, frozen=True):
-    """What the use cases are made with, besides the stores."""
+    """The dependencies of the use cases besides the stores."""
 
     hasher: PasswordHasher
     policy: AccountPolicy
@@ -84,9 +84,10 @@ class Tools(Struct, frozen=True):
 
 
 class HashesMade:
-    """A hasher that was asked before: a hash takes long, and no transaction waits for one.
+    """A hasher with precomputed hashes: hashing takes long, and must not happen inside a
+    transaction.
 
-    Answers ``next_hash``, whatever the password.
+    Returns ``next_hash``, regardless of the password.
     """
 
     def __init__(self, hasher: PasswordHasher) -> None:
@@ -94,7 +95,7 @@ class HashesMade:
         self.next_hash: str | None = None
 
     async def hash(self, password: str, *, first: bool = True) -> str:
-        """The hash that is ready, or one that is made now."""
+        """The precomputed hash, or one that is computed now."""
         ready, self.next_hash = self.next_hash, None
         return ready if ready is not None else await self._hasher.hash(password, first=first)
 
@@ -108,8 +109,8 @@ class HashesMade:
 
 
 class Target(NamedTuple):
-    """Where one kind of row goes. ``create`` takes the owner's uuid, empty for what belongs to
-    nobody, and a command; ``update`` the record's key and a command."""
+    """The use cases for one kind of row. ``create`` takes the owner's uuid (empty for records
+    without an owner) and a command; ``update`` the record's key and a command."""
 
     store: Store[Any]
     create: Callable[[str, Any], Awaitable[object]]
@@ -118,12 +119,12 @@ class Target(NamedTuple):
 
 
 def rules_of(sheet: Sheet, policy: AccountPolicy) -> dict[str, Rule]:
-    """The rules that only a use case knows."""
+    """Rules that only the use case checks."""
     return {"password": policy.rule} if sheet is sheets.USERS else {}
 
 
 def rules_of_new(sheet: Sheet) -> dict[str, Rule]:
-    """The rules that records which exist already need not obey."""
+    """Rules that existing records need not satisfy."""
     return {"username": check_new_username} if sheet is sheets.USERS else {}
 
 

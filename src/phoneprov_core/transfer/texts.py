@@ -50,7 +50,7 @@ class ImportProblem(Struct, frozen=True):
 class ImportedRow(Struct, frozen=True):
     """The result of one row."""
 
-    line: Annotated[int, schema(description="The line of the text, from 1", minimum=1)]
+    line: Annotated[int, schema(description="Line of the text, from 1", minimum=1, examples=[2])]
     outcome: Annotated[
         Literal["created", "updated", "unchanged", "failed"],
         schema(description="What happened to the row, or would happen"),

@@ -1,4 +1,4 @@
-"""Tables of records, in and out. Both need level 0."""
+"""Import and export of records as tables; both require level 0."""
 
 from __future__ import annotations
 
@@ -59,12 +59,13 @@ class Transfer:
         progress: Progress = unwatched,
         seen: Seen = unseen,
     ) -> Imported:
-        """Bring the rows of a table in; each is held to the rules of its use case.
+        """Import the rows of a table, each by the rules of its use case.
 
-        Every row is checked before one is written, and all of them are written in one
-        transaction: when a row is bad, nothing is. With ``keep_going`` the bad rows are left
-        out and the others are written, some at a time. With ``dry_run`` nothing is written.
-        What is not in the table stays as it is. Raises ``NotFound`` for no such kind.
+        Every row is checked before the first is written, and all rows are written in one
+        transaction: if a row is invalid, nothing is written. With ``keep_going`` invalid rows are
+        skipped and the others are written in several transactions. With ``dry_run`` nothing is
+        written. Records that are not in the table do not change. Raises ``NotFound`` for an unknown
+        kind.
         """
         require_superadmin(actor)
         sheet = sheet_of(kind)
@@ -88,8 +89,8 @@ class Transfer:
     ) -> Imported:
         """Import profiles: rows with ``PROFILE_COLUMNS``, in one transaction.
 
-        A row changes the profile of its user that has its name, or creates one. When a row is
-        wrong, nothing is written, unless ``keep_going``; with ``dry_run`` nothing is written.
+        A row changes the profile of its user that has its name, or creates one. If a row is
+        invalid, nothing is written, unless ``keep_going``; with ``dry_run`` nothing is written.
         """
         require_superadmin(actor)
         return await self._profiles(actor, table, progress, dry_run=dry_run, keep_going=keep_going)
@@ -97,9 +98,9 @@ class Transfer:
     async def out(
         self, actor: Actor, kind: str, *, with_secrets: bool = False
     ) -> AsyncIterator[list[dict[str, Any]]]:
-        """The records of a kind as rows, oldest first, some at a time: values by the columns of
-        ``sheet_of(kind).leaving(...)``. Passwords of users never leave. Raises ``NotFound``
-        for no such kind."""
+        """The records of a kind as rows, oldest first, in pieces: values by the columns of
+        ``sheet_of(kind).leaving(...)``. Passwords of users are never exported. Raises ``NotFound``
+        for an unknown kind."""
         require_superadmin(actor)
         sheet = sheet_of(kind)
         columns = sheet.leaving(with_secrets=with_secrets)

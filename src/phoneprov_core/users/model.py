@@ -1,4 +1,4 @@
-"""User accounts. A user's password is no part of it: it lives apart, as a hash."""
+"""User accounts. The password of a user is stored separately, as a hash."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import (
+    CreatedAt,
+    CreatedIp,
     Email,
     Language,
     Line,
     OptionalLine,
+    RecordUuid,
     Timezone,
+    UpdatedAt,
+    UpdatedIp,
     Uuid,
     schema,
 )
@@ -24,12 +29,26 @@ from phoneprov_core.kernel.times import Timestamp
 # No blank but a space, and that only between two other characters. ``names`` has the other rules.
 _USERNAME = r"^[^\s\x00-\x1f\x7f-\x9f]+(?: [^\s\x00-\x1f\x7f-\x9f]+)*$"
 
-Username = Annotated[Line, schema(pattern=_USERNAME, examples=["ada"])]
-FirstName = Annotated[Line, schema(examples=["Ada"])]
-LastName = Annotated[Line, schema(examples=["Lovelace"])]
+Username = Annotated[
+    Line,
+    schema(
+        description=(
+            "Login name; unique, case is ignored. No leading, trailing or double "
+            "blanks, no invisible or compatibility characters"
+        ),
+        pattern=_USERNAME,
+        examples=["ada"],
+    ),
+]
+FirstName = Annotated[Line, schema(description="Given name", examples=["Ada"])]
+LastName = Annotated[Line, schema(description="Family name", examples=["Lovelace"])]
 Password = Annotated[
     str,
     schema(
+        description=(
+            "8 to 256 characters, unless other bounds are set; without control characters, and "
+            "not a commonly used password. Never returned"
+        ),
         format="password",
         minLength=8,
         maxLength=256,
@@ -39,44 +58,77 @@ Password = Annotated[
 ]
 
 
-class User(Struct, frozen=True):
-    """An account. ``last_uuid`` is the account that last changed it, ``created_by`` the one
-    that created it, None when it registered itself."""
+LoginName = Annotated[
+    str, schema(description="Login name; unique, case is ignored", examples=["ada"])
+]
+UserEmail = Annotated[Email, schema(description="E-mail address; unique, case is ignored")]
+TelephoneNumber = Annotated[
+    OptionalLine, schema(description="Telephone number", examples=["+44 20 7946 0018"])
+]
+Location = Annotated[OptionalLine, schema(description="Location", examples=["Berlin, third floor"])]
+Nationality = Annotated[OptionalLine, schema(description="Nationality", examples=["British"])]
+Active = Annotated[bool, schema(description="Whether the account can log in", examples=[True])]
 
-    uuid: Uuid
-    first_name: str
-    last_name: str
-    username: str
-    email: Email
-    phone: str | None
+
+class User(Struct, frozen=True):
+    """An account. ``last_uuid`` is the account that last changed it, ``created_by`` the one that
+    created it, None if the user registered it."""
+
+    uuid: RecordUuid
+    first_name: FirstName
+    last_name: LastName
+    username: LoginName
+    email: UserEmail
+    phone: TelephoneNumber | None
     lang: Language
-    location: str | None
-    nationality: str | None
+    location: Location | None
+    nationality: Nationality | None
     timezone: Timezone
-    is_active: bool
-    last_uuid: Uuid | None
-    last_login_ip: str | None
-    last_logout_ip: str | None
-    last_login_at: Timestamp | None
-    created_at: Timestamp
-    updated_at: Timestamp
-    created_by: Uuid | None
-    created_ip: str
-    updated_ip: str
+    is_active: Active
+    last_uuid: (
+        Annotated[Uuid, schema(description="Account that last changed this one; null until then")]
+        | None
+    )
+    last_login_ip: (
+        Annotated[
+            str, schema(description="Client address of the last login", examples=["10.20.0.7"])
+        ]
+        | None
+    )
+    last_logout_ip: (
+        Annotated[
+            str, schema(description="Client address of the last logout", examples=["10.20.0.7"])
+        ]
+        | None
+    )
+    last_login_at: Annotated[Timestamp, schema(description="Time of the last login")] | None
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+    created_by: (
+        Annotated[
+            Uuid,
+            schema(
+                description="Account that created this one; null for one that registered itself"
+            ),
+        ]
+        | None
+    )
+    created_ip: CreatedIp
+    updated_ip: UpdatedIp
 
 
 class Registration(Command, frozen=True, kw_only=True):
-    """An account that somebody asks for themselves."""
+    """An account that a person registers for themselves."""
 
     first_name: FirstName
     last_name: LastName
     username: Username
-    email: Email
+    email: UserEmail
     password: Password
-    phone: OptionalLine | None = None
+    phone: TelephoneNumber | None = None
     lang: Language = "en"
-    location: OptionalLine | None = None
-    nationality: OptionalLine | None = None
+    location: Location | None = None
+    nationality: Nationality | None = None
     timezone: Timezone = "UTC"
 
     def __repr__(self) -> str:
@@ -86,7 +138,7 @@ class Registration(Command, frozen=True, kw_only=True):
 class NewUser(Registration, frozen=True, kw_only=True):
     """An account to be created by a superadmin."""
 
-    is_active: bool = True
+    is_active: Active = True
 
 
 class UserPatch(Command, frozen=True, kw_only=True):
@@ -95,29 +147,28 @@ class UserPatch(Command, frozen=True, kw_only=True):
     first_name: FirstName | UnsetType = UNSET
     last_name: LastName | UnsetType = UNSET
     username: Username | UnsetType = UNSET
-    email: Email | UnsetType = UNSET
+    email: UserEmail | UnsetType = UNSET
     password: Password | UnsetType = UNSET
-    phone: OptionalLine | UnsetType | None = UNSET
+    phone: TelephoneNumber | UnsetType | None = UNSET
     lang: Language | UnsetType = UNSET
-    location: OptionalLine | UnsetType | None = UNSET
-    nationality: OptionalLine | UnsetType | None = UNSET
+    location: Location | UnsetType | None = UNSET
+    nationality: Nationality | UnsetType | None = UNSET
     timezone: Timezone | UnsetType = UNSET
-    is_active: bool | UnsetType = UNSET
+    is_active: Active | UnsetType = UNSET
 
     def __repr__(self) -> str:
         return redacted(self, "password")
 
 
-# No character is more than four when its accents are typed one by one.
+# A character has at most four code points in decomposed form.
 _LONGEST_TYPED = 4 * 255
 
 
 def folded(name: str) -> str:
-    """What makes usernames and e-mail addresses the same in spite of their case, and of how
-    their accents are typed: Unicode's canonical caseless matching (D145).
+    """The form in which usernames and e-mail addresses are compared: Unicode's canonical caseless
+    matching (D145).
 
-    A name that is too long to be anybody's, however it is typed, is answered as it is: to
-    normalise it could take minutes.
+    A name that is too long to be valid is returned unchanged: normalising it could take minutes.
     """
     if len(name) > _LONGEST_TYPED:
         return name
@@ -126,5 +177,5 @@ def folded(name: str) -> str:
 
 def account_key(username: str) -> str:
     """The key that guesses at a name are counted under. It is a digest, and unknown names count
-    like known ones: people type passwords into the wrong field."""
+    like known ones: users enter passwords into the wrong field."""
     return hashlib.sha256(folded(username).encode("utf-8", "surrogatepass")).hexdigest()

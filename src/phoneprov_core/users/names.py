@@ -9,7 +9,7 @@ from phoneprov_core.users.model import folded
 
 _INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 
-# Shown as nothing or as a blank, although Unicode counts them as letters, marks or symbols.
+# Rendered as nothing or as a blank, although Unicode classes them as letters, marks or symbols.
 _INVISIBLE = frozenset(
     map(
         chr,
@@ -49,5 +49,5 @@ def looks_alike() -> Conflict:
 
 
 def plain_looks(name: str) -> frozenset[str]:
-    """What a name looks like, as far as case and compatibility forms go."""
+    """The form of a name for comparing looks, regarding case and compatibility forms."""
     return frozenset({folded(unicodedata.normalize("NFKC", name))})

@@ -19,8 +19,8 @@ LEAST_LEFT = 4
 class AccountPolicy(Struct, frozen=True):
     """The usernames and passwords that an account may have.
 
-    ``is_common`` answers whether a password is among those that are tried first. ``looks``
-    answers the keys of a name: two names look the same if they share one.
+    ``is_common`` returns whether a password is commonly used. ``looks`` returns the keys of a name:
+    two names look the same if they share one.
     """
 
     is_common: Callable[[str], bool]
@@ -45,8 +45,8 @@ class AccountPolicy(Struct, frozen=True):
         return password
 
     def require_own(self, password: str, username: str, email: str) -> None:
-        """Raises ``Invalid`` for a password that is little more than the name of the account or
-        of the service."""
+        """Raises ``Invalid`` for a password that consists mainly of the name of the account or of
+        the service."""
         left = _caseless(password)
         names = {_caseless(name) for name in (username, email.rpartition("@")[0], SERVICE)}
         for name in sorted(names - {""}, key=len, reverse=True):
@@ -63,20 +63,20 @@ def _caseless(text: str) -> str:
 class PasswordHasher(Protocol):
     """Slow hashes of passwords. The whole password counts, in Unicode form NFC.
 
-    All methods run beside the event loop, a bounded number at a time, and raise
-    ``Unavailable`` when too many wait already. Calls with ``first`` wait in a queue of their
-    own, which is served before the other: strangers do not fill it.
+    All methods run in threads, a bounded number at a time, and raise ``Unavailable`` if too many
+    calls wait. Calls with ``first`` wait in a separate queue that is served first, so that unknown
+    callers cannot fill it.
     """
 
     async def hash(self, password: str, *, first: bool = True) -> str:
-        """A salted hash that names its own parameters."""
+        """A salted hash that contains its parameters."""
         ...
 
     async def verify(self, password: str, hash_: str | None, *, first: bool = True) -> bool:
-        """Whether the password made this hash. None stands for an account that does not
-        exist: the answer is False and takes the same time."""
+        """Whether the password matches this hash. None stands for an account that does not exist:
+        the result is False and takes the same time."""
         ...
 
     def is_outdated(self, hash_: str) -> bool:
-        """Whether the hash was made with other parameters than today's."""
+        """Whether the hash was made with other parameters than the current ones."""
         ...

@@ -1,4 +1,4 @@
-"""The stores that users live in."""
+"""Store ports for users."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from phoneprov_core.users.model import User
 
 
 class UserStore(SearchedStore[User], Protocol):
-    """Accounts. Usernames and e-mail addresses are unique whatever their case.
+    """Accounts. Usernames and e-mail addresses are unique, ignoring case.
 
-    ``remove`` takes along the user's password, assignment, sessions and everything else
-    that is theirs.
+    ``remove`` also deletes the user's password, assignment, sessions and all other records that
+    belong to the user.
     """
 
     async def by_username(self, username: str) -> User | None:
-        """The account with this name, whatever its case, or None."""
+        """The account with this name, ignoring case, or None."""
         ...
 
     async def by_extension(self, number: str) -> User | None:
@@ -26,25 +26,25 @@ class UserStore(SearchedStore[User], Protocol):
         ...
 
     async def with_password(self, username: str) -> tuple[User, str] | None:
-        """The account with this name, whatever its case, and the hash of its password; None
-        when there is no such account, or it has no password."""
+        """The account with this name, ignoring case, and the hash of its password; None if the
+        account does not exist or has no password."""
         ...
 
     async def logged_in(self, user_uuid: str, ip: str, at: str) -> User | None:
-        """Note where and when the account was logged in to last, unless it is inactive or
-        gone (None); the account as it is then. Nobody else changes it until the transaction
+        """Record time and address of a login, unless the account is inactive or does not exist
+        (None); returns the updated account. No other transaction changes the account until this one
         ends."""
         ...
 
     async def claim_looks(self, user_uuid: str, looks: frozenset[str]) -> None:
-        """Let no other account take a name that looks like this, in the place of what the
-        account claimed before. Raises ``Conflict`` (code ``already_exists``) when another
-        account claimed one of ``looks``: of concurrent claims one succeeds. What is claimed goes
-        with the account. Raises ``NotFound`` if there is no such account."""
+        """Claim the looks of the account's name, in place of its earlier claims. Raises
+        ``Conflict`` (code ``already_exists``) when another account claimed one of ``looks``: of
+        concurrent claims one succeeds. Claims are deleted with the account. Raises ``NotFound`` if
+        the account does not exist."""
         ...
 
     async def password_hash(self, user_uuid: str) -> str | None:
-        """The hash of the account's password, or None when there is no such account."""
+        """The hash of the account's password, or None if the account does not exist."""
         ...
 
     async def set_password_hash(
@@ -56,18 +56,18 @@ class UserStore(SearchedStore[User], Protocol):
 
 
 class EndSessions(Protocol):
-    """The one thing that accounts ask of sessions."""
+    """The part of the session store that accounts use."""
 
     async def end_all(self, user_uuid: str, *, besides: str | None = None) -> None:
-        """End every session of the user but the one named ``besides``."""
+        """End every session of the user except the one named ``besides``."""
         ...
 
 
 class ClearAttempts(Protocol):
-    """The one method of counted guesses that accounts use."""
+    """The part of the store of counted guesses that accounts use."""
 
     async def clear(self, key: str) -> None:
-        """Forget the guesses counted under this ``account_key``."""
+        """Delete the guesses counted under this ``account_key``."""
         ...
 
 
@@ -81,7 +81,7 @@ class EndDeskUse(Protocol):
 
 
 class UsersTransaction(Protocol):
-    """What accounts are kept in."""
+    """Stores that the use cases of accounts use."""
 
     @property
     def users(self) -> UserStore: ...

@@ -1,4 +1,4 @@
-"""User accounts, kept by superadmins."""
+"""User accounts, managed by superadmins."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from phoneprov_core.users.search import UserSearch
 
 
 class Users:
-    """Create, read, change and delete accounts; all of it needs level 0."""
+    """Create, read, change and delete accounts; every use case requires level 0."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Users:
             return found(await tx.users.find(known_id(uuid)), "user")
 
     async def create(self, actor: Actor, new: NewUser) -> User:
-        """Raises ``Conflict`` when the username or the e-mail address is in use, or the username
+        """Raises ``Conflict`` if the username or the e-mail address is in use, or the username
         looks like another."""
         require_superadmin(actor)
         obey(self.rules_of_new, new)
@@ -76,11 +76,11 @@ class Users:
         return user
 
     async def update(self, actor: Actor, uuid: str, patch: UserPatch) -> User:
-        """A new password ends the account's other sessions and unlocks its login, a
-        deactivation ends all sessions.
+        """Change the account. A new password ends its other sessions and unlocks its login; a
+        deactivation ends all its sessions.
 
-        Raises ``NotFound``; ``Conflict`` when the username or the e-mail address is in use,
-        or when the last active account that holds level 0 would be deactivated.
+        Raises ``NotFound``; ``Conflict`` if the username or the e-mail address is in use, or if the
+        last active account with level 0 would be deactivated.
         """
         user = await self.get(actor, uuid)
         username = user.username
@@ -89,7 +89,7 @@ class Users:
             return name if name == username else check_new_username(name)
 
         obey({**self.rules, "username": check_username}, patch)
-        # The hash takes long: it is made before the transaction begins.
+        # The hash takes long: it is computed before the transaction begins.
         hash_ = None
         if patch.password is not UNSET:
             named = applied(user, msgspec.structs.replace(patch, password=UNSET))
@@ -118,9 +118,9 @@ class Users:
         return user
 
     async def delete(self, actor: Actor, uuid: str) -> None:
-        """Everything that belongs to the account goes with it.
+        """Delete the account and all records that belong to it.
 
-        Raises ``NotFound``; ``Conflict`` for the last active account that holds level 0.
+        Raises ``NotFound``; ``Conflict`` for the last active account with level 0.
         """
         require_superadmin(actor)
         async with self._open.write(by=actor) as tx:
@@ -141,7 +141,7 @@ class Users:
 
 
 def created_user(new: Registration, uuid: str, now: str, ip: str, created_by: str | None) -> User:
-    """The account as it stands when it was just created."""
+    """A new account with its initial values."""
     return User(
         uuid=uuid,
         first_name=new.first_name,

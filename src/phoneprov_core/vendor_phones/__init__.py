@@ -1,1 +1,1 @@
-"""Which phones are the vendor's."""
+"""Vendor phone flags."""

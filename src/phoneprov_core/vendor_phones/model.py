@@ -7,23 +7,22 @@ from typing import Annotated
 from msgspec import Struct
 
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.fields import StoredMac, schema
 from phoneprov_core.kernel.times import Timestamp
 
-Vendor = Annotated[bool, schema(description="Whether it is a vendor phone")]
+Vendor = Annotated[bool, schema(description="Whether the phone is a vendor phone")]
 
 
 class VendorPhone(Struct, frozen=True):
-    """What was said of a phone, which may not be in the inventory yet: whether it is a
-    vendor phone."""
+    """The vendor flag of a phone, which need not be in the inventory."""
 
-    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
+    mac: StoredMac
     vendor: Vendor
 
 
 class VendorPhoneRecord(Struct, frozen=True):
-    """A vendor phone flag as it is kept: with the moment it was first recorded, which is its
-    place in lists and is not shown."""
+    """A vendor phone flag as it is stored: with the time of its creation, which orders lists and is
+    not shown."""
 
     mac: str
     vendor: bool

@@ -1,4 +1,4 @@
-"""The store that vendor phone flags live in."""
+"""Store port for vendor phone flags."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from phoneprov_core.vendor_phones.model import VendorPhoneRecord
 
 
 class VendorPhoneStore(Store[VendorPhoneRecord], Protocol):
-    """At most one flag a phone, by the phone's MAC. The phone need not be in the
-    inventory."""
+    """Vendor phone flags, by the phone's MAC. The phone need not be in the inventory."""
 
     async def save(self, record: VendorPhoneRecord) -> None:
-        """Put it in the place of the phone's current flag, which keeps its created_at, or
-        where there is none; in one statement: racing callers leave exactly one."""
+        """Add or replace the flag of the phone, in one statement; an existing flag keeps its
+        created_at. Of concurrent callers exactly one flag remains."""
         ...
 
 
 class VendorPhonesTransaction(Protocol):
-    """What vendor phone flags are kept in."""
+    """Stores that the use cases of vendor phone flags use."""
 
     @property
     def vendor_phones(self) -> VendorPhoneStore: ...

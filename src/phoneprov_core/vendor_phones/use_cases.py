@@ -14,8 +14,8 @@ from phoneprov_core.vendor_phones.ports import VendorPhonesTransaction
 
 
 class VendorPhones:
-    """Read, set and delete vendor phone flags. A MAC is taken in any of its spellings, and
-    may be flagged before its phone is recorded."""
+    """Read, set and delete vendor phone flags. MACs are accepted in any spelling; the phone need
+    not be in the inventory."""
 
     def __init__(
         self, open_: ReadAndWrite[VendorPhonesTransaction], shared_write: SharedWrite, clock: Clock
@@ -36,8 +36,7 @@ class VendorPhones:
         return _vendor_phone(record)
 
     async def save(self, actor: Actor, mac: str, flag: VendorPhoneFlag) -> VendorPhone:
-        """Set a phone's flag, for the first time or again. Raises ``Invalid`` for a MAC that
-        is none too."""
+        """Set the flag of a phone. Raises ``Invalid`` also if the MAC in the path is invalid."""
         require_shared_write(actor, self._shared_write)
         try:
             addressed = values.mac(mac)

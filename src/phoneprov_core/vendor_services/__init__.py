@@ -1,1 +1,1 @@
-"""The services that phones of the vendor offer in their menu."""
+"""Services that phones of the vendor offer in their menu."""

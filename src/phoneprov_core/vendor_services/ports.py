@@ -1,4 +1,4 @@
-"""The store that service definitions live in."""
+"""Store port for service definitions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from phoneprov_core.vendor_services.model import VendorService
 
 
 class VendorServicesTransaction(Protocol):
-    """What service definitions are kept in."""
+    """Stores that the use cases of service definitions use."""
 
     @property
     def vendor_services(self) -> Store[VendorService]: ...

@@ -1,1 +1,1 @@
-"""The PIN by which a user logs in on a phone."""
+"""PINs with which users log in on phones."""

@@ -1,5 +1,5 @@
-"""PINs. A PIN is kept, and answered, only as a hash made with a secret key: whoever reads
-the hash cannot search the few possible PINs for it."""
+"""PINs. Only a hash with a secret key is stored and returned: without the key, the few possible
+PINs cannot be tried."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ from typing import Annotated
 from msgspec import Struct
 
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.fields import PinCode, Uuid, schema
+from phoneprov_core.kernel.fields import CreatedAt, PinCode, RecordUuid, UserUuid, schema
 from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.kernel.times import Timestamp
 
 
 class VendorUser(Struct, frozen=True):
     """A user's PIN, as a hash."""
 
-    uuid: Uuid
-    user_uuid: Uuid
-    pin_code: Annotated[str, schema(description="The hash of the PIN")]
-    created_at: Timestamp
+    uuid: RecordUuid
+    user_uuid: UserUuid
+    pin_code: Annotated[
+        str,
+        schema(
+            description="Hash of the PIN, made with a secret key",
+            examples=["$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$..."],
+        ),
+    ]
+    created_at: CreatedAt
 
     def __repr__(self) -> str:
         return redacted(self, "pin_code")

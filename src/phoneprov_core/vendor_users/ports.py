@@ -1,4 +1,4 @@
-"""Where PINs are kept, and how they are hashed."""
+"""Store port and hasher for PINs."""
 
 from __future__ import annotations
 
@@ -10,37 +10,36 @@ from phoneprov_core.vendor_users.model import VendorUser
 
 
 class VendorUserStore(Protocol):
-    """At most one PIN a user."""
+    """PINs, by user; a user has at most one."""
 
     async def of_user(self, user_uuid: str) -> VendorUser | None:
         """The user's PIN, or None."""
         ...
 
     async def save(self, vendor_user: VendorUser) -> VendorUser:
-        """Put it in the place of the user's current one, in one statement, and answer what
-        is kept then: an existing record keeps its uuid and created_at. Raises ``NotFound``
-        when the user is gone."""
+        """Add or replace the user's PIN in one statement, and return the stored record: an existing
+        record keeps its uuid and created_at. Raises ``NotFound`` if the user does not exist."""
         ...
 
     async def remove(self, user_uuid: str) -> bool:
-        """Whether there was one."""
+        """Remove the PIN; False if there was none."""
         ...
 
 
 class PinHasher(Protocol):
-    """Slow hashes of PINs, made with a secret key; bounded like those of passwords."""
+    """Slow hashes of PINs with a secret key; bounded like those of passwords."""
 
     async def hash_pin(self, pin: str) -> str:
-        """A salted hash that cannot be searched without the key."""
+        """A salted hash that cannot be verified without the key."""
         ...
 
     async def verify_pin(self, pin: str, hash_: str) -> bool:
-        """Whether the PIN made this hash, under any of the keys."""
+        """Whether the PIN matches this hash, under any of the keys."""
         ...
 
 
 class VendorUsersTransaction(Protocol):
-    """What PINs are kept in."""
+    """Stores that the use cases of PINs use."""
 
     @property
     def users(self) -> KnownUsers: ...

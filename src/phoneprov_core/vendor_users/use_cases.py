@@ -1,4 +1,4 @@
-"""PINs, each kept by its user; superadmins keep everybody's."""
+"""PINs, managed by their users and by superadmins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phoneprov_core.vendor_users.ports import PinHasher, VendorUsersTransaction
 
 
 class VendorUsers:
-    """The one PIN of each user. All of it raises ``Forbidden`` for another user's PIN."""
+    """The PIN of each user. Every use case raises ``Forbidden`` for another user's PIN."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class VendorUsers:
         self._new_id = new_id
 
     async def get(self, actor: Actor, user_uuid: str) -> VendorUser:
-        """Raises ``NotFound`` for no such user, and for one without a PIN."""
+        """Raises ``NotFound`` if the user does not exist or has no PIN."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         async with self._open.read() as tx:
@@ -39,16 +39,16 @@ class VendorUsers:
         return vendor_user
 
     async def save(self, actor: Actor, user_uuid: str, new: NewPin) -> VendorUser:
-        """Set the user's PIN, and open its lock after wrong ones; a record that was there keeps
-        its identity.
+        """Set the user's PIN, which opens its lock after wrong ones; an existing record keeps its
+        uuid.
 
-        Raises ``NotFound`` for no such user.
+        Raises ``NotFound`` if the user does not exist.
         """
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         async with self._open.read() as tx:
             found(await tx.users.find(owner), "user")
-        # The hash takes long: it is made before the transaction begins.
+        # The hash takes long: it is computed before the transaction begins.
         hash_ = await self._hasher.hash_pin(new.pin_code)
         vendor_user = VendorUser(self._new_id(), owner, hash_, shown(self._clock()))
         async with self._open.write(by=actor) as tx:
@@ -57,7 +57,7 @@ class VendorUsers:
         return saved
 
     async def delete(self, actor: Actor, user_uuid: str) -> None:
-        """Raises ``NotFound`` for no such user, and for one without a PIN."""
+        """Raises ``NotFound`` if the user does not exist or has no PIN."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
         async with self._open.write(by=actor) as tx:

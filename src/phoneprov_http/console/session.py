@@ -7,6 +7,7 @@ routes only, and they accept requests of the console's own origin only.
 from __future__ import annotations
 
 import re
+from importlib.metadata import version
 from urllib.parse import urlsplit
 
 from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
@@ -40,12 +41,14 @@ _LONGEST_BASE = 256
 
 class BrowserSession(Struct, frozen=True, rename="camel"):
     """The caller, an access token, and what the API allows: ``level0`` is level 0 by the level
-    rule of the service, ``shared_write`` the writing of what all accounts share."""
+    rule of the service, ``shared_write`` the writing of what all accounts share. ``version`` is
+    that of the service."""
 
     access_token: Token
     me: MeProfile
     level0: bool
     shared_write: bool
+    version: str
 
     def __repr__(self) -> str:
         return redacted(self, "access_token")
@@ -61,6 +64,7 @@ def session_handlers(use_cases: UseCases) -> list[HTTPRouteHandler]:
             me=await use_cases.me.profile(actor),
             level0=actor.holds(SUPERADMIN),
             shared_write=use_cases.may_write_shared(actor),
+            version=version("phoneprov"),
         )
         return _response(request, record(message, session), pair.refresh_token)
 
@@ -90,7 +94,8 @@ def session_handlers(use_cases: UseCases) -> list[HTTPRouteHandler]:
         token = request.cookies.get(COOKIE)
         if not token:
             raise Unauthenticated("There is no session; sign in first.")
-        return await use_cases.refresh(RefreshRequest(refresh_token=token))
+        refresh_request = RefreshRequest(refresh_token=token)
+        return await use_cases.refresh(refresh_request, request.state.client_ip)
 
     return [sign_in, refresh_session, sign_out]
 

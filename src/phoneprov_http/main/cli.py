@@ -45,7 +45,11 @@ _COMMANDS = {
     "demo": ("demo", "demo"),
     "provision": ("provision", "provision"),
     "simulate-phone": ("simulate", "simulate_phone"),
+    "audit": ("audit", "audit"),
     "prune": ("prune", "prune"),
+    "backup": ("backup", "backup"),
+    "restore": ("backup", "restore"),
+    "doctor": ("doctor", "doctor"),
     "openapi": ("openapi", "openapi"),
 }
 

@@ -6,13 +6,16 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
+from phoneprov_core.kernel.origin import Origin, belonging_to, valid_traceparent
 from phoneprov_http.envelope import ErrorInfo, Failure, encode
+from phoneprov_http.middleware.addresses import Network, client_ip
 from phoneprov_http.middleware.headers import as_get, with_headers
 from phoneprov_http.paths import refuse_other_spellings
 
@@ -30,11 +33,14 @@ class AccessLog:
     """The ASGI application around the real one.
 
     A short, plain request id of the client is kept; every response carries the request id. One
-    line a request is logged: id, method, route, status, duration, account.
+    line a request is logged: id, method, route, status, duration, account. Request id, valid
+    ``traceparent`` and client address are those of the request's other log lines and of its
+    audit entries too.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, trusted_proxies: Sequence[Network] = ()) -> None:
         self._app = app
+        self._trusted = trusted_proxies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != ScopeType.HTTP:
@@ -44,7 +50,19 @@ class AccessLog:
         refuse_other_spellings(scope)
         request_id = _request_id(scope)
         # Other requests of the server share its state; this one needs its own.
-        scope["state"] = {**(scope.get("state") or {}), "request_id": request_id.decode()}
+        ip = client_ip(scope, self._trusted)
+        origin = Origin(request_id.decode(), _traceparent(scope), ip)
+        scope["state"] = {
+            **(scope.get("state") or {}),
+            "request_id": origin.request_id,
+            "client_ip": ip,
+        }
+        with belonging_to(origin):
+            await self._answer(scope, receive, send, request_id, began)
+
+    async def _answer(
+        self, scope: HTTPScope, receive: Receive, send: Send, request_id: bytes, began: float
+    ) -> None:
         method = scope["method"]
         status = 0
 
@@ -78,6 +96,12 @@ def _request_id(scope: Scope) -> bytes:
         if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
             return bytes(value)
     return b"%s%012x" % (_PROCESS, next(_numbers))
+
+
+def _traceparent(scope: Scope) -> str | None:
+    """The ``traceparent`` of the request, if it is sent once and valid."""
+    sent = [value for name, value in scope["headers"] if name == b"traceparent"]
+    return valid_traceparent(sent[0].decode("latin-1")) if len(sent) == 1 else None
 
 
 def _log(scope: HTTPScope, method: str, status: int, seconds: float) -> None:

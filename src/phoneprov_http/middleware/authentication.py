@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
-from litestar.types import ASGIApp, Receive, Scope, Send
-
+from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_http.middleware.addresses import Network, client_ip
 
 AUTHENTICATION = "authentication"
 PUBLIC = {AUTHENTICATION: "none"}
@@ -19,22 +17,20 @@ OPTIONAL = {AUTHENTICATION: "optional"}
 
 
 class Authentication:
-    """Sets ``request.user`` to the caller, and ``state.client_ip`` for all requests.
+    """Sets ``request.user`` to the caller. What the caller is refused with 403 is recorded in the
+    audit trail.
 
     Raises ``Unauthenticated`` for a missing or invalid access token, unless the handler's
     ``opt`` says otherwise; ``request.user`` is None then.
     """
 
-    def __init__(
-        self, app: ASGIApp, authenticate: Authenticate, trusted_proxies: Sequence[Network]
-    ) -> None:
+    def __init__(self, app: ASGIApp, authenticate: Authenticate, audit: Audit) -> None:
         self._app = app
         self._authenticate = authenticate
-        self._trusted = trusted_proxies
+        self._audit = audit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        ip = client_ip(scope, self._trusted)
-        scope["state"]["client_ip"] = ip
+        ip = scope["state"]["client_ip"]
         scope["auth"] = None
         match scope["route_handler"].opt.get(AUTHENTICATION):
             case "none":
@@ -46,7 +42,18 @@ class Authentication:
                     scope["user"] = None
             case _:
                 scope["user"] = await self._caller(scope, ip)
-        await self._app(scope, receive, send)
+        user: Actor | None = scope["user"]
+        if user is None:
+            await self._app(scope, receive, send)
+            return
+
+        async def send_recorded(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 403:
+                request = f"{scope.get('method')} {scope['path_template']}"
+                await self._audit.refused(user, request)
+            await send(message)
+
+        await self._app(scope, receive, send_recorded)
 
     async def _caller(self, scope: Scope, ip: str) -> Actor:
         scheme, _, token = _authorization(scope).partition(" ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
@@ -10,8 +9,6 @@ from litestar.openapi.spec import Reference, Schema
 from litestar.plugins import OpenAPISchemaPlugin
 from litestar.typing import FieldDefinition
 from msgspec import Struct
-
-from phoneprov_http.openapi.fields import FIELDS, Field
 
 Json = dict[str, Any]
 
@@ -97,17 +94,10 @@ _TOGETHER: Json = {
 }
 """Which fields need and which exclude each other; types cannot say that."""
 
-_AFFIXES = re.compile(r"^(New|Shown|Enriched)|(Patch|Flag)$")
-
 
 def _tidied(name: str, schema: Json) -> Json:
-    """A record's schema: closed, every field with a description, null beside a type and not as a
-    type of its own."""
-    resource = _AFFIXES.sub("", name)
-    properties = {
-        field: _worded(_nullable(field_schema), _words(resource, field))
-        for field, field_schema in schema["properties"].items()
-    }
+    """A record's schema: closed, null beside a type and not as a type of its own."""
+    properties = {field: _nullable(inner) for field, inner in schema["properties"].items()}
     together = _TOGETHER.get(name, {})
     return {**schema, "properties": properties, "additionalProperties": False, **together}
 
@@ -131,20 +121,11 @@ def _with_enums_in_place(components: Json) -> Json:
     return {name: placed(schema) for name, schema in components.items() if "enum" not in schema}
 
 
-def _words(resource: str, field: str) -> Field:
-    return FIELDS.get(f"{resource}.{field}") or FIELDS.get(field) or Field("")
-
-
-def _worded(schema: Json, words: Field) -> Json:
-    worded = dict(schema)
-    if "description" not in worded and words.description:
-        worded["description"] = words.description
-    if not {"examples", "const", "enum", "$ref"} & set(worded) and words.example is not None:
-        worded["examples"] = [words.example]
-    return worded
-
-
 def _nullable(schema: Json) -> Json:
+    if schema.get("enum") in ([True], [False]):
+        # A boolean with one value: client generators take ``enum`` for names, ``const`` for it.
+        rest = {name: value for name, value in schema.items() if name != "enum"}
+        return {"type": "boolean", "const": schema["enum"][0], **rest}
     if schema.get("type") == "null":
         # A schema of null alone is more than some client generators understand.
         return {**schema, "type": ["object", "null"], "maxProperties": 0}

@@ -80,11 +80,11 @@ def auth_routes(login: Login, register: Register, refresh: Refresh, logout: Logo
         "/refresh", status_code=200, summary="Refresh tokens", opt=PUBLIC, responses=failures(401)
     )
     async def refresh_tokens(
-        request: PublicRequest,  # noqa: ARG001
+        request: PublicRequest,
         data: JSONBody[RefreshRequest],
     ) -> Envelope[Tokens]:
         """Exchange a refresh token, once, for a new pair."""
-        pair = await refresh(data)
+        pair = await refresh(data, request.state.client_ip)
         return record("Token refreshed", Tokens(pair.access_token, pair.refresh_token))
 
     @post("/logout", status_code=200, summary="Log out")

@@ -9,16 +9,29 @@ from litestar.params import JSONBody
 from msgspec import Struct
 
 from phoneprov_core.extensions.model import (
+    Active,
     Extension,
+    ExtensionName,
     ExtensionPatch,
     ExtensionType,
     NewExtension,
+    Voicemail,
+    VoicemailPasscode,
 )
 from phoneprov_core.extensions.search import ExtensionSearch
 from phoneprov_core.extensions.use_cases import Extensions
-from phoneprov_core.kernel.fields import ExtensionNumber, Uuid
+from phoneprov_core.kernel.fields import (
+    CreatedAt,
+    CreatedBy,
+    CreatedIp,
+    ExtensionNumber,
+    Notes,
+    RecordUuid,
+    UpdatedAt,
+    UpdatedBy,
+    UpdatedIp,
+)
 from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.kernel.times import Timestamp
 from phoneprov_http.envelope import Done, Envelope, Listed, Nothing, done, listed, record
 from phoneprov_http.failures import failures
 from phoneprov_http.guards import level_0
@@ -31,21 +44,21 @@ from phoneprov_http.routes.searches import extension_search, searched
 class ShownExtension(Struct, frozen=True):
     """An extension as it is shown, without its password."""
 
-    uuid: Uuid
+    uuid: RecordUuid
     type: ExtensionType
     extension: ExtensionNumber
-    name: str
+    name: ExtensionName
     password: Nothing
-    description: str | None
-    voicemail: bool
-    voicemail_passcode: str | None
-    is_active: bool
-    created_at: Timestamp
-    created_by: Uuid | None
-    updated_at: Timestamp
-    updated_by: Uuid | None
-    created_ip: str
-    updated_ip: str
+    description: Notes | None
+    voicemail: Voicemail
+    voicemail_passcode: VoicemailPasscode | None
+    is_active: Active
+    created_at: CreatedAt
+    created_by: CreatedBy | None
+    updated_at: UpdatedAt
+    updated_by: UpdatedBy | None
+    created_ip: CreatedIp
+    updated_ip: UpdatedIp
 
     def __repr__(self) -> str:
         return redacted(self, "password", "voicemail_passcode")

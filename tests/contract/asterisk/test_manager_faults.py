@@ -60,7 +60,7 @@ async def test_a_connection_lost_is_refused(stub: AmiStub, place: str) -> None:
     stub.hang_up_after = place
     stub.answers[place] = None
 
-    with pytest.raises(Refused, match="broke off"):
+    with pytest.raises(Refused, match="closed the connection"):
         await manager(stub).perform(RESTART)
 
 

@@ -50,7 +50,7 @@ class FakeAsterisk:
         self._memory.unregistered.add(device_name(MAC))
 
     def refuse(self) -> None:
-        self._memory.fail(Refused("Asterisk refused the action; its log says why."))
+        self._memory.fail(Refused("Asterisk refused the action; see its log for the reason."))
 
     def fall_silent(self) -> None:
         self._memory.fail(TimedOut("Asterisk's manager interface did not answer in time."))

@@ -19,7 +19,7 @@ from phoneprov_core.phones.model import NewPhone
 from phoneprov_http.main.cli import main
 from support.desk import ADA, MAC, configuration, furnish, phone_beside, settings_for
 
-NOBODY = "00000000-0000-4000-8000-ffffffffffff"
+NO_USER = "00000000-0000-4000-8000-ffffffffffff"
 
 
 class Floor:
@@ -79,7 +79,7 @@ def test_a_floor_is_switched_and_shown(floor: Floor) -> None:
     assert "2/2" in done.stderr  # how far it was
 
 
-def test_a_phone_that_fails_is_told_by_the_exit_code(floor: Floor) -> None:
+def test_failed_phone_sets_the_exit_code(floor: Floor) -> None:
     done = floor.run("start", "switch", "--profile", ADA, "--location", "floor")
 
     assert done.exit_code == 1
@@ -121,8 +121,8 @@ def test_what_is_left_to_the_service_waits_for_it(floor: Floor) -> None:
         (("start", "restart", "--location", "cellar"), "No active phone agrees", 1),
         (("start", "restart"), "--mac is required", 2),
         (("start", "restart", "--location", "floor", "--at-once", "0"), "--at-once must be", 2),
-        (("show", NOBODY), "no such batch", 1),
-        (("cancel", NOBODY), "no such batch", 1),
+        (("show", NO_USER), "no such batch", 1),
+        (("cancel", NO_USER), "no such batch", 1),
     ],
 )
 def test_a_mistake_is_one_line(

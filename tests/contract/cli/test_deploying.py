@@ -29,7 +29,7 @@ from support.desk import (
     settings_for,
 )
 
-NOBODY = "00000000-0000-4000-8000-ffffffffffff"
+NO_USER = "00000000-0000-4000-8000-ffffffffffff"
 
 
 class Desk:
@@ -91,7 +91,7 @@ def test_a_switch_waits_until_the_phone_is_back(desk: Desk) -> None:
     )
 
 
-def test_a_phone_that_is_not_restarted_is_told_by_the_exit_code(desk: Desk) -> None:
+def test_phone_without_restart_sets_the_exit_code(desk: Desk) -> None:
     done = desk.run("switch", ADA, MAC)
 
     assert done.exit_code == 3
@@ -100,7 +100,7 @@ def test_a_phone_that_is_not_restarted_is_told_by_the_exit_code(desk: Desk) -> N
     assert desk.on_phone() == configuration(ADA)
 
 
-def test_nobody_looks_when_nobody_waits(desk: Desk) -> None:
+def test_phone_is_not_watched_without_wait(desk: Desk) -> None:
     done = desk.run("switch", BOB, MAC, "--no-wait", "--json", PHONEPROV_RESTART="http")
 
     made = json.loads(done.stdout)
@@ -113,7 +113,7 @@ def test_a_switch_that_fails_says_why_in_one_line(desk: Desk) -> None:
     refused(desk.run("switch", BOB, MAC, PHONEPROV_FTP_PASSWORD="wrong"), "refused the user")
     refused(desk.run("switch", "Nobody", MAC), "no profile called 'Nobody'")
     refused(desk.run("switch", NAMESAKE, MAC), "2 profiles", "uuid")
-    refused(desk.run("switch", NOBODY, MAC), "no such profile")
+    refused(desk.run("switch", NO_USER, MAC), "no such profile")
     refused(desk.run("switch", ADA, "00:1B:D4:00:00:01"), "no such phone")
     assert desk.on_phone() == configuration(ADA)
 
@@ -165,7 +165,7 @@ def test_the_previous_one_is_put_back_or_another(desk: Desk) -> None:
     desk.run("rollback", MAC, "--deployment", made["uuid"])
     assert desk.on_phone() == configuration(BOB)
     refused(desk.run("rollback", MAC, "--deployment", "9"), "no deployment number 9")
-    refused(desk.run("rollback", MAC, "--deployment", NOBODY), "no such deployment")
+    refused(desk.run("rollback", MAC, "--deployment", NO_USER), "no such deployment")
     refused(desk.run("rollback", MAC, "--profile", ADA, "--revision", "9"), "no such revision")
     assert desk.run("rollback", MAC, "--profile", ADA).exit_code == 2
     assert desk.run("rollback", MAC, "--deployment", "1", "--profile", ADA).exit_code == 2

@@ -40,6 +40,8 @@ PAIR = re.compile(
     re.DOTALL,
 )
 CAME_BACK = "The phone was away for 41 s and answers again, with the firmware SCCP45.9-4-2SR3-1S."
+ORDERED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}")
+"""The UUIDs of audit entries, which are made of the time."""
 WRITING = os.environ.get("PHONEPROV_WRITE_DOCS") == "1"
 
 
@@ -124,13 +126,14 @@ def _shortened(value: Any) -> Any:
     """Tokens, hashes and request ids differ each time or are long: only their beginning."""
     if isinstance(value, dict):
         return {
-            key: "..." if key == "request_id" else _shortened(item) for key, item in value.items()
+            key: "..." if key in {"request_id", "at"} else _shortened(item)
+            for key, item in value.items()
         }
     if isinstance(value, list):
         return [_shortened(item) for item in value]
     if isinstance(value, str) and value.startswith("eyJ"):
         return "eyJ..."
-    if isinstance(value, str) and value.startswith("$plain"):
+    if isinstance(value, str) and (value.startswith("$plain") or ORDERED.fullmatch(value)):
         return "..."
     return value
 

@@ -16,6 +16,7 @@ from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_core.audit.model import WantedEntries
 from phoneprov_http.app import HttpSettings, litestar_app
 from support.access_rig import KNOWN, UNKNOWN, Rig, Route
 from support.access_targets import (
@@ -63,7 +64,7 @@ def rule(stranger: int, owner: int, level_0: int, level_7: int, unknown: int = 4
 # For each kind of rule and each setting: the answers to the callers in the order above. A setting
 # that is not named answers like the default.
 RULES: dict[str, dict[str, list[int]]] = {
-    "anybody": {"default": rule(OK, OK, OK, OK, unknown=OK)},
+    "everyone": {"default": rule(OK, OK, OK, OK, unknown=OK)},
     "cookie": {"default": rule(401, 401, 401, 401)},
     "account": {"default": rule(OK, OK, OK, OK)},
     "level 0": {"default": rule(403, 403, OK, OK), "strict": rule(403, 403, OK, 403)},
@@ -99,20 +100,20 @@ def table() -> Iterator[Route]:
         return (Route(method, prefix + path, *rest) for method, path, *rest in rows)
 
     yield from of(
-        "/health", ("GET", "/live", "anybody", nothing), ("GET", "/ready", "anybody", nothing)
+        "/health", ("GET", "/live", "everyone", nothing), ("GET", "/ready", "everyone", nothing)
     )
     yield from of(
         "/docs",
-        ("GET", "", "anybody", nothing),
-        ("GET", "/openapi.json", "anybody", nothing),
-        ("GET", "/{name}", "anybody", lambda _: fixed(name="docs.js")),
-        ("GET", "/swagger-ui/{name}", "anybody", lambda _: fixed(name="swagger-ui.css")),
+        ("GET", "", "everyone", nothing),
+        ("GET", "/openapi.json", "everyone", nothing),
+        ("GET", "/{name}", "everyone", lambda _: fixed(name="docs.js")),
+        ("GET", "/swagger-ui/{name}", "everyone", lambda _: fixed(name="swagger-ui.css")),
     )
     yield from of(
         f"{V1}/auth",
-        ("POST", "/login", "anybody", nothing, login_of_the_owner),
+        ("POST", "/login", "everyone", nothing, login_of_the_owner),
         ("POST", "/register", "register", nothing, sending(**ACCOUNT), 201),
-        ("POST", "/refresh", "anybody", nothing, own_refresh_token),
+        ("POST", "/refresh", "everyone", nothing, own_refresh_token),
         ("POST", "/logout", "account", nothing, own_refresh_token),
     )
     yield from of(
@@ -204,16 +205,22 @@ def table() -> Iterator[Route]:
     )
     yield from of(
         f"{V1}/imports",
-        ("POST", "/{kind}", "level 0", lambda _: fixed(kind="phones"), sending(csv="mac\n")),
+        (
+            "POST",
+            "/{kind}",
+            "level 0",
+            lambda _: fixed(kind="phones"),
+            sending(csv="mac\n{new_mac}\n"),
+        ),
     )
     yield from of(
         "/console",
-        ("GET", "", "anybody", nothing, None, 308),
-        ("GET", "/{name}", "anybody", lambda _: fixed(name="main.js")),
-        ("GET", "/{folder}/{name}", "anybody", lambda _: fixed(folder="views", name="phone.js")),
-        ("POST", "/session", "anybody", nothing, login_of_the_owner),
+        ("GET", "", "everyone", nothing, None, 308),
+        ("GET", "/{name}", "everyone", lambda _: fixed(name="main.js")),
+        ("GET", "/{folder}/{name}", "everyone", lambda _: fixed(folder="views", name="phone.js")),
+        ("POST", "/session", "everyone", nothing, login_of_the_owner),
         ("POST", "/session/refresh", "cookie", nothing),
-        ("DELETE", "/session", "anybody", nothing),
+        ("DELETE", "/session", "everyone", nothing),
     )
     yield from of(
         f"{V1}/deployments",
@@ -263,7 +270,7 @@ def table() -> Iterator[Route]:
         f"{V1}/vendor-phones",
         ("GET", "", "account", nothing),
         ("GET", "/{mac}", "account", a_new_phone),
-        ("PUT", "/{mac}", "shared", a_new_phone, sending(vendor=True)),
+        ("PUT", "/{mac}", "shared", a_new_phone, sending(vendor=False)),
         ("DELETE", "/{mac}", "shared", a_new_phone),
     )
     yield from of(
@@ -273,8 +280,19 @@ def table() -> Iterator[Route]:
         ("DELETE", "/{user_uuid}", "own user", the_owner),
     )
 
+    yield from of(f"{V1}/audit", ("GET", "", "level 0", nothing))
+
 
 TABLE = {route.name: route for route in table()}
+
+UNCHANGING = {
+    f"POST {V1}/auth/refresh",  # a session goes on; its reuse is audited
+    f"POST {V1}/phone-profiles/switch/preview",
+    f"POST {V1}/phone-profiles/lint",
+    "POST /console/session/refresh",
+    "DELETE /console/session",  # without a cookie there is no session
+}
+CHANGING = [name for name in TABLE if not name.startswith("GET") and name not in UNCHANGING]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=SETTINGS)
@@ -322,3 +340,23 @@ async def test_every_caller_is_answered_by_the_rule(rig: tuple[str, Rig], name: 
 
     callers = (*UNKNOWN, *KNOWN)
     assert dict(zip(callers, answered, strict=True)) == dict(zip(callers, expected, strict=True))
+
+
+@pytest.mark.parametrize("name", CHANGING)
+async def test_change_over_http_leaves_audit_entry_of_its_request(
+    rig: tuple[str, Rig], name: str
+) -> None:
+    _, opened = rig
+    answered = await opened.asked("level 0", TABLE[name])
+
+    assert answered == TABLE[name].success
+    async with opened.api.database.read() as tx:
+        entries = [one.entry for one in await tx.audit.newest(WantedEntries(), 20)]
+    entries = [entry for entry in entries if entry.request_id == opened.request_id]
+    assert entries
+    callers = {opened.users["level 0"], opened.users["owner"]}  # the owner's is a login
+    if name != f"POST {V1}/auth/register":
+        assert {entry.actor_uuid for entry in entries} <= callers
+    for entry in entries:
+        assert entry.client_ip
+        assert entry.action.partition(".")[2]

@@ -252,7 +252,7 @@ async def test_reset_on_the_last_restart_key_is_no_failure(stub: PhoneStub) -> N
     assert stub.uris == [key.uri for key in keys]
     stub.requests.clear()
     stub.answers = [sends(http())] * (len(keys) - 2) + [closes]
-    with pytest.raises(Refused, match="broke off"):
+    with pytest.raises(Refused, match="closed the connection"):
         await web(stub).execute(IP, keys)
 
 

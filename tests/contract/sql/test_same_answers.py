@@ -76,9 +76,7 @@ deployments = st.builds(
     ended_at=st.none() | moments,
 )
 pins = st.builds(records.a_pin, numbers, ids)
-profiles = st.builds(
-    records.a_profile, numbers, ids, compatible_models=st.lists(texts).map(tuple)
-)
+profiles = st.builds(records.a_profile, numbers, ids, compatible_models=st.lists(texts).map(tuple))
 uses = st.builds(DeskUse, st.none() | ids, st.none() | ids, st.none() | moments)
 searches = st.sampled_from(
     [

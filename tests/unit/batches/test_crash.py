@@ -35,7 +35,7 @@ async def the_batch(office: Office, root: Actor) -> Batch:
     return (await office.batches.all(root)).first[0]
 
 
-async def test_nobody_takes_up_what_is_held(
+async def test_leased_batch_is_not_claimed(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     await crashed(office, root, profile, 3)
@@ -145,7 +145,7 @@ async def test_a_phone_whose_work_is_cut_off_again_and_again_is_given_up(
 
     phone = (await phones_of(office, root, await the_batch(office, root)))[0]
     assert phone.state is PhoneState.FAILED
-    assert phone.message == "The work on it was cut off 3 times."
+    assert phone.message == "The attempt was interrupted 3 times."
 
 
 async def one_who_crashes(office: Office) -> list[Turn]:
@@ -194,7 +194,7 @@ async def test_a_cancelled_batch_that_was_left_is_closed(
     assert journal.steps == []
 
 
-async def test_who_is_told_to_stop_gives_the_batch_back(
+async def test_stopped_worker_releases_the_batch(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     gate = journal.gate("upload")

@@ -46,7 +46,7 @@ async def test_what_would_be_put_where(office: Office, ada: Actor, profile: Prof
     assert (previewed.filename, previewed.size) == ("SEP001BD4123456.cnf.xml", len(XML.encode()))
     assert (previewed.compatible, previewed.objection) == (True, None)
     assert (previewed.on_phone, previewed.changed, previewed.diff) == (None, None, None)
-    assert previewed.diff_note == "Nothing was put onto this phone from here before."
+    assert previewed.diff_note == "No deployment to this phone is recorded."
 
 
 async def test_changes_that_need_a_reset_are_named(
@@ -105,7 +105,7 @@ async def test_the_diff_leads_from_the_revision_that_is_there(
     assert (previewed.revision, previewed.changed, previewed.diff) == (3, False, "")
 
 
-async def test_secrets_are_told_apart_and_not_shown(
+async def test_secrets_are_masked_with_distinct_marks(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await save(office, ada, profile, LOGIN.format("enchantress"))
@@ -130,11 +130,11 @@ async def test_what_is_another_s_is_not_shown(
     previewed = await preview(office, bob, of_bob)
 
     assert (previewed.on_phone, previewed.changed, previewed.diff) == (None, None, None)
-    assert previewed.diff_note == "What is on the phone belongs to somebody else."
+    assert previewed.diff_note == "The profile that is on the phone belongs to another user."
     assert (await preview(office, root, of_bob)).diff == ""
 
 
-async def test_a_profile_that_is_gone_is_told_of(
+async def test_deleted_profile_is_named_in_the_preview(
     office: Office, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     of_bob = await of(office, bob, XML)
@@ -145,7 +145,7 @@ async def test_a_profile_that_is_gone_is_told_of(
 
     assert previewed.on_phone == await last_deployment(office)
     assert (previewed.changed, previewed.diff) == (False, None)
-    assert previewed.diff_note == "The profile that is on the phone is gone."
+    assert previewed.diff_note == "The profile that is on the phone was deleted."
     assert (await preview(office, bob, of_bob)).on_phone is None
 
 

@@ -112,7 +112,7 @@ async def test_any_revision_can_be_had(office: Office, ada: Actor, profile: Prof
     assert (on_phone(office), made.revision) == (SECOND, 2)
 
 
-async def test_progress_is_told(office: Office, ada: Actor, profile: Profile) -> None:
+async def test_progress_is_reported(office: Office, ada: Actor, profile: Profile) -> None:
     await deployed(office, ada, profile, XML, SECOND)
     told: list[tuple[StepName, bool]] = []
 
@@ -126,7 +126,7 @@ async def test_progress_is_told(office: Office, ada: Actor, profile: Profile) ->
 
 async def test_there_may_be_nothing_before(office: Office, ada: Actor, profile: Profile) -> None:
     for _ in range(2):
-        with pytest.raises(NotFound, match="Nothing that you may put back"):
+        with pytest.raises(NotFound, match="no earlier deployment that you may"):
             await office.rollback(ada, MAC)
         await switch(office, ada, profile)
 
@@ -142,7 +142,7 @@ async def test_there_is_no_such_phone(
 @pytest.mark.parametrize(
     ("request_", "words"),
     [
-        (RollbackRequest(deployment_uuid=NOWHERE), "deployment of this phone"),
+        (RollbackRequest(deployment_uuid=NOWHERE), "no such deployment"),
         (RollbackRequest(profile_uuid=NOWHERE, revision=1), "profile"),
     ],
 )
@@ -177,7 +177,7 @@ async def test_a_profile_that_is_gone_cannot_be_put_back(
     await switch(office, ada, await office.profiles.create(ada, new))
     await office.profiles.delete(ada, profile.uuid)
 
-    with pytest.raises(NotFound, match="gone"):
+    with pytest.raises(NotFound, match="was deleted"):
         await office.rollback(ada, MAC)
 
 
@@ -191,7 +191,7 @@ async def test_it_takes_the_right_to_switch_to_the_profile(
 
     # What there is and what is not his reads the same to him.
     for asked, words in (
-        (None, "Nothing that you may put back"),
+        (None, "no earlier deployment that you may"),
         (RollbackRequest(deployment_uuid=first.uuid), "no such deployment"),
         (RollbackRequest(profile_uuid=profile.uuid, revision=1), "no such profile"),
     ):
@@ -202,7 +202,7 @@ async def test_it_takes_the_right_to_switch_to_the_profile(
     assert on_phone(office) == XML
 
 
-async def test_whoever_owns_the_profile_now_may_put_it_back(
+async def test_present_owner_of_the_profile_may_roll_back(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     await deployed(office, ada, profile, XML, SECOND)

@@ -105,6 +105,21 @@ async def test_the_place_is_known_before_the_phone_is_spoken_to(
     assert [step.name for step in seen["clear"].steps] == [StepName.UPLOAD]
 
 
+async def test_switch_running_steps_can_be_watched(
+    office: Office, ada: Actor, profile: Profile, journal: Journal
+) -> None:
+    seen: list[Deployment] = []
+
+    async def look() -> None:
+        seen.append(await last_deployment(office))
+
+    journal.at("restart", look)
+    await switch(office, ada, profile)
+
+    assert (seen[0].outcome, seen[0].ended_at) == (Outcome.RUNNING, None)
+    assert [step.name for step in seen[0].steps] == [StepName.UPLOAD, StepName.CLEAR_SESSION]
+
+
 async def test_deployments_of_a_phone_are_numbered(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
@@ -115,7 +130,7 @@ async def test_deployments_of_a_phone_are_numbered(
     assert numbers == sorted(set(numbers))
 
 
-async def test_progress_is_told_of_each_step_twice(
+async def test_progress_reports_start_and_end_of_each_step(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     told: list[tuple[StepName, bool | None]] = []
@@ -193,7 +208,7 @@ async def test_the_phone_s_services_act_for_the_profile_s_owner_from_then_on(
     assert await whose_services(office) == ada.user_uuid
 
 
-async def test_a_superadmin_switches_anybody_s_profile(
+async def test_superadmin_switches_the_profile_of_any_user(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     assert (await switch(office, root, profile)).restart == "ok"

@@ -18,7 +18,7 @@ from phoneprov_core.links.model import FullLink, LinkedExtension, LinkedUser, Ne
 from phoneprov_core.links.use_cases import Links
 
 ADMIN = Actor(identifier(0xAD), level=0)
-NOBODY = Actor(identifier(0xA), level=None)
+NO_USER = Actor(identifier(0xA), level=None)
 ADA, BOB = identifier(201), identifier(202)
 DESK, LAB = identifier(101), identifier(102)
 MISSING = identifier(0xDEAD)
@@ -174,14 +174,14 @@ async def test_without_level_0_nothing_is_read_written_or_learned(rig: Rig) -> N
     link = await rig.link(ADA, DESK)
 
     with pytest.raises(Forbidden):
-        await rig.links.all(NOBODY, Window())
+        await rig.links.all(NO_USER, Window())
     with pytest.raises(Forbidden):
-        await rig.links.create(NOBODY, cast(Any, None))
+        await rig.links.create(NO_USER, cast(Any, None))
     for uuid in (ADA, DESK, link.uuid, MISSING):
         with pytest.raises(Forbidden):
-            await rig.links.of_user(NOBODY, uuid)
+            await rig.links.of_user(NO_USER, uuid)
         with pytest.raises(Forbidden):
-            await rig.links.of_extension(NOBODY, uuid)
+            await rig.links.of_extension(NO_USER, uuid)
         with pytest.raises(Forbidden):
-            await rig.links.delete(NOBODY, uuid)
+            await rig.links.delete(NO_USER, uuid)
     assert await rig.stored() == [link]

@@ -65,9 +65,9 @@ def test_the_first_key_is_the_current_one_and_all_are_known_by_id() -> None:
         ("\u00e9" * 32, "Key 1 in THE_SETTING must consist of printable ASCII characters."),
         ("\udc80" * 32, "Key 1 in THE_SETTING must consist of printable ASCII characters."),
         ("x" * 32 + "\0x", "Key 1 in THE_SETTING must consist of printable ASCII characters."),
-        (f"{OLD_KEY},{NEW_KEY}, {OLD_KEY}", "Key 3 in THE_SETTING is there twice."),
-        (f"{NEW_KEY},pin:{NEW_KEY}", "Key 2 in THE_SETTING is there twice."),
-        (f"{NEW_KEY},pin:{OLD_KEY},pin: {OLD_KEY}", "Key 3 in THE_SETTING is there twice."),
+        (f"{OLD_KEY},{NEW_KEY}, {OLD_KEY}", "Key 3 in THE_SETTING occurs twice."),
+        (f"{NEW_KEY},pin:{NEW_KEY}", "Key 2 in THE_SETTING occurs twice."),
+        (f"{NEW_KEY},pin:{OLD_KEY},pin: {OLD_KEY}", "Key 3 in THE_SETTING occurs twice."),
         (f"{NEW_KEY},pin:", "Key 2 in THE_SETTING must be at least 32 characters long."),
         (f"{NEW_KEY}, pin: ,", "Key 2 in THE_SETTING must be at least 32 characters long."),
         (f"{NEW_KEY},pin:{'x' * 31}", "Key 2 in THE_SETTING must be at least 32 characters long."),
@@ -186,7 +186,9 @@ def test_a_file_open_to_others_is_refused(tmp_path: Path, mode: int) -> None:
     path = write_key_file(tmp_path, NEW_KEY)
     path.chmod(mode)
 
-    with pytest.raises(ValueError, match="open to others than its owner; set its mode to 0600"):
+    with pytest.raises(
+        ValueError, match=r"Other users can read the key file .*; set its mode to 0600"
+    ):
         load_or_create_keys(tmp_path)
 
     assert path.read_text() == NEW_KEY
@@ -225,7 +227,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
         load_or_create_keys(plain)
 
 
-def test_a_file_that_somebody_else_made_first_is_the_one_that_counts(
+def test_key_file_of_a_concurrent_start_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def overtaken(path: Path) -> str:

@@ -8,8 +8,8 @@ import os
 import re
 from pathlib import Path
 
-from phoneprov_adapters import Settings
-from phoneprov_core import ConfigUploader, Refused, Upload, Uploaded
+from phoneprov_adapters.api import Settings
+from phoneprov_core.api import ConfigUploader, Refused, Upload, Uploaded
 
 __all__ = ["FolderUploader", "folder_uploader"]
 

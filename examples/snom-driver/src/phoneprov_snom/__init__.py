@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import httpx
 
-from phoneprov_adapters import PhoneNetworks, Settings, cisco_phones
-from phoneprov_core import Phone, PhoneDriver, Refused, TimedOut, reachable_ip
+from phoneprov_adapters.api import PhoneNetworks, Settings, cisco_phones
+from phoneprov_core.api import Phone, PhoneDriver, Refused, TimedOut, reachable_ip
 
 __all__ = ["SnomPhones", "SnomSettings", "snom_driver"]
 

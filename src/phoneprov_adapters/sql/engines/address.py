@@ -108,18 +108,18 @@ class PostgresAddress(Struct, frozen=True):
     async def connect(
         self, host: Host, connect_seconds: float, answer_seconds: float, settings: dict[str, str]
     ) -> asyncpg.Connection:
-        """A new connection to one host. ``settings`` are sent to the server; a statement
-        without a response within ``answer_seconds`` fails. Raises what the driver raises."""
+        """A new connection to one host. ``settings`` are sent to the server; a statement without a
+        response within ``answer_seconds`` fails. Raises the driver's errors."""
         return await asyncpg.connect(
             self.dsn,
             host=host.name,
             port=host.port,
-            # Of several hosts only the one that takes changes is of use.
+            # Of several hosts only the one that accepts changes is used.
             target_session_attrs="read-write" if len(self.hosts) > 1 else None,
             timeout=connect_seconds,
             command_timeout=answer_seconds,
-            # There are a few hundred statements. To drop one costs a round trip that the
-            # driver makes without a deadline: so none is ever dropped.
+            # There are a few hundred statements. Dropping one costs a round trip that the driver
+            # makes without a deadline, so none is dropped.
             statement_cache_size=0 if self.pgbouncer else 1000,
             max_cached_statement_lifetime=0,
             server_settings={} if self.pgbouncer else settings,

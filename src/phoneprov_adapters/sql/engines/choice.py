@@ -1,4 +1,4 @@
-"""Which database an address means."""
+"""Selection of the database by its URL."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SQLITE = "sqlite+aiosqlite:///"
 
 
 def check_address(url: str) -> None:
-    """Raises ``ValueError`` when no database can have this address. The message does not quote
-    it: there may be a password in it."""
+    """Raises ``ValueError`` if the URL is not that of a database. The message does not quote it: it
+    may contain a password."""
     if url.startswith(POSTGRES):
         PostgresAddress.parse(url)
     elif not is_embedded(url):
@@ -28,23 +28,23 @@ def check_address(url: str) -> None:
 
 
 def is_embedded(url: str) -> bool:
-    """Whether the database is a file of our own, which no other host shares."""
+    """Whether the database is an embedded file, which other hosts do not share."""
     return url.startswith(_SQLITE)
 
 
 def embedded_file(url: str) -> Path | None:
-    """The file of a database of our own; None for a shared one."""
+    """The file of an embedded database; None for a shared one."""
     return Path(url.removeprefix(_SQLITE)) if is_embedded(url) else None
 
 
 def embedded_url(file: Path) -> str:
-    """The URL of a database of our own in this file."""
+    """The URL of an embedded database in this file."""
     return f"{_SQLITE}{file}"
 
 
 def database_at(url: str, box: SecretBox, data_dir: Path | None = None) -> Database:
-    """The database at this address, not yet open. A shared one is remembered in ``data_dir``
-    (see ``Timelines``). Raises ``ValueError``."""
+    """The database of this URL, not yet open. The timeline of a shared one is stored in
+    ``data_dir`` (see ``Timelines``). Raises ``ValueError``."""
     check_address(url)
     file = embedded_file(url)
     if file is not None:
@@ -54,6 +54,6 @@ def database_at(url: str, box: SecretBox, data_dir: Path | None = None) -> Datab
 
 
 def presence_at(url: str) -> AbstractAsyncContextManager[Presence | None]:
-    """Working with the database at this address; None where others may from other hosts."""
+    """The lock of an embedded database; None for a database that other hosts may use."""
     file = embedded_file(url)
     return nullcontext() if file is None else Presence(file)

@@ -1,4 +1,4 @@
-"""What the stores ask of a database connection, whichever database it is."""
+"""The connection interface of the stores, for both databases."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from phoneprov_core.kernel.trail import Trail
 Row = Sequence[Any]
 
 InsertFactory = Callable[[Table], "sqlite.Insert | postgresql.Insert"]
-"""The database's own ``insert``, which knows ``on_conflict_do_update``. Statements made with
-it are kept by ``functools.cache`` on a function of the factory."""
+"""The database's own ``insert``, which knows ``on_conflict_do_update``. Statements made with it are
+cached by ``functools.cache`` on a function of the factory."""
 
 
 class UniqueViolation(Exception):
@@ -27,14 +27,14 @@ class UniqueViolation(Exception):
 
 
 class ForeignKeyViolation(Exception):
-    """A record refers to one that does not exist, or would be left referring to none."""
+    """A record refers to one that does not exist, or would lose the record that it refers to."""
 
 
 class Connection(Protocol):
     """One connection, inside a transaction when ``writing``.
 
-    Every method raises ``UniqueViolation``, ``ForeignKeyViolation`` and, when the database
-    is away or full or too slow, ``Unavailable``.
+    Every method raises ``UniqueViolation``, ``ForeignKeyViolation`` and, if the database cannot be
+    reached, is full or too slow, ``Unavailable``.
     """
 
     writing: bool
@@ -43,22 +43,22 @@ class Connection(Protocol):
     """What this transaction changes; a reading connection has one that records nothing."""
 
     async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
-        """Run a statement; the rows it selects or returns."""
+        """Run a statement; returns the rows."""
         ...
 
     async def row(self, statement: Statement, **values: Any) -> Row | None:
-        """The first of its rows, or None."""
+        """Run a statement; returns the first row, or None."""
         rows = await self.rows(statement, **values)
         return rows[0] if rows else None
 
     async def soon(self, statement: Statement, **values: Any) -> None:
-        """Run a statement that answers nothing and can break no constraint. It may be put off
-        until the next one, or the end of the transaction; what goes wrong is raised there."""
+        """Run a statement that returns nothing and can break no constraint. It may be deferred
+        until the next statement or the end of the transaction, which then raises its errors."""
         await self.rows(statement, **values)
 
     async def one_at_a_time(self) -> None:
-        """Wait until no other transaction that called this is open; hold the lock to the end
-        of this one. It is a row's: the one of the schema's version, which always exists."""
+        """Wait until no other transaction that called this is open, and hold the lock to the end of
+        this one. It is the lock of the row with the schema's version, which always exists."""
         ...
 
 
@@ -66,6 +66,6 @@ _VERSION = select(Table("alembic_version", MetaData(), Column("version_num", Str
 
 
 async def version_at(connection: Connection) -> str | None:
-    """The step of the schema's history that the database stands at, or None."""
+    """The revision of the schema, or None."""
     row = await connection.row(_VERSION)
     return None if row is None else str(row[0])

@@ -1,4 +1,4 @@
-"""How long anything may take that a PostgreSQL database is asked for."""
+"""Deadlines of calls to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from msgspec import Struct
 class Deadlines(Struct, frozen=True):
     """All in seconds.
 
-    ``statement`` is the server's for each statement, waiting for others' locks included; the
-    server then says so. ``answer`` is ours for its answer: when not even that comes, the
-    network or the server is gone. ``total`` is for one question that is read, or for writing
-    as a whole, save for the answer whether a change was kept. ``wait`` is for a connection to
-    become free, ``connect`` for a new one, ``rollback`` for taking back.
+    ``statement`` is the server's timeout for each statement, including waiting for locks; the
+    server then reports an error. ``answer`` is the client's timeout for a response: without one the
+    network or the server has failed. ``total`` bounds one read query, or a writing transaction
+    except its commit. ``wait`` bounds waiting for a free connection, ``connect`` a new connection,
+    ``rollback`` a rollback.
     """
 
     connect: float = 3.0
@@ -23,8 +23,8 @@ class Deadlines(Struct, frozen=True):
     rollback: float = 2.0
 
     def settings(self) -> dict[str, str]:
-        """The server's part of it. A host that vanishes in the middle of a transaction locks
-        others out no longer than it could have taken."""
+        """The timeouts that the server enforces. If a host disappears during a transaction, its
+        locks last no longer than the transaction could have taken."""
         return {
             "statement_timeout": f"{self.statement * 1000:.0f}",
             "idle_in_transaction_session_timeout": f"{(self.total + self.answer) * 1000:.0f}",

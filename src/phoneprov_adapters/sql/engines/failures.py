@@ -1,4 +1,4 @@
-"""The log of database failures: the cause, once a minute for each database host or file."""
+"""Log lines for database failures: the cause, once a minute for each database host or file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ log = logging.getLogger("phoneprov.database")
 
 
 def log_failure(where: str, cause: str) -> None:
-    """Log why the database at ``where`` cannot be used, unless that was logged just now."""
+    """Log why the database at ``where`` cannot be used, unless the same was just logged."""
     now = time.monotonic()
     if now - _logged_at.get(where, -_SECONDS) < _SECONDS:
         return

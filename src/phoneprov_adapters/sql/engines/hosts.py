@@ -1,4 +1,4 @@
-"""Connections to the host of a PostgreSQL address that takes changes."""
+"""Connections to the host of a PostgreSQL URL that accepts changes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from phoneprov_core.kernel.errors import Unavailable
 STAGGER_SECONDS = 0.5
 """After this time without an answer the next host is tried as well."""
 PROBE_SECONDS = 1.5
-"""A host that does not answer a new connection within this time is taken to be down."""
+"""A host that does not answer a new connection within this time counts as down."""
 
-# In ``version()`` of servers that speak the protocol only. CockroachDB's begins with its name.
+# In ``version()`` of servers that only speak the protocol. CockroachDB's begins with its name.
 _OTHER_SERVERS = re.compile(
     r"CockroachDB|CrateDB|Materialize|QuestDB|Redshift|RisingWave|Spanner", re.IGNORECASE
 )
@@ -33,8 +33,8 @@ _STANDBY = asyncpg.TargetServerAttributeNotMatched
 
 
 class NotPostgres(Unavailable):
-    """The server is not PostgreSQL: it lacks locks, isolation or types that the statements
-    rely on. The message says what it is."""
+    """The server is not PostgreSQL: it lacks locks, isolation or types that the statements rely on.
+    The message contains its version."""
 
 
 class OldTimeline(Exception):
@@ -76,7 +76,7 @@ class Hosts:
     async def connect(
         self, connect_seconds: float, answer_seconds: float, settings: dict[str, str]
     ) -> Opened:
-        """A new connection to the first host that takes changes; each host has
+        """A new connection to the first host that accepts changes; each host has
         ``connect_seconds``. Raises ``Unavailable`` and ``NotPostgres``."""
         attempts: dict[asyncio.Task[Opened], Host] = {}
         waiting = list(self._order)
@@ -131,7 +131,7 @@ class Hosts:
         except asyncpg.PostgresError as error:
             if error.severity_en != "ERROR":
                 raise
-            row = None  # its user may not ask, or a service hides it
+            row = None  # The user may not read it, or a service hides it.
         if row is None:
             return opened
         cluster, timeline = str(row[0]), int(row[1])
@@ -148,7 +148,7 @@ class Hosts:
         return 0 < opened.timeline < newest
 
     async def answers(self, host: Host) -> bool:
-        """Whether a host answers a new connection in time, if only to refuse it."""
+        """Whether a host answers a new connection in time, even with a refusal."""
         try:
             driver = await self._address.connect(host, PROBE_SECONDS, PROBE_SECONDS, {})
         except OSError as error:  # TimeoutError too
@@ -160,7 +160,7 @@ class Hosts:
         return True
 
     def put_last(self, host: Host) -> None:
-        """Try a host after all others from now on."""
+        """Try this host last from now on."""
         self._order.remove(host)
         self._order.append(host)
 
@@ -175,7 +175,7 @@ def log_host_failure(host: Host, error: Exception) -> None:
 
 
 def _cause(error: Exception) -> str:
-    """What failed, without values of statements."""
+    """The error without values of statements."""
     if isinstance(error, asyncpg.PostgresError):
         message = (error.args or ("",))[0]
         return f"{error.sqlstate} {message}" if _is_of_server(error) else str(error.sqlstate)
@@ -196,26 +196,26 @@ def _is_of_server(error: asyncpg.PostgresError) -> bool:
 
 
 def _most_telling(errors: Sequence[Exception]) -> Exception:
-    """The error to raise when no host can be used: that of a standby only if all are."""
+    """The error if no host can be used: that of a standby only if all are standbys."""
     for error in errors:
         if isinstance(error, NotPostgres):
             return error
     error = next((error for error in errors if not isinstance(error, _STANDBY)), errors[0])
     if isinstance(error, _STANDBY):
-        failure = Unavailable("No host of the database takes changes at the moment; try again.")
+        failure = Unavailable("No host of the database accepts changes at the moment; try again.")
     elif isinstance(error, OldTimeline):
         failure = Unavailable(
             "The only database server that answers was replaced by a newer primary; fence it."
         )
     else:
         failure = unavailable(error if isinstance(error, FAILURES) else None)
-    # Not chained otherwise: the driver's message may quote a part of the address.
+    # Not chained in other cases: the driver's message may contain a part of the URL.
     failure.__cause__ = error if isinstance(error, FAILURES) else None
     return failure
 
 
 async def _give_up(attempts: Collection[asyncio.Task[Opened]]) -> None:
-    """End attempts that are not needed. One that succeeds all the same is closed."""
+    """Cancel attempts that are no longer needed. Connections that still succeed are closed."""
     for task in attempts:
         task.add_done_callback(_close)
         task.cancel()

@@ -33,26 +33,26 @@ _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 _LOOK_SECONDS = 0.25
 _OVERDUE_SECONDS = 1.0
-"""After this time without a response it is checked whether the host answers at all."""
+"""Seconds without a response after which the host is checked."""
 
 log = logging.getLogger("phoneprov.database")
 
 
 class PostgresDatabase(ReadAndWrite[SqlTransaction]):
-    """A PostgreSQL database, shared by every process that serves. ``box`` encrypts the
-    secrets that are kept in it.
+    """A PostgreSQL database, shared by every process of the service. ``box`` encrypts the secrets
+    in it.
 
-    Reading goes without a transaction, question by question or several at a time. Writing is
-    one transaction at READ COMMITTED: what must not be lost to a race rests on single
-    statements, unique constraints, and the locks that ``find`` and ``one_at_a_time`` take.
+    Reads run without a transaction, one query or several at a time. A write is one transaction at
+    READ COMMITTED: single statements, unique constraints, and the locks of ``find`` and
+    ``one_at_a_time`` exclude races.
 
-    Everything has a deadline, and a connection that anything is in doubt about is closed: the
-    server then takes back what it had begun. The next request makes a new one, so that
-    service goes on by itself when the database is back.
+    Every call has a deadline, and a connection in an uncertain state is closed: the server then
+    rolls back its transaction. The next request opens a new one, so that the service recovers when
+    the database is available again.
 
-    Behind a pgbouncer in transaction mode (option ``pgbouncer=true``) the deadlines travel
-    with each writing transaction; what is read there is bound by our own deadline only, unless
-    the database's user is given a ``statement_timeout``.
+    With a pgbouncer in transaction mode (option ``pgbouncer=true``) the deadlines are sent with
+    each writing transaction; reads have the client's deadline only, unless the database user has a
+    ``statement_timeout``.
     """
 
     def __init__(
@@ -69,18 +69,18 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         self._deadlines = deadlines = deadlines or Deadlines()
         self._begin = _BEGIN
         if address.pgbouncer:
-            # In the same message: it costs no round trip.
+            # In the same message, which costs no round trip.
             settings = (f"SET LOCAL {name} = {v}" for name, v in deadlines.settings().items())
             self._begin = ";".join([_BEGIN, *settings])
         self._pool: PostgresPool | None = None
         self._watching: asyncio.Task[None] | None = None
-        # What is read holds nothing: all who read share it.
+        # Reads hold no state, so that all readers share it.
         self._read_connection = ReadConnection(self.answered, deadlines.wait)
         self._reading = Shared(SqlTransaction(self._read_connection, box))
 
     async def open(self) -> None:
-        """Connect, to see that it works. The schema must exist already. Raises
-        ``Unavailable``; the database is open all the same, and works when the server does.
+        """Connect, to check that the database works. The schema must exist already. Raises
+        ``Unavailable``; the database is open in any case, and works as soon as the server does.
         Raises ``NotPostgres``."""
         pool = self._pool = PostgresPool(self._connect, self._deadlines.wait)
         self._watching = asyncio.create_task(self._watch(pool))
@@ -102,8 +102,8 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         )
 
     async def _watch(self, pool: PostgresPool) -> None:
-        """Close all connections when their host falls silent, if there is another, or when a
-        newer primary was seen by this process or another one on this host."""
+        """Close all connections when their host stops responding and the URL names another one, or
+        when a process on this host has seen a newer primary."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             replaced = [opened for opened in pool.connections if opened.timeline]
@@ -127,15 +127,14 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             await pool.close()
 
     async def schema_version(self) -> str | None:
-        """The step of the schema's history that it stands at, or None. Raises
-        ``Unavailable``."""
+        """The revision of the schema, or None. Raises ``Unavailable``."""
         return await version_at(self._read_connection)
 
     def read(self) -> AbstractAsyncContextManager[SqlTransaction]:
         return self._reading
 
     async def answered(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
-        """The rows of one query, outside of any transaction, on a connection that is free."""
+        """The rows of one query, outside of a transaction, on a free connection."""
         pool, began = self._require_pool(), time.monotonic()
         opened = await pool.borrow()
         left = self._deadlines.total - (time.monotonic() - began)
@@ -200,8 +199,8 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
 
 
 class _WriteConnection(Connection):
-    """``usable`` says whether the connection can be used again; ``lost`` is the error after
-    which the other connections are in doubt as well."""
+    """``usable`` is whether the connection can be used again; ``lost`` is the error after which the
+    other connections may have failed as well."""
 
     writing = True
     insert = staticmethod(postgresql.insert)
@@ -238,8 +237,8 @@ class _WriteConnection(Connection):
             raise translated(error) from error
 
     async def commit(self) -> None:
-        """Commit. Its answer has a deadline of its own: that the rest took long must not hide
-        whether the change was kept."""
+        """Commit. The response has a deadline of its own: a slow transaction must not hide whether
+        the change was stored."""
         self._deadline.reschedule(None)
         try:
             ended = await self._driver.execute("COMMIT")
@@ -247,22 +246,22 @@ class _WriteConnection(Connection):
             self._doubt(error)
             if not self.usable:
                 raise Unavailable(
-                    "The database was lost while it saved: whether the change was kept is not"
-                    " known; look before trying again."
+                    "The connection to the database was lost during a commit: the outcome is"
+                    " unknown; check the record before trying again."
                 ) from error
             raise translated(error) from error
         self._begun = False
         if ended != "COMMIT":
-            # A statement had failed, and whoever called went on in spite of it.
-            raise Unavailable("The database took the change back; nothing was changed.")
+            # A statement had failed, and the caller continued all the same.
+            raise Unavailable("The database rolled the change back; nothing was changed.")
 
     async def settle(self, seconds: float) -> None:
-        """Take back what was begun and not committed."""
+        """Roll back the open transaction."""
         if not self._begun or not self.usable:
             return
         self.usable = False
         try:
-            # Waits first until a statement that was cancelled has stopped.
+            # Waits first until a cancelled statement has stopped.
             async with asyncio.timeout(seconds):
                 await self._driver.execute("ROLLBACK")
             self.usable = True
@@ -277,7 +276,8 @@ class _WriteConnection(Connection):
 
 
 def _usable_and_lost(error: Exception) -> tuple[bool, bool]:
-    """An error that the server reports of a statement ends no connection; all others may."""
+    """An error that the server reports for a statement keeps the connection; all others may end
+    it."""
     if isinstance(error, asyncpg.PostgresError) and error.severity_en == "ERROR":
         # A standby that was the primary: a new connection finds the new one.
         return True, isinstance(error, asyncpg.ReadOnlySQLTransactionError)

@@ -1,4 +1,4 @@
-"""What PostgreSQL's errors mean: broken constraints, and sentences for the rest."""
+"""Classification of PostgreSQL's errors: broken constraints, and messages for the others."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from phoneprov_adapters.sql.tables import metadata
 from phoneprov_core.kernel.errors import Unavailable
 
 FAILURES = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
-"""Everything the driver raises on purpose; ``OSError`` includes ``TimeoutError``."""
+"""The base of the driver's errors; ``OSError`` includes ``TimeoutError``."""
 
 _BUSY = "The database is busy; try again."
-_FULL = "The database has no room left; nothing was changed."
+_FULL = "The database is full; nothing was changed."
 _LOST = "The connection to the database was lost; try again."
 _SCHEMA = "The database's schema is not the one this version needs."
 _PGBOUNCER = (
-    "A pgbouncer seems to stand before the database: add ?pgbouncer=true to PHONEPROV_DATABASE_URL."
+    "The database seems to be reached through pgbouncer: "
+    "add ?pgbouncer=true to PHONEPROV_DATABASE_URL."
 )
 
 # By SQLSTATE, or by its class, the first two characters.
 # https://www.postgresql.org/docs/current/errcodes-appendix.html
 _SENTENCES = {
     "08": _LOST,
-    "25006": "The database takes no changes at the moment; try again later.",
+    "25006": "The database is read-only at the moment; try again later.",
     "25P03": _LOST,
     "26000": _PGBOUNCER,
     "28": "The database refuses the user name or the password of PHONEPROV_DATABASE_URL.",
@@ -35,11 +36,11 @@ _SENTENCES = {
     "3F000": _SCHEMA,
     "40": _BUSY,
     "42": _SCHEMA,
-    "42501": "The database does not let its user do that; grant it the rights on its tables.",
+    "42501": "The database user lacks permissions; grant it the rights on the tables.",
     "42P05": _PGBOUNCER,
-    "53": "The database server is short of memory or room; try again later.",
+    "53": "The database server is short of memory or disk space; try again later.",
     "53100": _FULL,
-    "53300": "The database server has no connection to spare; try again.",
+    "53300": "The database server has no free connection; try again.",
     "55P03": _BUSY,
     "57": "The database is starting or stopping; try again.",
     "57014": "The database took too long to answer; nothing was changed.",
@@ -55,20 +56,20 @@ _LAST_COLUMN = {
 
 
 def translated(error: Exception) -> Exception:
-    """The error of a statement as the stores know it: ``UniqueViolation``,
-    ``ForeignKeyViolation`` or ``Unavailable``."""
+    """The error of a statement for the stores: ``UniqueViolation``, ``ForeignKeyViolation`` or
+    ``Unavailable``."""
     if isinstance(error, asyncpg.UniqueViolationError):
         column = _LAST_COLUMN.get(error.constraint_name)
         if column is not None:
             return UniqueViolation(column)
-    # From version 18 a reference that keeps a record from being deleted is told by itself.
+    # From version 18 a reference that prevents a deletion has its own SQLSTATE.
     if isinstance(error, asyncpg.ForeignKeyViolationError | asyncpg.RestrictViolationError):
         return ForeignKeyViolation(error.constraint_name)
     return unavailable(error)
 
 
 def unavailable(error: Exception | None) -> Unavailable:
-    """Why the database cannot be used, as one sentence."""
+    """The reason why the database cannot be used, as one sentence."""
     if isinstance(error, asyncpg.PostgresError):
         state = error.sqlstate or ""
         if state == "08P01" and "startup parameter" in str(error):

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, kept for the next transaction."""
+"""A pool of connections to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _CLOSE_SECONDS = 1.0
 
 
 class PostgresPool:
-    """At most ``SIZE`` connections, made when they are needed; the last used is lent first.
+    """At most ``SIZE`` connections, opened when needed; the one used last is taken first.
 
     The driver's own pool costs a read about as much again as its query (see decision 0002).
-    Here nothing is awaited when a connection is free or comes back: so nothing can be
-    cancelled in between, and a connection is never lost.
+    Acquiring a free connection and releasing it awaits nothing, so that no cancellation can lose a
+    connection.
     """
 
     def __init__(self, connect: Callable[[], Awaitable[Opened]], wait_seconds: float) -> None:
@@ -33,7 +33,7 @@ class PostgresPool:
         self._closed = False
 
     async def borrow(self) -> Opened:
-        """A connection that is open as far as is known. Raises ``Unavailable``."""
+        """A connection that is open as far as known. Raises ``Unavailable``."""
         if self._free.locked():
             try:
                 async with asyncio.timeout(self._wait_seconds):
@@ -53,14 +53,14 @@ class PostgresPool:
     def _idle_one(self) -> Opened | None:
         while self._idle:
             opened, since = self._idle.pop()
-            # A firewall drops connections that were silent for long, without a word to us.
+            # Firewalls drop idle connections without notice.
             if not opened.driver.is_closed() and time.monotonic() - since < IDLE_SECONDS:
                 return opened
             opened.driver.terminate()
         return None
 
     def give_back(self, opened: Opened, *, usable: bool) -> None:
-        """Take back what was lent; ``usable`` when it is idle, outside a transaction."""
+        """Release a connection; ``usable`` if it is idle, outside a transaction."""
         del self._lent[opened]
         if usable and not self._closed and not opened.driver.is_closed():
             self._idle.append((opened, time.monotonic()))
@@ -69,14 +69,15 @@ class PostgresPool:
         self._free.release()
 
     def longest_lent(self) -> tuple[Opened, float] | None:
-        """The connection that was lent first, and for how many seconds; None if none is."""
+        """The connection that has been in use for the longest time, and for how many seconds; None
+        if none is."""
         for opened, since in self._lent.items():
             return opened, time.monotonic() - since
         return None
 
     @property
     def connections(self) -> list[Opened]:
-        """All connections, lent or idle."""
+        """All connections, in use or idle."""
         return [*self._lent, *(opened for opened, _ in self._idle)]
 
     def forget_idle(self) -> None:
@@ -85,13 +86,14 @@ class PostgresPool:
             self._idle.pop()[0].driver.terminate()
 
     def forget_all(self) -> None:
-        """Close every connection, those in use too: their server is not to be used any more."""
+        """Close every connection, those in use too, since their server must not be used any
+        longer."""
         self.forget_idle()
         for opened in self._lent:
             opened.driver.terminate()
 
     async def close(self) -> None:
-        """Close idle connections; those still lent are closed when they come back."""
+        """Close idle connections; those in use are closed when they are released."""
         self._closed = True
         while self._idle:
             opened, _ = self._idle.pop()

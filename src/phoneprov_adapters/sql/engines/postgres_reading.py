@@ -1,10 +1,9 @@
-"""Reading from PostgreSQL, outside of any transaction.
+"""Reading from PostgreSQL, outside of a transaction.
 
-Questions for one row that come together are asked together. PostgreSQL answers one in a few
-microseconds; to pass it on and back costs many times as much, and wakes up somebody on either
-side. So those that wait for the same statement go as one, which is joined to the list of what each
-of them asked for: the busier the service, the less a question costs. None is answered from before
-it was asked.
+Concurrent queries for one row are sent together. PostgreSQL executes one in a few microseconds;
+sending it and receiving the response costs many times as much, and wakes a process on both sides.
+Queries that wait for the same statement are sent as one statement, joined with the list of their
+parameters: the higher the load, the cheaper a query. No result is older than its query.
 """
 
 from __future__ import annotations
@@ -24,25 +23,27 @@ from phoneprov_adapters.sql.engines.statements import Compiler, Statement
 from phoneprov_core.kernel.errors import Unavailable
 
 MOST = 100
-"""So many questions go together at most."""
+"""Maximum number of queries sent together."""
 
 LANES = 2
-"""So many lists of them are under way for a statement; who comes next waits for one's end."""
+"""Maximum number of such lists in progress per statement; further queries wait for the end of
+one."""
 
 compiled_for = Compiler(dialect.dialect(paramstyle="numeric_dollar"))  # type: ignore[no-untyped-call]
 
 Ask: TypeAlias = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
 
-# As the dialect writes a parameter that is text or a whole number.
+# The dialect's form of a parameter that is text or a whole number.
 _PARAMETER = re.compile(r"\$(\d+)::(VARCHAR|BIGINT|INTEGER)")
 _ARRAYS = {"VARCHAR": "text[]", "BIGINT": "bigint[]", "INTEGER": "bigint[]"}
 
 
 @cache
 def for_many(sql: str) -> str | None:
-    """What asks a question for one row many times at once. Each parameter is an array, and each
-    row begins with the place of what it answers, counted from 1. None for what cannot be asked
-    so: without parameters, with others than texts and whole numbers, with a LIMIT."""
+    """The statement that executes a one-row query many times at once. Each parameter is an array,
+    and each row begins with the position of its query, counted from 1. None for a statement that
+    does not support it: without parameters, with other types than text and whole numbers, or with a
+    LIMIT."""
     types = {int(number): type_ for number, type_ in _PARAMETER.findall(sql)}
     others = re.search(r"\$\d", _PARAMETER.sub("", sql))
     if not types or others or not sql.startswith("SELECT") or "LIMIT" in sql:
@@ -50,7 +51,8 @@ def for_many(sql: str) -> str | None:
     arrays = ", ".join(f"${number}::{_ARRAYS[types[number]]}" for number in sorted(types))
     names = ", ".join(f"p{number}" for number in sorted(types))
     one = _PARAMETER.sub(r"asked.p\1::\2", sql)
-    # OFFSET 0 keeps the planner from rearranging it: each row is found as it would be alone.
+    # OFFSET 0 keeps the planner from merging the subquery: each row is found as by the single
+    # query.
     return (
         f"SELECT asked.place, answer.* FROM unnest({arrays}) WITH ORDINALITY"  # noqa: S608 - ours
         f" AS asked({names}, place), LATERAL ({one} OFFSET 0) AS answer"
@@ -58,8 +60,8 @@ def for_many(sql: str) -> str | None:
 
 
 class ReadConnection(Connection):
-    """``ask`` asks one question, within a time of its own. ``wait`` is how many seconds a question
-    may wait for its turn when those before it fail."""
+    """``ask`` executes one query with a deadline of its own. ``wait`` is the maximum waiting time
+    of a query in seconds while earlier ones fail."""
 
     writing = False
     insert = staticmethod(postgresql.insert)
@@ -80,7 +82,7 @@ class ReadConnection(Connection):
         return _first(await self._ask(compiled.sql, parameters))
 
     async def one_at_a_time(self) -> None:
-        """Nothing to do: reading holds nothing."""
+        """Nothing to roll back: reads hold no state."""
 
 
 class _Question(NamedTuple):
@@ -90,7 +92,7 @@ class _Question(NamedTuple):
 
 
 class _Together:
-    """Questions that wait, by their statement."""
+    """Waiting queries, by statement."""
 
     def __init__(self, ask: Ask, wait: float) -> None:
         self._ask = ask
@@ -105,7 +107,7 @@ class _Together:
         question = _Question(parameters, loop.create_future(), loop.time())
         waiting = self._waiting.setdefault(sql, [])
         if not waiting:
-            # At the end of this turn of the loop, when all its questions are there.
+            # At the end of this turn of the loop, when all its queries have been added.
             loop.call_soon(self._go, sql)
         waiting.append(question)
         return await question.answer
@@ -131,10 +133,10 @@ class _Together:
             self._go(sql)
 
     async def _answer_all(self, sql: str, questions: list[_Question]) -> None:
-        """Raises what keeps the database from answering any of them."""
+        """Raises the error that prevents the database from executing any of them."""
         questions = [question for question in questions if not question.answer.done()]
         if not questions:
-            return  # all of them were given up
+            return  # All of them were cancelled.
         try:
             rows = await self._found(sql, questions)
         except Exception as error:
@@ -152,7 +154,7 @@ class _Together:
                 question.answer.set_result(row)
 
     def _refuse_who_waited(self, sql: str) -> None:
-        """Those behind may try for themselves, but not after they have waited for long."""
+        """Queued queries are tried again, but not after they have waited for too long."""
         latest = asyncio.get_running_loop().time() - self._wait
         patient = []
         for question in self._waiting[sql]:
@@ -185,7 +187,7 @@ def _first(rows: Sequence[Row]) -> Row | None:
 
 
 def _may_be_of_one(error: Exception) -> bool:
-    """Whether something was wrong with what somebody asked for, and not with the database."""
+    """Whether the error is caused by the parameters of one query, and not by the database."""
     cause = error.__cause__
     if isinstance(cause, asyncpg.PostgresError):
         return (cause.sqlstate or "").startswith("22")
@@ -193,7 +195,7 @@ def _may_be_of_one(error: Exception) -> bool:
 
 
 def _another(error: Exception) -> Exception:
-    """The same error for somebody else, without the trace of whoever is told it first."""
+    """A copy of the error for another caller, without the first caller's traceback."""
     if isinstance(error, Unavailable):
         return Unavailable(error.message, code=error.code)
     return error

@@ -1,5 +1,5 @@
-"""Who works with an embedded database: told by a lock on a file, which the system takes back
-from whoever ends, however that happens."""
+"""The processes that use an embedded database, by a lock on a file. The system releases the lock
+when a process ends, for whatever reason."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ _TURN_SECONDS = 0.02
 
 
 class Presence:
-    """Being one of those who work with the database at ``path``, as long as it is entered.
+    """Register as a process that uses the database at ``path``, inside this context.
 
-    Who comes in when nobody else is there is the ``first``: whatever an earlier one began and
-    did not end will never be ended. Until the first has called ``admit``, all others wait to
-    come in. Where the system has no such locks, nobody is ever the first. Raises
-    ``Unavailable``.
+    A process that enters when no other one is registered is the ``first``: work that earlier
+    processes started will not be finished by them. Until the first has called ``admit``, all others
+    wait. On systems without such locks no process is ever the first. Raises ``Unavailable``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,8 +46,8 @@ class Presence:
         return self
 
     async def admit(self) -> None:
-        """Let others in."""
-        # There is no event to wait for: the others are other processes.
+        """Admit the other processes."""
+        # The others are separate processes: there is no event to wait for.
         while not self._locked(alone=False):  # noqa: ASYNC110
             await asyncio.sleep(_TURN_SECONDS)
 

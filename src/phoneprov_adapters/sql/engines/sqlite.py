@@ -1,16 +1,16 @@
 """The embedded database: SQLite, one writer and a few readers over one file.
 
-Questions for one row go to a reader that answers many at a time; longer ones to connections
-of their own, so that they keep nobody waiting.
+Queries for one row run on a reader that executes many at a time; longer ones have their own
+connections, so that they do not delay others.
 
-Set up so that what was acknowledged survives a crash and a power failure: write-ahead log
-with ``synchronous=FULL``; every writing transaction begins with ``BEGIN IMMEDIATE``, so that
-it never meets a busy database half-way.
+Acknowledged changes survive a crash and a power failure: write-ahead log with ``synchronous=FULL``.
+Every writing transaction begins with ``BEGIN IMMEDIATE``, so that it cannot fail with SQLITE_BUSY
+later.
 
-To make a commit durable takes the disk longer than all else together. Writers that wait for each
-other are therefore committed together: the first leaves its transaction open, those that were
-waiting do their work in it, each behind a savepoint of its own, and then the first commits for
-all. None of them goes on before that, and each can be taken back alone until then.
+The flush of a commit takes longer than all other work together. Waiting writers are therefore
+committed together: the first keeps its transaction open, the waiting ones run in it, each with its
+own savepoint, and then the first commits for all. No writer returns before that commit, and each
+can be rolled back alone until then.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ Ask = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
 
 
 class SqliteDatabase(ReadAndWrite[SqlTransaction]):
-    """A SQLite file. ``box`` encrypts the secrets that are kept in it."""
+    """A SQLite file. ``box`` encrypts the secrets in it."""
 
     def __init__(self, path: Path, box: SecretBox) -> None:
         self.path = path
@@ -87,12 +87,12 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self._group: Group | None = None
         self._readers: deque[SqliteThread] = deque()
         self._reader_free = asyncio.Semaphore(READERS)
-        # What is read holds nothing: all who read share it.
+        # Reads hold no state, so that all readers share it.
         self._reading = Shared(SqlTransaction(_ReadConnection(self), box))
 
     @property
     def url(self) -> str:
-        """The address by which SQLAlchemy knows it, for migrations."""
+        """The URL of the database in SQLAlchemy, for migrations."""
         return f"sqlite+aiosqlite:///{self.path}"
 
     def _connect(self) -> sqlite3.Connection:
@@ -121,7 +121,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             raise unavailable(error, self.path) from error
 
     async def close(self) -> None:
-        """Close the connections; to be called when nothing uses them any more."""
+        """Close the connections; to be called when they are no longer in use."""
         self._is_open = False
         for connection in (self._writer, self._quick, *self._readers):
             await connection.close()
@@ -142,20 +142,19 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         return self._reading
 
     async def quick_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
-        """The rows of a question for few of them."""
+        """The rows of a short query."""
         self._require_open()
         return await self._quick.ask((sql, parameters))
 
     async def long_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Row]:
-        """The rows of a question that may take its time."""
+        """The rows of a query that may take long."""
         self._require_open()
         async with self._reader_free:
             reader = self._readers.pop()
             try:
                 return await reader.ask((sql, parameters))
             finally:
-                # A question that was given up may still be under way in the thread; whatever
-                # comes next waits behind it there.
+                # A cancelled query may still run in the thread; the next one waits for it there.
                 self._readers.append(reader)
 
     def _require_open(self) -> None:
@@ -183,7 +182,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             except BaseException as error:
                 await connection.settle()
                 if group is not None and not self._writer.in_transaction:
-                    # Some errors take back the whole transaction, and not this part alone.
+                    # Some errors roll back the whole transaction, and not only this part.
                     self._group = None
                     group.fail(error)
                 raise
@@ -194,7 +193,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
-        """Nobody else writes in this process; turns come in the order they are asked for."""
+        """The writing lock of this process; turns come in the order of the requests."""
         self._writers_waiting += 1
         try:
             await self._one_writer.acquire()
@@ -206,7 +205,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             self._one_writer.release()
 
     async def _commit(self, group: Group) -> None:
-        """Commit for all who were waiting when this was called."""
+        """Commit for all writers that waited when this was called."""
         async with self._turn():
             if group is not self._group:
                 await group.committed()
@@ -237,7 +236,7 @@ class _ReadConnection(Connection):
         return rows[0] if rows else None
 
     async def one_at_a_time(self) -> None:
-        """Nothing to do: reading holds nothing."""
+        """Nothing to roll back: reads hold no state."""
 
     async def _asked(self, ask: Ask, statement: Statement, values: dict[str, Any]) -> Sequence[Row]:
         compiled = compiled_for(statement)

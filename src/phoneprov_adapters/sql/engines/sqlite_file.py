@@ -58,8 +58,7 @@ def require_content(path: Path) -> None:
 
 @contextlib.asynccontextmanager
 async def alone(path: Path) -> AsyncIterator[None]:
-    """Of processes that create or migrate the database one at a time. Raises
-    ``Unavailable``."""
+    """Lock: one process at a time creates or migrates the database. Raises ``Unavailable``."""
     try:
         lock = os.open(path.with_name(f"{path.name}-schema"), os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
@@ -86,8 +85,8 @@ def _locked(lock: int) -> bool:
 
 
 async def create(path: Path, fill: Callable[[Path], Awaitable[None]]) -> None:
-    """Make the file with what ``fill`` puts into it, whole from its first moment on. Within
-    ``alone``."""
+    """Create the file with the content of ``fill``; it appears only when it is complete. To be
+    called within ``alone``."""
     draft = await asyncio.to_thread(_new_draft, path)
     try:
         await fill(draft)
@@ -98,14 +97,14 @@ async def create(path: Path, fill: Callable[[Path], Awaitable[None]]) -> None:
 
 def _new_draft(path: Path) -> Path:
     for left in path.parent.glob(f"{path.name}{_DRAFT}*"):
-        left.unlink(missing_ok=True)  # of a process that was killed
+        left.unlink(missing_ok=True)  # Of a process that was killed.
     descriptor, name = tempfile.mkstemp(prefix=f"{path.name}{_DRAFT}", dir=path.parent)
     os.close(descriptor)
     return Path(name)
 
 
 def _finish(draft: Path, path: Path) -> None:
-    """Turn WAL on now: two processes that do so at once may each find the file busy."""
+    """Turn WAL on: two processes that do so at the same time may each find the file busy."""
     with contextlib.closing(sqlite3.connect(draft)) as connection:
         connection.execute("PRAGMA journal_mode=WAL")
     with draft.open("rb") as file:
@@ -129,5 +128,5 @@ def is_damaged(path: Path) -> bool:
 
 
 def damages(error: sqlite3.Error) -> bool:
-    """Whether an error says that the file is damaged."""
+    """Whether an error means that the file is damaged."""
     return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))

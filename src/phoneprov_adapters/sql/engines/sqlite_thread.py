@@ -1,9 +1,9 @@
-"""A SQLite connection in a thread of its own, which takes everything that waits in one go.
+"""A SQLite connection in a thread of its own, which processes all waiting queries at once.
 
-A question for one row takes a few microseconds; handing it to a thread and back costs several
-times as much, and the two threads fight for the interpreter each time. So the thread takes
-all that waits at once and hands all answers back together: the busier the service, the less a
-question costs. The loop itself never touches the file, however slow the disk.
+A query for one row takes a few microseconds; passing it to a thread and back costs several times as
+much, and the two threads compete for the interpreter. So the thread takes all waiting queries
+together and returns all results together: the higher the load, the cheaper a query. The event loop
+never accesses the file, however slow the disk.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class _Work(NamedTuple):
 
 
 class SqliteThread:
-    """``connect`` connects to the file at ``path``, in the thread. Work is done in turn."""
+    """``connect`` connects to the file at ``path``, in the thread. Work is processed in order."""
 
     def __init__(self, path: Path, connect: Callable[[], sqlite3.Connection]) -> None:
         self.path = path
         self._connect = connect
         self._connection: sqlite3.Connection | None = None
         self._waiting: deque[_Work] = deque()
-        # An item for each time the thread has to look.
+        # One item for each time that the thread has to check for work.
         self._woken: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._closing = False
         self._thread: threading.Thread | None = None
@@ -46,7 +46,7 @@ class SqliteThread:
         self._loop = loop = asyncio.get_running_loop()
         connected = loop.create_future()
         self._closing = False
-        # A daemon: a process that ends without closing must not wait for it.
+        # A daemon: a process that ends without closing does not wait for it.
         self._thread = threading.Thread(
             target=self._run, args=(loop, connected), name="sqlite", daemon=True
         )
@@ -54,7 +54,7 @@ class SqliteThread:
         await connected
 
     async def close(self) -> None:
-        """End the thread. What still waits is cancelled."""
+        """End the thread. Waiting work is cancelled."""
         self._closing = True
         self._woken.put(None)
         if self._thread is not None:
@@ -65,12 +65,12 @@ class SqliteThread:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open; to be asked when nothing is being done."""
+        """Whether a transaction is open; to be called when no work is in progress."""
         return self._connection is not None and self._connection.in_transaction
 
     def ask(self, *steps: Step) -> asyncio.Future[Rows]:
-        """Do one step after the other, as long as none fails; the rows of the last. The future
-        raises ``sqlite3.Error``; cancelling it stops nothing."""
+        """Execute the steps in order until one fails; returns the rows of the last. The future
+        raises ``sqlite3.Error``; cancelling it does not stop the work."""
         assert self._loop is not None
         work = _Work(self._loop.create_future(), steps)
         if self._closing:
@@ -78,7 +78,7 @@ class SqliteThread:
             return work.answer
         self._waiting.append(work)
         if len(self._waiting) == 1:
-            # Woken at the end of this turn of the loop, when all its questions are there.
+            # Woken at the end of this turn of the loop, when all its queries have been added.
             self._loop.call_soon(self._woken.put, None)
         return work.answer
 
@@ -118,7 +118,7 @@ def _fail(future: asyncio.Future[None], error: Exception) -> None:
 def _hand_back(answers: list[tuple[asyncio.Future[Rows], Rows | Exception]]) -> None:
     for future, outcome in answers:
         if future.done():
-            continue  # nobody waits for it any more
+            continue  # The caller was cancelled.
         if isinstance(outcome, Exception):
             future.set_exception(outcome)
         else:

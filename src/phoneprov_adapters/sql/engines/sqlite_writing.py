@@ -1,5 +1,4 @@
-"""A writing transaction on SQLite, those that are committed together, and what both have in
-common with reading."""
+"""Writing transactions on SQLite, and groups of them that are committed together."""
 
 from __future__ import annotations
 
@@ -43,11 +42,11 @@ class Group:
         self._failure: Unavailable | None = None
 
     def succeed(self) -> None:
-        """What they did is durable."""
+        """The changes are durable."""
         self._ended.set_result(None)
 
     def fail(self, error: BaseException) -> None:
-        """What they did was taken back."""
+        """The changes were rolled back."""
         message, code = "The database cannot be used right now; try again later.", None
         if isinstance(error, Unavailable):
             message, code = error.message, error.code
@@ -55,16 +54,16 @@ class Group:
         self._ended.set_result(None)
 
     async def committed(self) -> None:
-        """Wait until they are. Raises ``Unavailable`` when they were taken back."""
+        """Wait for the commit. Raises ``Unavailable`` if the changes were rolled back."""
         await asyncio.shield(self._ended)
         if self._failure is not None:
             raise Unavailable(self._failure.message, code=self._failure.code)
 
 
 class WriteConnection(Connection):
-    """The transaction begins with its first statement, in the same turn of the thread; ``within``
-    another that is open it begins with a savepoint. ``begun`` tells whether it has. What may be
-    put off goes to the thread with what comes next."""
+    """The transaction begins with its first statement, in the same turn of the thread; inside the
+    open transaction ``within`` it begins with a savepoint. ``begun`` is whether it has begun.
+    Deferred statements are sent to the thread with the next ones."""
 
     writing = True
     insert = staticmethod(dialect.insert)
@@ -92,27 +91,28 @@ class WriteConnection(Connection):
         self._put_off.append((compiled.sql, compiled.parameters(values)))
 
     async def one_at_a_time(self) -> None:
-        """Nothing to do: there is one writing transaction at a time."""
+        """No lock is needed: there is one writing transaction at a time."""
 
     async def commit(self) -> None:
-        """Make it durable."""
+        """Commit."""
         if self.begun or self._put_off:
             await self._run(("COMMIT", ()))
 
     async def release(self) -> bool:
-        """Leave what was done within another transaction to that; whether there was any."""
+        """Leave the changes inside another transaction to its commit; returns whether there are
+        any."""
         if self.begun or self._put_off:
             await self._run(_RELEASE)
         return self.begun
 
     async def caught_up(self) -> bool:
-        """Do what was put off; whether anything was done at all."""
+        """Execute the deferred statements; returns whether the transaction has changes."""
         if self._put_off:
             await self._run()
         return self.begun
 
     async def settle(self) -> None:
-        """Take back what was begun and not committed."""
+        """Roll back the transaction, if it has begun."""
         self._put_off.clear()
         if not self._writer.in_transaction or not self.begun:
             return
@@ -122,7 +122,7 @@ class WriteConnection(Connection):
             await self._run(("ROLLBACK", ()))
 
     async def _run(self, *steps: Step) -> Sequence[Row]:
-        """Begin, if that was not done yet, do what was put off, and then these."""
+        """Begin, if needed, and execute the deferred statements and these."""
         steps = (*self._put_off, *steps)
         self._put_off.clear()
         if not self.begun:
@@ -137,8 +137,8 @@ class WriteConnection(Connection):
 
 
 def typed(rows: Sequence[Row], compiled: Compiled) -> Sequence[Row]:
-    """SQLite keeps truth values as numbers. Its driver could turn them back, but would look
-    up the type of each column with each question, which takes longer than to answer it."""
+    """SQLite stores truth values as numbers. Its driver could convert them, but would look up the
+    type of each column for each query, which takes longer than the query."""
     if not compiled.booleans:
         return rows
     typed = [list(row) for row in rows]
@@ -154,7 +154,7 @@ def _violation(error: sqlite3.IntegrityError) -> Exception:
         "SQLITE_CONSTRAINT_UNIQUE",
         "SQLITE_CONSTRAINT_PRIMARYKEY",
     }:
-        # The message ends with the columns, each behind its table and a dot.
+        # The message ends with the columns, each with the prefix of its table and a dot.
         return UniqueViolation(str(error).rsplit(".", 1)[-1])
     if error.sqlite_errorname in {
         "SQLITE_CONSTRAINT_FOREIGNKEY",
@@ -165,12 +165,10 @@ def _violation(error: sqlite3.IntegrityError) -> Exception:
 
 
 def unavailable(error: Exception, path: Path) -> Unavailable:
-    """Why the file cannot be used, as one sentence; the cause goes to the log."""
+    """The reason why the file cannot be used, as one sentence; the cause is logged."""
     name = getattr(error, "sqlite_errorname", "")
     if name in {"SQLITE_FULL", "SQLITE_IOERR_WRITE"}:
-        failure = Unavailable(
-            "The database has no room left; nothing was changed.", code="disk_full"
-        )
+        failure = Unavailable("The database is full; nothing was changed.", code="disk_full")
     elif name.startswith("SQLITE_BUSY"):
         failure = Unavailable("The database is busy; try again.")
     elif isinstance(error, sqlite3.Error) and damages(error):

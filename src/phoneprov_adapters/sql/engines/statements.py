@@ -1,4 +1,4 @@
-"""From a SQLAlchemy statement to what a driver runs, once per statement."""
+"""Compilation of SQLAlchemy statements for the drivers, once per statement."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Statement: TypeAlias = "Select[Any] | Insert | Update | Delete"
 
 
 class Compiled(NamedTuple):
-    """SQL text with positional parameters, their names in order, and values the statement
-    itself brings along. ``booleans`` are the places of truth values in the rows it answers."""
+    """SQL text with positional parameters, their names in order, and the values that the statement
+    contains. ``booleans`` are the positions of truth values in its rows."""
 
     sql: str
     names: tuple[str, ...]
@@ -34,7 +34,7 @@ class Compiled(NamedTuple):
     booleans: tuple[int, ...]
 
     def parameters(self, values: Mapping[str, Any]) -> list[Any]:
-        """The values in the order of their places."""
+        """The values in the order of their positions."""
         if self.fixed:
             values = {**self.fixed, **values}
         return [values[name] for name in self.names]
@@ -43,8 +43,8 @@ class Compiled(NamedTuple):
 class Compiler:
     """Compiles each statement once for one dialect and keeps it.
 
-    Statements are module constants or kept by their store, so that what is kept stays few.
-    Values pass to the driver as they are: the schema has only types that drivers know.
+    Statements are module constants or cached by their store, so that their number is bounded.
+    Values are passed to the driver unchanged: the schema has only types that drivers support.
     """
 
     def __init__(self, dialect: Dialect) -> None:
@@ -79,8 +79,8 @@ def page(
     newest_first: bool = False,
 ) -> Select[Any]:
     """A page of rows in the order of ``position``: a time and a key, or a key alone. With
-    ``after`` it begins after ``after_time`` and ``after_key``, which costs the same wherever that
-    is. The other parameters are ``limit`` and ``offset``."""
+    ``after`` it begins after ``after_time`` and ``after_key``, at the same cost for every
+    position. The other parameters are ``limit`` and ``offset``."""
     if after:
         names = ("after_time", "after_key")[-len(position) :]
         place, last = tuple_(*position), tuple_(*(bindparam(name) for name in names))
@@ -90,7 +90,7 @@ def page(
 
 
 class now_ms(FunctionElement[int]):  # noqa: N801 - reads like the SQL function it is
-    """The database's own clock, in milliseconds since 1970."""
+    """The database's clock, in milliseconds since 1970."""
 
     type = BigInteger()
     inherit_cache = True
@@ -120,12 +120,12 @@ def _like(element: like, compiler: SQLCompiler, keywords: dict[str, Any]) -> str
 
 
 LONGEST_MS = 180_000
-"""Three times the longest lease. One that ends later was taken before the clock was set back,
-and is over."""
+"""Three times the longest lease. A lease that ends later was acquired before the clock was set
+back, and has expired."""
 
 
 def is_over(moment: ColumnElement[int]) -> ColumnElement[bool]:
-    """Whether a lease that ends at this moment is over."""
+    """Whether a lease that ends at this time has expired."""
     return or_(moment <= now_ms(), moment > now_ms() + LONGEST_MS)
 
 

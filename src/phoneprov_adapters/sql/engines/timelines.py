@@ -9,10 +9,10 @@ from tempfile import NamedTemporaryFile
 
 
 class Timelines:
-    """Remembers the newest timeline of each cluster, in ``file`` beyond the process's end.
+    """Stores the newest timeline of each cluster in ``file``, also for later processes.
 
-    Every promotion of a standby begins a new timeline with a larger number. A primary on an
-    older timeline was replaced: what it takes is lost.
+    Every promotion of a standby begins a new timeline with a larger number. A primary on an older
+    timeline was replaced: its changes are lost.
     """
 
     def __init__(self, file: Path | None = None) -> None:
@@ -27,13 +27,13 @@ class Timelines:
         return self._newest.get(cluster, 0)
 
     def saw(self, cluster: str, timeline: int) -> None:
-        """Remember a timeline that is newer than those before."""
+        """Store a timeline that is newer than the earlier ones."""
         if timeline <= self.newest(cluster):
             return
         self._newest[cluster] = timeline
         if self._file is None:
             return
-        # Without the file the process still remembers.
+        # Without the file the process still has it in memory.
         with contextlib.suppress(OSError):
             with NamedTemporaryFile("w", dir=self._file.parent, delete=False) as written:
                 json.dump(self._newest, written)

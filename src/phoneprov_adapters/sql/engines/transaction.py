@@ -1,4 +1,4 @@
-"""All stores over one connection: what a use case holds while it reads or writes."""
+"""All stores over one connection."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ from phoneprov_core.kernel.trail import Trail
 
 
 class SqlTransaction:
-    """Satisfies every feature's slice. A store is made when it is first asked for."""
+    """Satisfies the transaction protocol of every feature. A store is created when it is first
+    used."""
 
     def __init__(self, connection: Connection, box: SecretBox) -> None:
         self._connection = connection
@@ -175,7 +176,7 @@ class SqlTransaction:
 
 
 class Shared(AbstractAsyncContextManager[SqlTransaction]):
-    """Stores that anybody may read from at any time: nothing begins and nothing ends."""
+    """Stores that all callers may read from at any time, without a transaction."""
 
     def __init__(self, stores: SqlTransaction) -> None:
         self._stores = stores

@@ -1,4 +1,4 @@
-"""Waiting for what goes on in any case."""
+"""Awaiting of work that a cancellation does not stop."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ T = TypeVar("T")
 
 
 async def to_its_end(work: Awaitable[T]) -> T:
-    """Await, and when cancelled go on waiting: what was handed to a database is done in any
-    case, and only what is known to have ended can be followed by anything else."""
+    """Await, and continue to wait when cancelled: work that was passed to a database is executed in
+    any case, and further work may follow only after its end."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        # Nobody else will ask how it ended.
+        # Retrieved: no other caller awaits it.
         task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         await asyncio.wait([task])
         raise

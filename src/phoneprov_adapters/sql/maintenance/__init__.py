@@ -1,1 +1,1 @@
-"""Work on the database as a whole: migrations."""
+"""Maintenance of a database: migrations and key rotation."""

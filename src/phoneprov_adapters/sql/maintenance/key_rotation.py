@@ -23,15 +23,15 @@ from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.trail import Event
 
 PIECE = 16
-"""Secrets sealed anew in one transaction: few, for each may be half a mebibyte, and others
-wait meanwhile."""
+"""Maximum number of secrets sealed per transaction: each may have 512 KiB, and other writers
+wait."""
 
 Progress = Callable[[int, int], None]
-"""Told how many secrets are done, of how many."""
+"""Called with the number of secrets done and the total."""
 
 
 class MissingKeys(Exception):
-    """The database holds secrets of keys that are not there; ``key_ids`` names the keys."""
+    """Secrets need keys that are not configured; ``key_ids`` names the keys."""
 
     def __init__(self, key_ids: tuple[str, ...]) -> None:
         super().__init__(", ".join(key_ids))
@@ -39,8 +39,8 @@ class MissingKeys(Exception):
 
 
 class KeyStatus(Struct, frozen=True):
-    """The ids of the keys, the first of them the one that encrypts, and what needs which.
-    Those of ``pins_only`` verify PINs and open nothing."""
+    """The ids of the configured keys, the first of them the one that encrypts, and the number of
+    secrets per key. Those of ``pins_only`` verify PINs and decrypt nothing."""
 
     configured: tuple[str, ...]
     uses: tuple[KeyUse, ...]
@@ -53,17 +53,17 @@ class KeyStatus(Struct, frozen=True):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Keys that are needed and not configured; also those that sealed values need and
-        that are configured for PINs only."""
+        """Keys that are needed and not configured; also those of sealed values that are configured
+        for PINs only."""
         return tuple(sorted({use.key_id for use in self.uses if not self._serves(use)}))
 
     @property
     def outdated(self) -> tuple[KeyUse, ...]:
-        """What needs another key than the one that encrypts."""
+        """The values that need another key than the one that encrypts."""
         return tuple(use for use in self.uses if use.key_id != self.current)
 
     def of(self, key_id: str) -> tuple[KeyUse, ...]:
-        """What needs one key."""
+        """The values that need one key."""
         return tuple(use for use in self.uses if use.key_id == key_id)
 
     def _serves(self, use: KeyUse) -> bool:
@@ -72,8 +72,8 @@ class KeyStatus(Struct, frozen=True):
 
 
 class Rotated(Struct, frozen=True):
-    """What became of a rotation: how many secrets were sealed anew, the places of those that
-    cannot be opened and were left alone, and how everything stands now."""
+    """The result of a rotation: the number of secrets that were sealed again, the places of those
+    that cannot be decrypted and were not changed, and the new status."""
 
     count: int
     unreadable: tuple[str, ...]
@@ -81,7 +81,7 @@ class Rotated(Struct, frozen=True):
 
 
 class KeyRotation:
-    """Looks after the keys of one database, also while others serve from it."""
+    """Key rotation for one database, also while services use it."""
 
     def __init__(
         self, database: ReadAndWrite[SqlTransaction], keys: SecretKeys, box: SecretBox
@@ -92,36 +92,37 @@ class KeyRotation:
         self._box = box
 
     async def status(self) -> KeyStatus:
-        """What needs which key. Raises ``Unavailable``."""
+        """The number of secrets per key. Raises ``Unavailable``."""
         async with self._database.read() as tx:
             uses = tuple(await tx.secrets.uses())
         return KeyStatus(self._configured, uses, self._pins_only)
 
     async def end_sessions(self) -> int:
-        """End every session of every account; the number of sessions. Raises ``Unavailable``."""
+        """End every session of every account; returns the number of sessions. Raises
+        ``Unavailable``."""
         async with self._database.write(by=SYSTEM_ACTOR) as tx:
             count = await tx.sessions.end_every()
             tx.trail.note(Event("session.ended", "session", None, {"sessions": count}))
             return count
 
     async def require_all(self) -> KeyStatus:
-        """The status, when every key that is needed is there; raises ``MissingKeys`` else."""
+        """The status; raises ``MissingKeys`` if a needed key is not configured."""
         status = await self.status()
         if status.missing:
             raise MissingKeys(status.missing)
         return status
 
     async def pin_owners(self, key_id: str, limit: int) -> list[str]:
-        """The names of users whose PIN needs a key. A PIN is kept as a hash, which nobody can
-        make anew but the user: it goes on needing its key until it is set again."""
+        """The names of users whose PIN needs a key. A PIN is stored as a hash, which only the user
+        can renew: it needs its key until it is set again."""
         async with self._database.read() as tx:
             return await tx.secrets.pin_owners(key_id, limit)
 
     async def rotate(self, progress: Progress) -> Rotated:
-        """Seal every secret of an older key with the current one, a few at a time.
+        """Seal every secret of an older key with the current one, in small transactions.
 
-        A secret that is changed meanwhile is not touched: whoever changes it seals it. Can be
-        broken off and repeated. Raises ``MissingKeys`` before anything is done, and
+        A secret that is changed concurrently is skipped, since the change seals it. Can be
+        interrupted and repeated. Raises ``MissingKeys`` before the first change, and
         ``Unavailable``.
         """
         status = await self.require_all()
@@ -136,7 +137,7 @@ class KeyRotation:
                         unreadable |= dict.fromkeys(bad)
                         progress(count, max(count, total))
             status = await self.status()
-            # Again, as long as it helps: for what others had in hand.
+            # Repeated while it makes progress: for rows that other transactions had locked.
             before, left = left, _outdated(status)
             if left >= before:
                 break
@@ -145,7 +146,7 @@ class KeyRotation:
     async def _pieces(
         self, column: SealedColumn, key_id: str
     ) -> AsyncIterator[tuple[int, list[str]]]:
-        """Piece by piece: how many were sealed anew, and the places of the unreadable."""
+        """Rotate in pieces: the number of sealed secrets, and the places of the unreadable ones."""
         after = ""
         while True:
             began = time.monotonic()
@@ -156,7 +157,7 @@ class KeyRotation:
             if len(rows) < PIECE:
                 return
             after = rows[-1][0]
-            # For as long again the database belongs to everybody else.
+            # The pause leaves the database to other writers for the same time.
             await asyncio.sleep(time.monotonic() - began)
 
     async def _sealed_anew(
@@ -176,5 +177,5 @@ class KeyRotation:
 
 
 def _outdated(status: KeyStatus) -> int:
-    """How many sealed values another key than the current one opens."""
+    """Number of sealed values that need another key than the current one."""
     return sum(use.count for use in status.outdated if use.what != PINS)

@@ -1,4 +1,4 @@
-"""Bringing a database's schema up to date."""
+"""Migrations of the database schema."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 _HERE = Path(__file__).parents[1] / "migrations"
 _STEP_SECONDS = 610.0
-"""A little longer than the server is given; see ``migrations/env.py``."""
+"""Longer than the timeout of the server; see ``migrations/env.py``."""
 
 
 async def current(url: str) -> str | None:
@@ -40,9 +40,9 @@ async def current(url: str) -> str | None:
 
 
 async def upgrade(url: str, revision: str = "head") -> None:
-    """Upgrade the database at ``url`` to a revision. Of processes and hosts that do so at once
-    one does it, and the others wait. A shared database is left as it was when a step fails; a
-    new file exists only once it is complete. Raises ``Unavailable``."""
+    """Upgrade the database at ``url`` to a revision. Of concurrent processes and hosts one does it,
+    and the others wait. If a step fails, a shared database is unchanged; a new file exists only
+    once it is complete. Raises ``Unavailable``."""
 
     async def upgrade_at(url: str) -> None:
         await _with_connection(
@@ -62,7 +62,7 @@ async def upgrade(url: str, revision: str = "head") -> None:
 
 
 async def downgrade(url: str, revision: str) -> None:
-    """Take the database at ``url`` back to a step (``base`` empties it)."""
+    """Downgrade the database at ``url`` to a revision (``base`` empties it)."""
     await _with_connection(url, lambda connection: command.downgrade(_config(connection), revision))
 
 
@@ -75,7 +75,7 @@ async def _with_connection(url: str, work: Callable[[Connection], T]) -> T:
         if engine.dialect.name == "postgresql":
             raise unavailable(error.driver_exception) from error
         raise Unavailable(
-            "The database file is no database, damaged, or not ours to write; see "
+            "The database file is not a SQLite database, is damaged, or cannot be written; see "
             "PHONEPROV_DATA_DIR and PHONEPROV_DATABASE_URL."
         ) from error
     except CommandError as error:
@@ -95,8 +95,8 @@ def _engine(url: str) -> AsyncEngine:
     if not url.startswith(POSTGRES):
         return create_async_engine(url, poolclass=NullPool)
     address = PostgresAddress.parse(url)
-    # The service's own way to connect, so that an address means the same to both. Statements
-    # get no names: behind a pgbouncer others might have given them too.
+    # The service's own connection code, so that a URL has the same meaning. Statements are unnamed:
+    # through pgbouncer, other clients might have used the names.
     hosts = Hosts(PostgresAddress(address.dsn, address.hosts, pgbouncer=True))
 
     async def connect() -> asyncpg.Connection:

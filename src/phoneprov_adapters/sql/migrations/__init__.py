@@ -1,1 +1,1 @@
-"""The schema's history, one step a file, the same for every database."""
+"""Migrations, one revision per file, for both databases."""

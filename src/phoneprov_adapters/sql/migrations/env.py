@@ -1,4 +1,4 @@
-"""What alembic runs; the connection comes from ``migrate.py``."""
+"""The environment of alembic; the connection comes from ``migrate.py``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ shared = connection.dialect.name == "postgresql"
 context.configure(
     connection=connection,
     target_metadata=metadata,
-    # PostgreSQL takes back a schema's changes like any other: all steps or none.
+    # PostgreSQL rolls back schema changes like others: all revisions or none.
     transaction_per_migration=not shared,
     render_as_batch=not shared,
 )
@@ -21,15 +21,15 @@ if shared and not inspect(connection).has_table("alembic_version"):
         context.get_context()._ensure_version_table()  # noqa: SLF001 - no public way
         connection.commit()
     except (exc.IntegrityError, exc.ProgrammingError):
-        connection.rollback()  # another host made it just now
+        connection.rollback()  # Another host has just created it.
 if shared:
     connection.rollback()
 with context.begin_transaction():
     if shared:
         connection.execute(text("SET LOCAL statement_timeout = '600s'"))
-        # Of hosts that migrate at once one does it, and the others wait and find it done. A
-        # step waits no longer than this for another transaction's lock: all others would have
-        # to wait for the step.
+        # Of concurrent hosts one migrates, and the others wait and find the result. A revision
+        # waits for the lock of another transaction for a bounded time, since all other transactions
+        # would wait for the revision.
         connection.execute(text("SET LOCAL lock_timeout = '60s'"))
         connection.execute(text("LOCK TABLE alembic_version IN SHARE ROW EXCLUSIVE MODE"))
     context.run_migrations()

@@ -1,1 +1,1 @@
-"""One store a feature."""
+"""Stores, one module per feature."""

@@ -78,7 +78,7 @@ _END_EVERY = delete(sessions).returning(sessions.c.uuid)
 
 
 class SqlSessions(SessionStore):
-    """Sessions, one row each; a session that ends is deleted."""
+    """Sessions, one row each; the row of a session that ends is deleted."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -112,7 +112,7 @@ class SqlSessions(SessionStore):
             return Exchange.DONE
         if await self._connection.row(_IN_GRACE, **named, grace_begins=now - grace):
             return Exchange.ALREADY_USED
-        # Whatever else was signed for this session was used before.
+        # Every other token of this session was used before.
         return Exchange.REUSED if await self.end(session_uuid) else Exchange.NO_SESSION
 
     async def end(self, session_uuid: str) -> bool:
@@ -134,8 +134,8 @@ _FIND_ATTEMPTS = (
 _CLEAR_ATTEMPTS = delete(login_attempts).where(
     login_attempts.c.account_key == bindparam("account_key")
 )
-# Leaves alone what somebody else holds: two who each hold one and wait for the other's would
-# wait for ever.
+# Skips rows that other transactions hold: two transactions that each hold a row and wait for the
+# other's row would deadlock.
 _FORGET_OLD_ATTEMPTS = delete(login_attempts).where(
     login_attempts.c.account_key.in_(
         select(login_attempts.c.account_key)
@@ -151,7 +151,7 @@ _FORGET_OLD_ATTEMPTS = delete(login_attempts).where(
 
 @cache
 def _begin_count(insert: InsertFactory) -> Statement:
-    # A row of nothing but zeros was made to be held, and counts for nobody.
+    # A row of zeros was created to be locked, and counts no guess.
     nothing = and_(*[login_attempts.c[name] == 0 for name in _COUNTED])
     return _put_count(insert, nothing).returning(login_attempts.c.account_key)
 
@@ -177,7 +177,7 @@ def _row_of(key: str, attempts: Attempts) -> dict[str, Any]:
 
 
 class SqlLoginAttempts(LoginAttemptStore):
-    """Counted guesses; old rows of unknown names are deleted when others are counted."""
+    """Counted guesses; old rows of unknown names are deleted when other guesses are counted."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -187,8 +187,8 @@ class SqlLoginAttempts(LoginAttemptStore):
         return bool(await self._connection.rows(begin, **_row_of(key, attempts)))
 
     async def of(self, key: str) -> Attempts:
-        # The row must exist to be held against others who count for the same account, and a
-        # right guess of somebody else may take it away between any two statements.
+        # The row must exist to be locked against concurrent guesses for the account. A correct
+        # guess may delete it between any two statements.
         while (row := await self._connection.row(_FIND_ATTEMPTS, account_key=key)) is None:
             await self.begin(key, Attempts())
         return Attempts(*row)

@@ -1,4 +1,4 @@
-"""Batches and their phones as they are read."""
+"""Reading of batches and their phones."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _phone_count(*, state: bool) -> Statement:
 
 
 class SqlBatchPhones(BatchPhones):
-    """The phones of one batch that agree with what is wanted."""
+    """The phones of one batch that match the filter."""
 
     def __init__(self, connection: Connection, batch_uuid: str, wanted: WantedPhones) -> None:
         self._connection = connection
@@ -74,7 +74,7 @@ class SqlBatchPhones(BatchPhones):
             self._values["state"] = wanted.state
 
     async def count(self, owner: str | None = None) -> int:
-        assert owner is None, "the phones of a batch belong to nobody"
+        assert owner is None, "the phones of a batch have no owner"
         statement = _phone_count(state="state" in self._values)
         return int((await self._connection.rows(statement, **self._values))[0][0])
 
@@ -86,7 +86,7 @@ class SqlBatchPhones(BatchPhones):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[BatchPhone]:
-        assert owner is None, "the phones of a batch belong to nobody"
+        assert owner is None, "the phones of a batch have no owner"
         values: dict[str, Any] = {**self._values, "limit": limit, "offset": offset}
         if after is not None:
             values["after_key"] = after.position
@@ -125,7 +125,7 @@ def _counted(state: str) -> Any:
 
 @cache
 def batch_rows(*, owned: bool, after: bool, newest_first: bool = False) -> Statement:
-    """A page of batches, the counts of their phones by state behind their columns."""
+    """A page of batches, with the counts of their phones by state after the other columns."""
     rows = select(*_BATCH_COLUMNS, *(_counted(state) for state in _STATES))
     if owned:
         rows = rows.where(batches.c.user_uuid == bindparam("owner"))
@@ -134,7 +134,7 @@ def batch_rows(*, owned: bool, after: bool, newest_first: bool = False) -> State
 
 @cache
 def batch_count(*, owned: bool) -> Statement:
-    """How many batches."""
+    """Number of batches."""
     count = select(func.count()).select_from(batches)
     return count.where(batches.c.user_uuid == bindparam("owner")) if owned else count
 

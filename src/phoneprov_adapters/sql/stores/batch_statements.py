@@ -1,4 +1,4 @@
-"""The statements by which batches are worked on."""
+"""The statements for processing batches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ADD = insert(batches)
 
 @cache
 def add_phones(size: int) -> Statement:
-    """Put so many phones into a batch."""
+    """Insert a number of phones into a batch."""
     return insert(phones).values(
         [
             {
@@ -40,7 +40,7 @@ def add_phones(size: int) -> Statement:
 
 
 SIZES = (100, 1)
-"""Rows a statement; SQLite takes no more than 999 values in some builds."""
+"""Rows per statement; some builds of SQLite allow at most 999 values."""
 
 HALT = (
     update(batches)
@@ -62,7 +62,7 @@ _oldest = (
     .where(*_FREE)
     .order_by(batches.c.created_at, batches.c.uuid)
     .limit(1)
-    # Of two who come at once the second takes the next; SQLite has one writer at a time.
+    # Of two concurrent workers the second takes the next batch; SQLite has one writer at a time.
     .with_for_update(skip_locked=True)
 )
 TAKE = (

@@ -1,4 +1,4 @@
-"""Batches in SQL: who works on them, and whose turn it is."""
+"""Batches in SQL: leases of batches and claims of their phones."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class SqlBatches(BatchStore):
         return bool(rows)
 
     async def put_back(self, turn: Turn, again: Turn, seconds: int, message: str | None) -> bool:
-        # Nobody halts the batch in between: no phone may be waiting behind a halt.
+        # Locked, so that the batch is not stopped in between: a stopped batch has no pending phone.
         row = await self._connection.row(LOCK_STATE, the_uuid=turn.batch_uuid)
         runs = row is not None and row[0] == BatchState.RUNNING.value
         rows = await self._connection.rows(

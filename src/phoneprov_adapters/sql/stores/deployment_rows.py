@@ -1,4 +1,4 @@
-"""Deployments as they are read: one by one, or those that somebody wants to see."""
+"""Reading of deployments, single ones and filtered lists."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
 def _newest(names: frozenset[str]) -> CTE:
     """The number of the newest deployment with a place, for each phone.
 
-    Steps from MAC to MAC through the unique index over MAC and number: the cost is that of the
-    phones, however many deployments there are. An anti-join read all of them.
+    Steps from MAC to MAC through the unique index over MAC and number: the cost depends on the
+    number of phones, not of deployments. An anti-join would read all deployments.
     """
     macs: CTE
     if "mac" in names:
@@ -107,7 +107,7 @@ def _count(names: frozenset[str]) -> Statement:
 
 
 class SqlDeploymentRows(DeploymentRows):
-    """Those that agree with what is wanted."""
+    """The deployments that match the filter."""
 
     def __init__(self, connection: Connection, hashes: HashColumns, wanted: Wanted) -> None:
         self._connection = connection

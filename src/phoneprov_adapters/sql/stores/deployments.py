@@ -134,7 +134,7 @@ _RELEASE_ALL = update(leases).where(leases.c.expires_at != 0).values(expires_at=
 
 
 class SqlLeases(LeaseStore):
-    """Leases, by MAC. A lease given back stays as a row, so that its fence goes on growing."""
+    """Leases, by MAC. The row of a released lease is kept, so that its fence continues to grow."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -106,7 +106,7 @@ class SqlCompanyContacts(SqlSearchedStore[CompanyContact], CompanyContactStore):
 
 
 class SqlPersonalContacts(SqlStore[PersonalContact]):
-    """Users' own contacts, by uuid."""
+    """Personal contacts, by uuid."""
 
     records = Records(
         PersonalContact, personal_contacts, owner="user_uuid", one_name="personal contact"

@@ -1,4 +1,4 @@
-"""Phones with what hangs on them, in SQL."""
+"""Phones with their flags and KEMs, in SQL."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _COUNT = select(func.count()).select_from(phones)
 
 @cache
 def _rows(*, after: bool) -> Statement:
-    """The phones of one piece, each once for every KEM it has and once when it has none:
-    the phone, its flag, a KEM."""
+    """The phones of one piece, one row per KEM and one row for a phone without: the phone, its
+    flag, a KEM."""
     position = (phones.c.created_at, phones.c.mac)
     piece = select(*[phones.c[name] for name in _PHONE])
     some = page(piece, position, after=after).subquery("page")
@@ -43,13 +43,13 @@ def _rows(*, after: bool) -> Statement:
 
 
 class SqlEnrichedPhones(EnrichedPhoneStore):
-    """Phones, each with its flag and its KEMs, by one statement a piece."""
+    """Phones with their flags and KEMs, one query per piece."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def count(self, owner: str | None = None) -> int:
-        assert owner is None, "phones belong to nobody"
+        assert owner is None, "phones have no owner"
         row = await self._connection.row(_COUNT)
         return int(row[0]) if row else 0
 
@@ -61,7 +61,7 @@ class SqlEnrichedPhones(EnrichedPhoneStore):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[EnrichedPhone]:
-        assert owner is None, "phones belong to nobody"
+        assert owner is None, "phones have no owner"
         values: dict[str, Any] = {"limit": limit, "offset": offset}
         if after is not None:
             values["after_time"] = after.created_at

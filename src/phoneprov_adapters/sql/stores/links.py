@@ -35,17 +35,17 @@ _POSITION = (user_extensions.c.created_at, user_extensions.c.uuid)
 
 
 class _Joined(Generic[E]):
-    """The statements that read links with one kind of view on their ends, built once.
+    """The statements that read links with one view of their ends, built once.
 
-    What a view does not tell is not joined. ``owner`` is the column of the link that says
-    whose it is.
+    Only the tables that the view needs are joined. ``owner`` is the column of the link with its
+    owner.
     """
 
     def __init__(self, view: Callable[..., E], *, owner: str) -> None:
         self.view = view
         fields: tuple[str, ...] = view.__struct_fields__  # type: ignore[attr-defined]
-        told: dict[str, ColumnElement[Any]] = {**_OF_LINK, **_OF_USER, **_OF_EXTENSION}
-        read = select(*[told[name] for name in fields]).select_from(user_extensions)
+        columns: dict[str, ColumnElement[Any]] = {**_OF_LINK, **_OF_USER, **_OF_EXTENSION}
+        read = select(*[columns[name] for name in fields]).select_from(user_extensions)
         if _OF_USER.keys() & set(fields):
             read = read.join(users, users.c.uuid == user_extensions.c.user_uuid)
         if _OF_EXTENSION.keys() & set(fields):

@@ -42,13 +42,13 @@ def _remember(insert: InsertFactory) -> Statement:
 
 
 class SqlLoginAddresses(LoginAddressStore):
-    """Addresses of logins, one row an account and address."""
+    """Addresses of logins, one row per account and address."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def familiarity(self, username: str, address: str, since: int) -> Familiarity:
-        # PostgreSQL refuses a NUL in any text, even in one to compare with.
+        # PostgreSQL refuses NUL in text, also in parameters of comparisons.
         name = "" if "\0" in username else folded(username)
         row = await self._connection.row(
             _FAMILIARITY, username_key=name, address=address, since=since

@@ -159,8 +159,8 @@ def _add_phone(insert_into: InsertFactory) -> Statement:
 def _phones(*, after: bool) -> Statement:
     rows = select(*_PHONE_COLUMNS).where(_OUTSIDE).order_by(*_PHONE_POSITION)
     if after:
-        behind = tuple_(bindparam("after_first_seen_at"), bindparam("after_mac"))
-        rows = rows.where(tuple_(*_PHONE_POSITION) > behind)
+        start = tuple_(bindparam("after_first_seen_at"), bindparam("after_mac"))
+        rows = rows.where(tuple_(*_PHONE_POSITION) > start)
     return rows.limit(bindparam("limit")).offset(bindparam("offset"))
 
 

@@ -19,7 +19,7 @@ _TAKE_BACK = (
     .where(rates.c.subject == bindparam("the_subject"), rates.c.events > 0)
     .values(events=rates.c.events - 1)
 )
-# Leaves rows alone that another transaction holds: two that sweep each other's could deadlock.
+# Skips rows that other transactions hold: two transactions that delete old rows could deadlock.
 _FORGET = delete(rates).where(
     rates.c.subject.in_(
         select(rates.c.subject)
@@ -56,7 +56,7 @@ def _add(insert: InsertFactory) -> Statement:
 
 
 class SqlRates(RateStore):
-    """Rates, one row a subject. ``items`` holds the items one after the other."""
+    """Rates, one row per subject. ``items`` is the concatenation of the items."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

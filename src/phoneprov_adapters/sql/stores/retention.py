@@ -1,4 +1,4 @@
-"""Old records in SQL: which can be removed, and removing them piece by piece."""
+"""Old records in SQL: finding and removing them in pieces."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from sqlalchemy import (
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.tables import (
+    audit,
     batches,
     deployments,
     fetches,
@@ -39,7 +40,7 @@ from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.retention.model import Kept, Moment, Piece, Place
 from phoneprov_core.retention.ports import RetentionStore
 
-_OTHERS = 3  # see the port
+_OTHERS = 3  # See the port.
 
 _later = deployments.alias("later")
 _since = and_(
@@ -98,11 +99,12 @@ _ORDER: dict[Kept, tuple[Column[Any], ...]] = {
     Kept.DEPLOYMENTS: (deployments.c.created_at, deployments.c.uuid),
     Kept.BATCHES: (batches.c.ended_at, batches.c.uuid),
     Kept.FETCHES: (fetches.c.created_at, fetches.c.uuid),
+    Kept.AUDIT: (audit.c.at, audit.c.uuid),
     Kept.REVISIONS: (profile_revisions.c.uuid,),
     Kept.SESSIONS: (sessions.c.uuid,),
     Kept.ATTEMPTS: (login_attempts.c.last_at, login_attempts.c.account_key),
 }
-"""By time where there is an index for it; the last column is the key."""
+"""Ordered by time if it is indexed; the last column is the key."""
 
 
 class SqlRetention(RetentionStore):

@@ -32,7 +32,7 @@ from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.profiles.model import Revision
 from phoneprov_core.profiles.ports import RevisionStore
 
-_OTHERS = 3  # see the port
+_OTHERS = 3  # See the port.
 _PLAIN = [name for name in Revision.__struct_fields__ if name != "sha256"]
 _COLUMNS = [table.c[name] for name in (*_PLAIN, "sha256_key_id", "sha256_sealed")]
 _POSITION = (table.c.number, table.c.uuid)
@@ -183,12 +183,12 @@ class SqlRevisions(RevisionStore):
         *plain, key_id, data = row
         fields = dict(zip(_PLAIN, plain, strict=True))
         sha256 = self._hashes.opened(key_id, data, fields["uuid"])
-        if sha256 is None:  # a revision from before schema 0005
+        if sha256 is None:  # A revision from before schema 0005.
             content = await self.cnf_xml(fields["uuid"]) or ""
             sha256 = hashlib.sha256(content.encode()).hexdigest()
         return Revision(**fields, sha256=sha256)
 
 
 def place(uuid: str) -> str:
-    """What the configuration of the revision with this uuid is bound to."""
+    """The place of the configuration of the revision with this uuid."""
     return f"profile_revisions|cnf_xml|{uuid}"

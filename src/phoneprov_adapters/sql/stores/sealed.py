@@ -1,4 +1,4 @@
-"""Which keys the stored secrets need, and how a secret is sealed anew under another one."""
+"""The keys of stored secrets, and sealing of secrets with another key."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.tables import metadata, users, vendor_users
 
 PINS = "pins"
-"""What the hashes of PINs are called: they are made with a key, but cannot be opened."""
+"""The name of the hashes of PINs: they need a key, but cannot be decrypted."""
 
 _SUFFIX = "_sealed"
-_PIN_HASH = "_" * 16 + "$argon2id$%"  # behind the id of its key
+_PIN_HASH = "_" * 16 + "$argon2id$%"  # after the id of its key
 
 
 class KeyUse(Struct, frozen=True):
-    """``count`` values of one kind need a key. ``what`` is the ``table.column`` of sealed
+    """The number of values of one kind that need a key. ``what`` is the ``table.column`` of sealed
     ones, or ``pins``."""
 
     what: str
@@ -45,7 +45,7 @@ def _counts(key_id: Any) -> Select[Any]:
 
 
 class SealedColumn:
-    """One column of secrets, and the statements that look after it."""
+    """One column of secrets, with its statements."""
 
     def __init__(self, table: Table, column: Column[bytes]) -> None:
         self.name = column.name.removesuffix(_SUFFIX)
@@ -56,7 +56,7 @@ class SealedColumn:
         (self._key,) = table.primary_key.columns
 
     def place(self, row: str) -> str:
-        """What the secret of a row is bound to."""
+        """The place of the secret of a row."""
         return f"{self._table.name}|{self.name}|{row}"
 
     @cached_property
@@ -65,8 +65,8 @@ class SealedColumn:
 
     @cached_property
     def under(self) -> Statement:
-        # A row that somebody is changing is left for the next round. Waiting for it, with
-        # rows of our own in hand, could end in a deadlock that the other one pays for.
+        # A row that another transaction holds is skipped until the next pass: waiting for it while
+        # holding other rows could deadlock.
         return (
             select(self._key, self._sealed)
             .where(self._key_id == bindparam("key_id"), self._key > bindparam("after"))
@@ -77,7 +77,7 @@ class SealedColumn:
 
     @cached_property
     def replace(self) -> Statement:
-        """The sealed bytes that were read must still be there."""
+        """The condition that the sealed bytes are still the ones that were read."""
         return (
             update(self._table)
             .where(self._key == bindparam("row"), self._sealed == bindparam("before"))
@@ -92,7 +92,7 @@ SEALED_COLUMNS = tuple(
     for column in table.columns
     if column.name.endswith(_SUFFIX)
 )
-"""Every column of secrets there is, found by its name."""
+"""Every column of secrets, by its name."""
 
 _pin_key_id = func.substr(vendor_users.c.pin_code, literal_column("1"), literal_column("16"))
 _is_pin_hash = vendor_users.c.pin_code.like(_PIN_HASH)
@@ -107,13 +107,13 @@ _PIN_OWNERS = (
 
 
 class SqlSecrets:
-    """The stored secrets as somebody sees them who looks after their keys."""
+    """The stored secrets, for key rotation."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def uses(self) -> list[KeyUse]:
-        """What needs which key. Nothing else in the database does."""
+        """The number of secrets per key. No other column of the database depends on keys."""
         uses = [
             KeyUse(column.what, *row)
             for column in SEALED_COLUMNS
@@ -129,14 +129,14 @@ class SqlSecrets:
     async def under(
         self, column: SealedColumn, key_id: str, limit: int, *, after: str = ""
     ) -> Sequence[tuple[str, Sealed]]:
-        """Rows whose secret was sealed under this key, and the secret, in the order of their
-        uuids and behind ``after``. They are held until the transaction ends; rows that others
-        hold are passed over."""
+        """Rows whose secret was sealed with this key, in the order of their uuids, after ``after``.
+        They are locked until the transaction ends; rows that other transactions hold are
+        skipped."""
         rows = await self._connection.rows(column.under, key_id=key_id, after=after, limit=limit)
         return [(str(row[0]), Sealed(key_id, bytes(row[1]))) for row in rows]
 
     async def replace(self, column: SealedColumn, row: str, before: Sealed, sealed: Sealed) -> bool:
-        """Put a secret in the place of ``before``; whether ``before`` was still there."""
+        """Replace the secret ``before``; returns False if it was changed meanwhile."""
         replaced = await self._connection.rows(
             column.replace,
             row=row,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import func, select
 
 from phoneprov_adapters.sql.engines.connection import Connection
+from phoneprov_adapters.sql.engines.statements import now_ms
 from phoneprov_adapters.sql.tables import batches, desks, phones
 from phoneprov_core.statistics.ports import Statistics, StatisticsStore
 
@@ -15,6 +16,9 @@ _BATCHES = (
     .group_by(batches.c.state)
 )
 _SESSIONS = select(func.count()).where(desks.c.user_uuid.is_not(None))
+
+
+_CLOCK = select(now_ms())
 
 
 class SqlStatistics(StatisticsStore):
@@ -32,3 +36,7 @@ class SqlStatistics(StatisticsStore):
             {str(state): count for state, count in by_state},
             sessions[0][0],
         )
+
+    async def clock(self) -> int:
+        rows = await self._connection.rows(_CLOCK)
+        return int(rows[0][0])

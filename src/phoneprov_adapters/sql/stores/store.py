@@ -1,4 +1,4 @@
-"""The five methods of a store, once for all tables."""
+"""The common methods of all stores."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ class Records(Generic[E]):
 
 
 class SqlStore(Store[E]):
-    """A store over one table. Subclasses say how an entity becomes a row where its columns
-    are not simply its fields, and add what their feature asks beyond the five methods."""
+    """A store over one table. Subclasses convert entities to rows if the columns are not the
+    fields, and add the methods of their feature."""
 
     records: Records[E]
 
@@ -135,7 +135,7 @@ class SqlStore(Store[E]):
         row = self._row_of(entity)
         row["the_key"] = row.pop(self.records.key)
         if not await self._write(self.records.put, row):
-            raise NotFound(f"There is no such {self.records.one_name} any more.")
+            raise NotFound(f"There is no such {self.records.one_name}.")
         self._changed(before, entity)
 
     async def remove(self, key: str) -> bool:
@@ -151,7 +151,7 @@ class SqlStore(Store[E]):
 
     async def count(self, owner: str | None = None) -> int:
         values = {} if owner is None else {"owner": owner}
-        # Counting takes the longer the more there is: it is no question for ``row``.
+        # The cost of counting grows with the number of rows: ``row`` is for short queries.
         rows = await self._connection.rows(self.records.count(owned=owner is not None), **values)
         return int(rows[0][0])
 
@@ -196,7 +196,7 @@ class SqlSearchedStore(SqlStore[E], SearchedStore[E]):
 
 
 async def write(connection: Connection, statement: Statement, row: dict[str, Any]) -> Sequence[Row]:
-    """Run a statement that writes a row; broken constraints become the core's errors."""
+    """Run a writing statement; broken constraints are raised as errors of the core."""
     try:
         return await connection.rows(statement, **row)
     except UniqueViolation as error:

@@ -68,7 +68,7 @@ def _claim(insert: InsertFactory) -> Statement:
 
 
 class SqlUsers(SqlSearchedStore[User], UserStore):
-    """Accounts; what makes names the same is kept beside them."""
+    """Accounts, with the comparable forms of their names."""
 
     records = Records(User, users, one_name="user", search=USER_FIELDS)
 
@@ -80,7 +80,7 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
 
     async def by_username(self, username: str) -> User | None:
         if "\0" in username:
-            return None  # PostgreSQL refuses it in any text, even in one to compare with
+            return None  # PostgreSQL refuses NUL in text, also in parameters of comparisons.
         row = await self._connection.row(_BY_USERNAME, username_key=folded(username))
         return None if row is None else self._entity_of(row)
 
@@ -103,7 +103,7 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
     async def claim_looks(self, user_uuid: str, looks: frozenset[str]) -> None:
         await self._connection.soon(_UNCLAIM, user_uuid=user_uuid)
         claim = _claim(self._connection.insert)
-        for look in sorted(looks):  # in one order, so that two claims do not deadlock
+        for look in sorted(looks):  # In sorted order, so that two claims do not deadlock.
             if not await self._write(claim, {"look": look, "user_uuid": user_uuid}):
                 raise looks_alike()
 

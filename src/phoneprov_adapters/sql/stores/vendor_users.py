@@ -31,7 +31,7 @@ def _save(insert: InsertFactory) -> Statement:
 
 
 class SqlVendorUsers(VendorUserStore):
-    """PINs, one a user."""
+    """PINs, by user."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

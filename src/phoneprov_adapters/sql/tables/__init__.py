@@ -1,8 +1,8 @@
 """The whole schema.
 
-Moments that are shown are kept as the text that is shown; deadlines as milliseconds. A column
-``x_key`` beside a column ``x`` holds what makes two values of ``x`` the same; ``x_sealed`` and
-``x_key_id`` hold a secret, encrypted, and the name of the key it was encrypted with.
+Shown moments are stored as the shown text, deadlines as milliseconds. A column ``x_key`` contains
+the comparable form of column ``x``; ``x_sealed`` and ``x_key_id`` contain an encrypted secret and
+the id of its key.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who may do what: accounts, passwords, levels, sessions and counted guesses."""
+"""Accounts, passwords, levels, sessions and counted guesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What columns of several tables have in common."""
+"""Columns and types that several tables share."""
 
 from __future__ import annotations
 
@@ -15,24 +15,23 @@ metadata = MetaData(
 )
 
 
-# What is looked up or sorted by is compared byte by byte in every database: PostgreSQL would
-# otherwise do it by its server's language, whose rules change with the operating system and
-# then break indexes.
+# Columns that are searched or sorted are compared byte by byte in both databases: PostgreSQL's
+# default collation depends on the operating system, and an upgrade of that breaks indexes.
 text = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 def string(length: int) -> String:
-    """Text of so many characters at most, as it is compared in every database."""
+    """Text with a maximum number of characters, compared byte by byte."""
     return String(length).with_variant(String(length, collation="C"), "postgresql")
 
 
 def uuid() -> Column[str]:
-    """The column that a record is known by."""
+    """The primary key of a table."""
     return Column("uuid", string(36), primary_key=True)
 
 
 def moment(name: str, *, nullable: bool = False) -> Column[str]:
-    """A column for a moment as it is shown."""
+    """A column for a shown moment."""
     return Column(name, string(24), nullable=nullable)
 
 
@@ -57,13 +56,13 @@ def _only_on(dialect: str, index: Index) -> SchemaItem:
 
 
 def sealed_hash() -> tuple[Column[bytes], Column[str]]:
-    """The encrypted SHA-256 of a configuration. A plain one would let everyone who reads the
-    database try out short secrets. Null where it was not kept (before schema 0005)."""
+    """The encrypted SHA-256 of a configuration. With a plain one, every reader of the database
+    could try out short secrets. Null if it was not stored (before schema 0005)."""
     return Column("sha256_sealed", LargeBinary), Column("sha256_key_id", string(16))
 
 
 def user(*, unique: bool = False) -> Column[str]:
-    """The account that a record belongs to, and goes with."""
+    """The account that owns the record; the record is deleted with it."""
     return Column(
         "user_uuid",
         string(36),

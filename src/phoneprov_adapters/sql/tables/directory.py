@@ -1,4 +1,4 @@
-"""The directories."""
+"""Company and personal contacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an office has: extensions, phones, their flags, modules and services, PINs."""
+"""Extensions, phones, their flags, modules and services, PINs."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ phones = Table(
     ),
 )
 
-# Vendor flags and expansion modules may be recorded before their phone: no foreign key.
+# Vendor flags and expansion modules may be created before their phone: no foreign key.
 vendor_phones = Table(
     "vendor_phones",
     metadata,

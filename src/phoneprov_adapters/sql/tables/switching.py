@@ -1,4 +1,4 @@
-"""Phone profiles, and what becomes of them on phones, one by one and many in the background."""
+"""Phone profiles, deployments and batches."""
 
 from __future__ import annotations
 
@@ -156,6 +156,6 @@ batch_phones = Table(
     moment("started_at", nullable=True),
     moment("ended_at", nullable=True),
     UniqueConstraint("batch_uuid", "mac"),
-    # What is next, and how many stand where, without looking at the others.
+    # Finds the next phone and counts phones per state without reading the other rows.
     Index(None, "batch_uuid", "state", "not_before", "position"),
 )

@@ -1,4 +1,4 @@
-"""What the stores promise, done the simplest way, and the same words said to a database."""
+"""A simple model of the stores, and the same operations on a database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phoneprov_core.users.model import User
 
 
 class Model:
-    """What the stores promise, done the simplest way."""
+    """A simple model of the stores."""
 
     def __init__(self) -> None:
         self.users: dict[str, User] = {}
@@ -116,7 +116,7 @@ def _position(record: Any) -> tuple[str, str]:
 
 
 class Real:
-    """The same words, said to a database."""
+    """The same operations on a database."""
 
     def __init__(self, tx: Stores) -> None:
         self._tx = tx

@@ -138,7 +138,7 @@ class AssignmentsContract:
             ([(ADA, ZERO)], LevelRule.STRICT, False),
             ([(ADA, ZERO), (BOB, ZERO)], LevelRule.HIERARCHICAL, True),
             ([(ADA, ZERO), (BOB, ZERO)], LevelRule.STRICT, True),
-            # Level 1 holds level 0 by the interface's own rule, and not by the strict one.
+            # Level 1 holds level 0 by the default rule, and not by the strict one.
             ([(ADA, ZERO), (BOB, ONE)], LevelRule.HIERARCHICAL, True),
             ([(ADA, ZERO), (BOB, ONE)], LevelRule.STRICT, False),
             ([(BOB, ZERO)], LevelRule.STRICT, True),

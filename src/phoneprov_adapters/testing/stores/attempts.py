@@ -137,7 +137,7 @@ class LoginAttemptsContract:
     async def test_counts_outlive_their_windows_while_others_are_counted(
         self, database: Database
     ) -> None:
-        # A first guess may sweep up what is long over; a lock lasts a window, then one more counts.
+        # A first guess may delete expired counts; a lock lasts one window.
         await _keep(database, "a", KEPT)
         later = KEPT.last_at + 2 * WINDOW
         await _keep(database, "b", Attempts(1, later, later, 0))
@@ -167,7 +167,7 @@ class LoginAttemptsContract:
         async def guess(key: str) -> None:
             async with database.write() as tx:
                 await tx.attempts.of(key)
-                # Where there is one writer at a time, the other cannot come.
+                # In a database with one writer the second transaction cannot begin.
                 with suppress(TimeoutError, asyncio.BrokenBarrierError):
                     async with asyncio.timeout(0.2):
                         await both.wait()

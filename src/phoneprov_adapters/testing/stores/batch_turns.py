@@ -1,4 +1,4 @@
-"""The contract of ``Batches``: who works on a batch, and whose turn it is."""
+"""The contract of ``Batches``: leases of batches and claims of phones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def _finish(database: Database, hold: Hold) -> bool:
 
 @pytest.mark.asyncio
 class BatchTurnsContract:
-    """The contract of ``Batches``: who works on a batch, and whose turn it is."""
+    """The contract of ``Batches``: leases of batches and claims of phones."""
 
     async def test_a_batch_is_held_by_one_at_a_time(self, database: Database) -> None:
         assert not await _any_free(database)
@@ -140,7 +140,7 @@ class BatchTurnsContract:
         assert await claim(database, hold, 9) == [again]
         assert (await batch_phones(database))[1].tries == 2
         assert (await batch_phones(database))[1].message is None
-        assert await claim(database, hold, 9) == []  # the first is left alone
+        assert await claim(database, hold, 9) == []  # The first is not due yet.
 
     async def test_a_turn_ends_once_and_under_its_own_hold(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 2)

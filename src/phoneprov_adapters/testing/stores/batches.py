@@ -1,4 +1,4 @@
-"""The contract of ``Batches``: what is kept, and what is shown of it."""
+"""The contract of ``Batches``: storing and reading."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from phoneprov_core.stores import Database
 
 @pytest.mark.asyncio
 class BatchesContract:
-    """The contract of ``Batches``: what is kept, and what is shown of it."""
+    """The contract of ``Batches``: storing and reading."""
 
     async def test_a_batch_is_found_as_it_was_kept(self, database: Database) -> None:
         full = a_batch(

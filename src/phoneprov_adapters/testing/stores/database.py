@@ -43,13 +43,13 @@ from phoneprov_core.stores import Database
 
 
 class DatabaseContract:
-    """Subclass it, name it ``Test...``, and give it the fixture ``opening``: a function that is
-    given a folder of its own and answers an asynchronous context manager, which opens an empty
-    ``Database`` and closes it. It may be called several times in one test."""
+    """Subclass it, name it ``Test...``, and give it the fixture ``opening``: a function that takes
+    a folder and returns an asynchronous context manager, which opens an empty ``Database`` and
+    closes it. A test may call it several times."""
 
     @pytest.fixture
     def opening(self) -> Opening:
-        """How a database is opened, to be overridden."""
+        """Opens a database; override it."""
         raise NotImplementedError("give your subclass of DatabaseContract a fixture 'opening'")
 
     @pytest_asyncio.fixture
@@ -60,7 +60,7 @@ class DatabaseContract:
 
     @pytest_asyncio.fixture(params=KINDS, ids=repr)
     async def kind(self, request: pytest.FixtureRequest, database: Database) -> Kind:
-        """A kind of record; the records it refers to are there."""
+        """A kind of record; the records that it refers to exist."""
         kind: Kind = request.param
         async with database.write() as tx:
             await kind.prepare(tx)

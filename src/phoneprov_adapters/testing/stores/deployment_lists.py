@@ -1,4 +1,4 @@
-"""The contract of ``Deployments``: records by what is wanted, and what is on a phone."""
+"""The contract of ``Deployments``: filtered lists, and the current deployment of a phone."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ADA, BOB, ROOT = identifier(901), identifier(902), identifier(900)
 
 def _placed(number: int, mac: str = ONE, hash_: str = "0", **changes: Any) -> Deployment:
     """A deployment whose file is in place."""
-    told = {"place": "somewhere", "outcome": Outcome.DEPLOYED, "sha256": hash_ * 64, **changes}
-    return a_deployment(number, mac, **told)
+    defaults = {"place": "somewhere", "outcome": Outcome.DEPLOYED, "sha256": hash_ * 64, **changes}
+    return a_deployment(number, mac, **defaults)
 
 
 async def _record(database: Database, *deployments: Deployment) -> None:
@@ -45,7 +45,7 @@ def _numbers(deployments: Iterable[Deployment | None]) -> list[int | None]:
 
 @pytest.mark.asyncio
 class DeploymentListsContract:
-    """The contract of ``Deployments``: records by what is wanted, and what is on a phone."""
+    """The contract of ``Deployments``: filtered lists, and the current deployment of a phone."""
 
     # Records
     async def test_a_phone_has_one_deployment_of_a_number(self, database: Database) -> None:
@@ -83,7 +83,7 @@ class DeploymentListsContract:
 
         assert seen == ["ok"]
 
-    # Those that are wanted
+    # Filters
     async def test_all_agree_with_nothing_wanted_oldest_first(self, database: Database) -> None:
         await _record(
             database,
@@ -134,7 +134,7 @@ class DeploymentListsContract:
         assert await _matching(database, Wanted(), owner=ADA) == [1, 2]
         assert await _matching(database, Wanted(), owner=BOB) == [2, 3]
         assert await _matching(database, Wanted(mac=ONE), owner=ROOT, limit=1) == [1]
-        # What is on a phone is so whoever it belongs to.
+        # The current deployment does not depend on its owner.
         assert await _matching(database, Wanted(current=True), owner=ADA) == []
         async with database.read() as tx:
             assert await tx.deployments.matching(Wanted()).count(ADA) == 2
@@ -153,7 +153,7 @@ class DeploymentListsContract:
         assert await _matching(database, wanted, offset=6) == [7]
         assert await _matching(database, wanted, after=rows[-1]) == []
 
-    # What is on a phone
+    # Current deployments
     async def test_the_largest_number_with_a_place_is_on_the_phone(
         self, database: Database
     ) -> None:

@@ -84,8 +84,8 @@ class DeploymentsContract:
         async with database.write() as tx:
             assert await tx.deployments.interrupt_abandoned(moment(60)) == 0
 
-        assert await _find(database, 1) == a_deployment(1, a_mac(1))  # at work
-        for number in (2, 3):  # its lease is over; it never had one
+        assert await _find(database, 1) == a_deployment(1, a_mac(1))  # running
+        for number in (2, 3):  # its lease has expired; it never had one
             assert await _find(database, number) == a_deployment(
                 number, a_mac(number), outcome=Outcome.INTERRUPTED, ended_at=NOW
             )

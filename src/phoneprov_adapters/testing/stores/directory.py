@@ -1,4 +1,4 @@
-"""What is asked of contacts beyond ``Store``: they belong to a user, and go with them."""
+"""The contract of contacts beyond ``Store``: owners, and deletion with the owner."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from phoneprov_core.directory.model import PersonalContact
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.stores import Database
 
-ADA, BOB, NOBODY = identifier(1), identifier(2), identifier(99)
+ADA, BOB, NO_USER = identifier(1), identifier(2), identifier(99)
 
 # By creation: 13, 11, 12, 14; two of the same moment, so that the key decides.
 CONTACTS = [
@@ -32,7 +32,7 @@ ADAS = [CONTACTS[0], *CONTACTS[2:]]
 
 @pytest.mark.asyncio
 class DirectoryContract:
-    """What is asked of contacts beyond ``Store``: they belong to a user, and go with them."""
+    """The contract of contacts beyond ``Store``: owners, and deletion with the owner."""
 
     @pytest_asyncio.fixture(autouse=True)
     async def contacts(self, database: Database) -> Sequence[PersonalContact]:
@@ -50,13 +50,13 @@ class DirectoryContract:
             assert await store.rows(1, owner=ADA, after=ADAS[0]) == ADAS[1:2]
             assert await store.rows(10, owner=ADA, offset=2) == ADAS[2:]
             assert await store.rows(10, owner=BOB) == [CONTACTS[1]]
-            assert await store.rows(10, owner=NOBODY) == []
-            counted = [await store.count(owner) for owner in (ADA, BOB, NOBODY, None)]
+            assert await store.rows(10, owner=NO_USER) == []
+            counted = [await store.count(owner) for owner in (ADA, BOB, NO_USER, None)]
         assert counted == [3, 1, 0, 4]
 
     @pytest.mark.parametrize("method", ["add", "put"])
     async def test_a_contact_needs_its_user(self, database: Database, method: str) -> None:
-        stray = a_personal_contact(20 if method == "add" else 11, NOBODY)
+        stray = a_personal_contact(20 if method == "add" else 11, NO_USER)
 
         async def write_it() -> None:
             async with database.write() as tx:

@@ -65,7 +65,7 @@ class EnrichedPhonesContract:
         assert await _rows(filled) == ENRICHED
 
     async def test_booleans_are_booleans(self, filled: Database) -> None:
-        # One that came as a number would be equal, and be sent as a number.
+        # A number in place of a bool would be equal, and be sent as a number.
         phones = await _rows(filled)
 
         assert [phone.is_active for phone in phones] == [False, True, True, True]

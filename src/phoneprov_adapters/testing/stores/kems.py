@@ -1,4 +1,4 @@
-"""What is asked of KEMs beyond ``Store``: they lose their phone."""
+"""The contract of KEMs beyond ``Store``: disconnecting from their phone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WITHOUT_THE_PHONE = [
 
 @pytest.mark.asyncio
 class KemsContract:
-    """What is asked of KEMs beyond ``Store``: they lose their phone."""
+    """The contract of KEMs beyond ``Store``: disconnecting from their phone."""
 
     @pytest_asyncio.fixture(autouse=True)
     async def kems(self, database: Database) -> None:

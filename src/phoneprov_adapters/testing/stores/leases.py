@@ -54,7 +54,7 @@ class LeasesContract:
     async def test_the_fence_grows_with_every_taking(self, database: Database) -> None:
         fences = []
         for turn in range(6):
-            # Given back or run out: it grows in either case.
+            # Released or expired: the fence grows in either case.
             fence = await _take(database, holder=(ME, YOU)[turn % 2], seconds=(60, 0)[turn // 3])
             assert fence is not None
             fences.append(fence)
@@ -84,7 +84,7 @@ class LeasesContract:
         began = time.monotonic()
         assert await _take(database, seconds=1) is not None
 
-        while await _take(database, holder=YOU) is None:  # noqa: ASYNC110 - nobody tells
+        while await _take(database, holder=YOU) is None:  # noqa: ASYNC110 - a database has no event
             await asyncio.sleep(0.02)
 
         # Clocks of databases may be as coarse as a few milliseconds.

@@ -1,4 +1,4 @@
-"""The contract of ``Links``: who has which extension, told with either end or both."""
+"""The contract of ``Links``: links with either end or both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phoneprov_core.stores import Database
 
 ADA, BOB = identifier(1), identifier(2)
 DESK, LAB = identifier(101), identifier(102)
-NOBODY = NOTHING = identifier(999)
+NO_USER = NOTHING = identifier(999)
 
 # By creation: 13, 11, 12, 14; two of the same moment, so that the key decides.
 LINKS = [
@@ -67,7 +67,7 @@ def _told_of(view: type[Any], link: Link) -> Any:
 
 @pytest.mark.asyncio
 class LinksContract:
-    """The contract of ``Links``: who has which extension, told with either end or both."""
+    """The contract of ``Links``: links with either end or both."""
 
     @pytest_asyncio.fixture(autouse=True)
     async def ends(self, database: Database) -> None:
@@ -96,10 +96,10 @@ class LinksContract:
             rows = tx.links.extensions
             assert await rows.rows(1000, owner=ADA) == [linked[0], linked[2]]
             assert await rows.rows(1000, owner=BOB) == [linked[1], linked[3]]
-            assert await rows.rows(1000, owner=NOBODY) == []
+            assert await rows.rows(1000, owner=NO_USER) == []
             assert await rows.rows(1000, owner=DESK) == []
             assert await rows.rows(1000) == linked
-            assert [await rows.count(owner) for owner in (ADA, NOBODY, None)] == [2, 0, 4]
+            assert [await rows.count(owner) for owner in (ADA, NO_USER, None)] == [2, 0, 4]
 
     async def test_links_are_told_with_their_user(
         self, database: Database, links: list[Link]
@@ -176,7 +176,7 @@ class LinksContract:
         assert sum(isinstance(outcome, Conflict) for outcome in outcomes) == 9
         assert len(await _full(database)) == 1
 
-    @pytest.mark.parametrize(("user_uuid", "extension_uuid"), [(NOBODY, DESK), (ADA, NOTHING)])
+    @pytest.mark.parametrize(("user_uuid", "extension_uuid"), [(NO_USER, DESK), (ADA, NOTHING)])
     async def test_both_ends_must_exist(
         self, database: Database, user_uuid: str, extension_uuid: str
     ) -> None:

@@ -48,7 +48,7 @@ class LoginAddressesContract:
         assert await _familiar(database, "aDA", HOME) == (True, True, True)
         assert await _familiar(database, "ada", WORK) == (True, False, False)
         assert await _familiar(database, "bob", HOME) == (False, True, False)
-        assert await _familiar(database, "nobody", HOME) == (False, True, False)
+        assert await _familiar(database, "unknown", HOME) == (False, True, False)
 
     @pytest.mark.parametrize("name", ["", "\0", "ada\0", "x" * 10_000])
     async def test_login_address_name_of_no_account_is_unknown(

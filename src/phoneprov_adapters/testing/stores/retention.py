@@ -18,6 +18,7 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
+from phoneprov_adapters.testing.stores.audit import an_entry, recorded
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.batches.model import BatchEntry, BatchState
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
@@ -31,7 +32,7 @@ LATE = moment(5000)
 
 
 async def _pruned(database: Database, kind: Kept, before: Moment, limit: int = 2) -> list[int]:
-    """The numbers of records removed, piece by piece; each was announced by ``look``."""
+    """The numbers of removed records, piece by piece; ``look`` announced each."""
     removed: list[int] = []
     after: Place | None = None
     while True:
@@ -128,9 +129,18 @@ class RetentionContract:
             left = await tx.fetches.newest(a_mac(1), 9)
         assert [fetch.uuid for fetch in left] == [identifier(5), identifier(4)]
 
+    async def test_audit_entries_before_the_moment_go(self, database: Database) -> None:
+        async with database.write() as tx:
+            for number in range(1, 6):
+                await tx.audit.add(an_entry(number, at=moment(number)))
+
+        assert await _pruned(database, Kept.AUDIT, moment(4)) == [2, 1]
+
+        assert [entry.at for entry in await recorded(database)] == [moment(4), moment(5)]
+
     async def test_revisions_that_nothing_needs_go(self, database: Database) -> None:
-        """1 is named by a deployment, 2 by a batch that runs, 3 by one that ended; 5 replaced
-        4 lately."""
+        """1 is named by a deployment, 2 by a running batch, 3 by one that ended; 5 replaced 4
+        recently."""
         made = {1: 1, 2: 2, 3: 3, 4: 4, 5: 60, 6: 70}
         async with database.write() as tx:
             for number, at in made.items():

@@ -163,7 +163,7 @@ class RevisionsContract:
     async def test_remove_oldest_keeps_the_newest_and_what_is_needed(
         self, database: Database
     ) -> None:
-        """Of twelve revisions, 2 is on a phone and 4 to 6 were before; 7 is on its way, 8 in a
+        """Of twelve revisions, 2 is on a phone and 4 to 6 were before; 7 is being deployed, 8 in a
         batch."""
         await _add(database, *(_revision(number, 10 + number) for number in range(1, 13)))
         await _add(database, _revision(1, 40, of=2))

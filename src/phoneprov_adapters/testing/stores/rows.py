@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phoneprov_adapters.testing.kinds import NOBODY, OTHER_OWNER, OWNER, PROFILES, Kind, add
+from phoneprov_adapters.testing.kinds import NO_USER, OTHER_OWNER, OWNER, PROFILES, Kind, add
 from phoneprov_adapters.testing.records import a_profile, moment
 from phoneprov_core.stores import Database
 
@@ -117,7 +117,7 @@ class RowsContract:
 
     @pytest_asyncio.fixture
     async def owned(self, database: Database) -> Sequence[Any]:
-        """Four profiles, oldest first; the second is another's."""
+        """Four profiles, oldest first; the second belongs to another user."""
         records = [
             a_profile(3, OWNER, created_at=moment(1)),
             a_profile(1, OTHER_OWNER, created_at=moment(2)),
@@ -137,12 +137,12 @@ class RowsContract:
         assert await _rows(database, PROFILES, 1000, owner=OWNER) == own
         assert await _rows(database, PROFILES, 1, owner=OWNER, after=own[0]) == own[1:2]
         assert await _rows(database, PROFILES, 1000, owner=OWNER, offset=2) == own[2:]
-        # A record to begin behind may be another's.
+        # The record to start after may belong to another user.
         assert await _rows(database, PROFILES, 1000, owner=OWNER, after=owned[1]) == own[1:]
         assert await _rows(database, PROFILES, 1000, owner=OTHER_OWNER) == [owned[1]]
-        assert await _rows(database, PROFILES, 1000, owner=NOBODY) == []
+        assert await _rows(database, PROFILES, 1000, owner=NO_USER) == []
         async with database.read() as tx:
-            counted = [await tx.profiles.count(owner) for owner in (OWNER, OTHER_OWNER, NOBODY)]
+            counted = [await tx.profiles.count(owner) for owner in (OWNER, OTHER_OWNER, NO_USER)]
         assert counted == [3, 1, 0]
 
     async def test_a_record_given_to_another_changes_lists(

@@ -1,4 +1,4 @@
-"""What stores hold to between records: unique values and references."""
+"""The contract of rules between records: unique values and references."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from phoneprov_adapters.testing.kinds import (
     EXTENSIONS,
-    NOBODY,
+    NO_USER,
     OWNER,
     PERMISSIONS,
     PHONES,
@@ -41,7 +41,7 @@ UNIQUE = [
 
 @pytest.mark.asyncio
 class RulesContract:
-    """What stores hold to between records: unique values and references."""
+    """The contract of rules between records: unique values and references."""
 
     @pytest.mark.parametrize(("kind_", "first", "second", "field"), UNIQUE)
     async def test_a_unique_value_is_added_once_and_its_field_is_named(
@@ -108,7 +108,7 @@ class RulesContract:
 
         with pytest.raises(NotFound):
             async with database.write() as tx:
-                await getattr(tx.profiles, method)(a_profile(1, NOBODY))
+                await getattr(tx.profiles, method)(a_profile(1, NO_USER))
 
         assert await find(database, PROFILES, a_profile(1, OWNER)) == (
             a_profile(1, OWNER) if method == "put" else None

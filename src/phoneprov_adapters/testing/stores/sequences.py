@@ -1,4 +1,4 @@
-"""Any sequence of transactions leaves a database as it leaves plain dicts."""
+"""Any sequence of transactions leaves a database in the state of a model of plain dicts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ steps = st.one_of(
     _step("add_user", users),
     _step("put_user", users),
     _step("remove_user", ids),
-    _step("by_username", st.sampled_from(["Ada", "BOB", "strasse", "nobody"])),
+    _step("by_username", st.sampled_from(["Ada", "BOB", "strasse", "unknown"])),
     _step("add_permission", permissions),
     _step("remove_permission", ids),
     _step("assign", ids, ids),
@@ -86,7 +86,7 @@ class _TakenBack(Exception):
 
 
 class _Machine(RuleBasedStateMachine):
-    """Transactions of a few steps, some of which are taken back at their end."""
+    """Transactions of a few steps, some of which are rolled back at their end."""
 
     opening: Opening
 
@@ -99,7 +99,7 @@ class _Machine(RuleBasedStateMachine):
         self.database: Database = self.runner.run(
             self.left.enter_async_context(self.opening(folder))
         )
-        # Two users and a permission to begin with, so that most steps find something.
+        # Two users and a permission at the start, so that most steps find a record.
         self.runner.run(self._transaction(_BEGINNING, False))
 
     @rule(steps=st.lists(steps, min_size=1, max_size=6), take_back=st.booleans())
@@ -146,7 +146,7 @@ _BEGINNING = [
 
 
 async def _compare(step: _Step, model: Model, real: Real) -> None:
-    """Do a step in both; they answer the same or fail the same, and then the error goes on."""
+    """Do a step in both; both return the same or fail alike, and then the error is raised."""
     expected: Any = None
     error: PhoneprovError | None = None
     raised: PhoneprovError | None = None
@@ -168,7 +168,7 @@ async def _compare(step: _Step, model: Model, real: Real) -> None:
 
 
 class SequencesContract:
-    """All stores together, over random transactions some of which are taken back."""
+    """All stores together, over random transactions, some of which are rolled back."""
 
     def test_any_sequence_of_transactions(self, opening: Opening) -> None:
         machine = type("Machine", (_Machine,), {"opening": staticmethod(opening)})

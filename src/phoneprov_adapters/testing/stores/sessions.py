@@ -18,7 +18,7 @@ from phoneprov_core.auth.model import Exchange, Principal
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.stores import Database
 
-ADA, BOB, NOBODY = identifier(1), identifier(2), identifier(99)
+ADA, BOB, NO_USER = identifier(1), identifier(2), identifier(99)
 ONE, TWO, THREE = identifier(11), identifier(12), identifier(13)
 
 
@@ -65,7 +65,7 @@ class SessionsContract:
     async def test_a_session_needs_a_user(self, database: Database) -> None:
         with pytest.raises(NotFound):
             async with database.write() as tx:
-                await tx.sessions.start(a_session(12, NOBODY))
+                await tx.sessions.start(a_session(12, NO_USER))
 
         assert await _principal(database, TWO) is None
 
@@ -77,7 +77,7 @@ class SessionsContract:
         async with database.write() as tx:
             await tx.sessions.start(a_session(13, ADA, created_at=5000, expires_at=6000))
 
-            # Asked at a moment when each of them was alive.
+            # A time at which each of them was active.
             assert await tx.sessions.principal(ONE, 2000) is None
             assert await tx.sessions.principal(TWO, 2000) == Principal(BOB, None, "ada-2")
             assert await tx.sessions.principal(THREE, 2000) == Principal(ADA, None, "ada-1")
@@ -89,7 +89,7 @@ class SessionsContract:
         assert await _principal(database, ONE) == Principal(ADA, None, "ada-1")
         assert await _principal(database, TWO) == Principal(ADA, None, "ada-1")
 
-    # The account behind a session
+    # The account of a session
     async def test_a_session_expires(self, database: Database) -> None:
         assert await _principal(database, ONE, 4999) == Principal(ADA, None, "ada-1")
         assert await _principal(database, ONE, 5000) is None
@@ -125,7 +125,7 @@ class SessionsContract:
         outcomes = await asyncio.gather(*(_exchange(database, "t1", f"n{i}") for i in range(20)))
 
         assert outcomes.count(Exchange.DONE) == 1
-        # The first of the others ended the session for good.
+        # The first of the others ended the session.
         assert outcomes.count(Exchange.REUSED) == 1
         assert outcomes.count(Exchange.NO_SESSION) == 18
         assert await _principal(database, ONE) is None
@@ -227,7 +227,7 @@ class SessionsContract:
             await tx.sessions.start(a_session(12, ADA))
             await tx.sessions.start(a_session(13, BOB))
             await tx.sessions.end_all(ADA)
-            await tx.sessions.end_all(NOBODY)
+            await tx.sessions.end_all(NO_USER)
 
         found = [await _principal(database, session) for session in (ONE, TWO, THREE)]
         assert found == [None, None, Principal(BOB, None, "ada-2")]
@@ -240,7 +240,7 @@ class SessionsContract:
 
         assert [await _principal(database, session) for session in (ONE, THREE)] == [None, None]
 
-    @pytest.mark.parametrize(("besides", "left"), [(ONE, [ONE]), (THREE, []), (NOBODY, [])])
+    @pytest.mark.parametrize(("besides", "left"), [(ONE, [ONE]), (THREE, []), (NO_USER, [])])
     async def test_every_session_but_one_ends(
         self, database: Database, besides: str, left: list[str]
     ) -> None:

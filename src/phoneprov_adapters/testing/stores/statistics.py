@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -37,3 +38,8 @@ class StatisticsContract:
         async with database.read() as tx:
             found = await tx.statistics.read()
         assert found == Statistics({"active": 2, "inactive": 1}, {"running": 2}, 1)
+
+    async def test_clock_is_the_time_in_milliseconds(self, database: Database) -> None:
+        async with database.read() as tx:
+            clock = await tx.statistics.clock()
+        assert abs(clock - time.time() * 1000) < 600_000

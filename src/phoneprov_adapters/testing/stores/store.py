@@ -62,7 +62,7 @@ class StoreContract:
             async with database.write() as tx:
                 await kind.store(tx).find(kind.key_of(record))
                 found.set()
-                # Time enough for the other to get in between, if it could.
+                # Time for the other transaction to interfere, if it could.
                 await asyncio.sleep(0.05)
                 assert await kind.store(tx).find(kind.key_of(record)) == record
                 await kind.store(tx).put(kind.changed(record))
@@ -84,7 +84,7 @@ class StoreContract:
         await add(database, kind, record)
 
         with pytest.raises(Conflict) as conflict:
-            # The field differs, so that it is the key that stands against it.
+            # The field differs, so that the conflict is that of the key.
             await add(database, kind, kind.make(2, **{kind.key: kind.key_of(record)}))
 
         assert conflict.value.code == "already_exists"

@@ -1,4 +1,4 @@
-"""The contract of ``ReadAndWrite``: what a transaction is, on every database."""
+"""The contract of ``ReadAndWrite``: transactions, on every database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def _names(database: Database) -> list[str]:
 
 @pytest.mark.asyncio
 class TransactionsContract:
-    """The contract of ``ReadAndWrite``: what a transaction is, on every database."""
+    """The contract of ``ReadAndWrite``: transactions, on every database."""
 
     async def test_what_was_written_is_there_when_the_block_was_left(
         self, database: Database
@@ -103,7 +103,7 @@ class TransactionsContract:
                 await tx.users.add(a_user(number))
                 await tx.users.add(a_user(number + 1))
 
-        # A few turns of the loop for a database in this very thread, moments for any other.
+        # A few turns of the loop for a database in this thread, milliseconds for others.
         pauses = [*([0.0] * turns for turns in range(8)), *([turns / 5000] for turns in range(25))]
         for place, turns in enumerate(pauses):
             number = 100 + 2 * place
@@ -170,7 +170,7 @@ class TransactionsContract:
         async def read_twice() -> None:
             async with database.read() as tx:
                 users = await tx.users.rows(1000)
-                # Added together, so never seen one without the other.
+                # Added together, so that no reader sees only one.
                 assert len(users) % 2 == 0
 
         async def write(number: int) -> None:

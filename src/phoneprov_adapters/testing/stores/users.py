@@ -1,4 +1,4 @@
-"""The contract of ``Users``: accounts, their passwords, and all that goes with them."""
+"""The contract of ``Users``: accounts, their passwords, and deletion of dependent records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ADA, BOB = identifier(1), identifier(2)
 
 @pytest.mark.asyncio
 class UsersContract:
-    """The contract of ``Users``: accounts, their passwords, and all that goes with them."""
+    """The contract of ``Users``: accounts, their passwords, and deletion of dependent records."""
 
     async def test_looks_claimed_by_another_account_conflict(self, database: Database) -> None:
         async def claim(number: int, *looks: str) -> None:
@@ -127,7 +127,7 @@ class UsersContract:
             assert await tx.users.with_password("ADA-1") == (a_user(1), "hash")
             assert await tx.users.with_password("ada-2") == (a_user(2), "bob's")
             assert await tx.users.with_password("ada-3") is None
-            assert await tx.users.with_password("nobody") is None
+            assert await tx.users.with_password("unknown") is None
 
     async def test_when_and_where_an_account_was_logged_in_to_is_noted(
         self, database: Database
@@ -228,7 +228,7 @@ class UsersContract:
             assert await tx.sessions.principal(identifier(1), 2000) is None
             assert await tx.profiles.rows(10) == [a_profile(2, BOB)]
             assert await tx.vendor_users.of_user(ADA) is None
-            # What was done stays on record; what is Bob's stays Bob's.
+            # Records of the past stay; Bob's records stay.
             assert await tx.deployments.find(identifier(1)) == record
             assert await tx.users.password_hash(BOB) == "hash"
             assert await tx.assignments.of_user(BOB) is not None

@@ -1,4 +1,4 @@
-"""What is asked of vendor phone flags beyond ``Store``: one a phone, saved in one go."""
+"""The contract of vendor phone flags beyond ``Store``: one per phone, saved in one statement."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ async def _flags(database: Database) -> list[VendorPhoneRecord]:
 
 @pytest.mark.asyncio
 class VendorPhonesContract:
-    """What is asked of vendor phone flags beyond ``Store``: one a phone, saved in one go."""
+    """The contract of vendor phone flags beyond ``Store``: one per phone, saved in one
+    statement."""
 
     async def test_a_flag_is_saved_where_there_is_none(self, database: Database) -> None:
         await _save(database, a_flag(1))

@@ -13,7 +13,7 @@ from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.stores import Database
 from phoneprov_core.vendor_users.model import VendorUser
 
-ADA, BOB, NOBODY = identifier(1), identifier(2), identifier(99)
+ADA, BOB, NO_USER = identifier(1), identifier(2), identifier(99)
 
 
 async def _save(database: Database, pin: VendorUser) -> VendorUser:
@@ -63,9 +63,9 @@ class VendorUsersContract:
 
     async def test_a_pin_needs_a_user(self, database: Database) -> None:
         with pytest.raises(NotFound):
-            await _save(database, a_pin(11, NOBODY))
+            await _save(database, a_pin(11, NO_USER))
 
-        assert await _of_user(database, NOBODY) is None
+        assert await _of_user(database, NO_USER) is None
 
     async def test_a_pin_is_removed_once(self, database: Database) -> None:
         await _save(database, a_pin(11, ADA))
@@ -74,7 +74,7 @@ class VendorUsersContract:
         async with database.write() as tx:
             assert await tx.vendor_users.remove(ADA)
             assert not await tx.vendor_users.remove(ADA)
-            assert not await tx.vendor_users.remove(NOBODY)
+            assert not await tx.vendor_users.remove(NO_USER)
 
         assert await _of_user(database, ADA) is None
         assert await _of_user(database, BOB) == a_pin(12, BOB)

@@ -62,12 +62,14 @@ async function signOut() {
   }
 }
 
-async function draw() {
+/** @param {{focus: boolean}} options */
+async function draw({ focus } = { focus: true }) {
   drawHeader();
   if (session.me === null) {
+    hasAsked = true;
     signInPage(main);
   } else {
-    await show(main, HOME);
+    await show(main, HOME, { focus });
   }
 }
 
@@ -82,6 +84,8 @@ connection.addEventListener("restored", () => {
 });
 
 let isBegun = false;
+// Whether the sign-in form was shown: then the focus has to go on to the view.
+let hasAsked = false;
 session.addEventListener("ended", () => {
   if (session.me === null) {
     isBegun = false;
@@ -92,8 +96,14 @@ session.addEventListener("ended", () => {
 });
 session.addEventListener("begun", (event) => {
   const { isOther } = /** @type {CustomEvent<{isOther: boolean}>} */ (event).detail;
-  if (!isBegun || isOther) void draw();
+  if (!isBegun || isOther) void draw({ focus: hasAsked });
   isBegun = true;
+});
+
+// An error that no view shows is not silent.
+addEventListener("unhandledrejection", ({ reason }) => {
+  if (reason?.name === "AbortError") return;
+  notice(reason instanceof Error ? reason.message : String(reason), "failed");
 });
 
 addEventListener("hashchange", () => void draw());

@@ -3,30 +3,45 @@
 import { fill, h } from "./dom.js";
 import { texts } from "./texts.js";
 import { errorBox } from "./elements/error-box.js";
+import { view as about } from "./views/about.js";
+import { view as audit } from "./views/audit.js";
+import { view as batch } from "./views/batch.js";
+import { view as batches } from "./views/batches.js";
+import { view as deployment } from "./views/deployment.js";
+import { view as directory } from "./views/directory.js";
+import { view as importTable } from "./views/import.js";
+import { view as newBatch } from "./views/new-batch.js";
+import { view as people } from "./views/people.js";
+import { view as person } from "./views/person.js";
+import { view as phone } from "./views/phone.js";
+import { view as phones } from "./views/phones.js";
+import { view as profile } from "./views/profile.js";
+import { view as profiles } from "./views/profiles.js";
+import { view as switchPhone } from "./views/switch.js";
 
 /**
- * @typedef {{element: HTMLElement, title: string, signal: AbortSignal,
- *   parameters: string[], query: URLSearchParams}} Place
+ * @typedef {{element: HTMLElement, signal: AbortSignal, parameters: string[],
+ *   query: URLSearchParams}} Place
  * @typedef {(place: Place) => Promise<void> | void} View
  */
 
-/** @type {[RegExp, () => Promise<{view: View}>][]} */
+/** @type {[RegExp, View][]} */
 const routes = [
-  [/^\/phones$/, () => import("./views/phones.js")],
-  [/^\/phones\/([^/]+)$/, () => import("./views/phone.js")],
-  [/^\/switch$/, () => import("./views/switch.js")],
-  [/^\/deployments\/([^/]+)$/, () => import("./views/deployment.js")],
-  [/^\/batches$/, () => import("./views/batches.js")],
-  [/^\/batches\/new$/, () => import("./views/new-batch.js")],
-  [/^\/batches\/([^/]+)$/, () => import("./views/batch.js")],
-  [/^\/profiles$/, () => import("./views/profiles.js")],
-  [/^\/profiles\/([^/]+)$/, () => import("./views/profile.js")],
-  [/^\/people$/, () => import("./views/people.js")],
-  [/^\/people\/([^/]+)$/, () => import("./views/person.js")],
-  [/^\/import$/, () => import("./views/import.js")],
-  [/^\/directory$/, () => import("./views/directory.js")],
-  [/^\/audit$/, () => import("./views/audit.js")],
-  [/^\/about$/, () => import("./views/about.js")],
+  [/^\/phones$/, phones],
+  [/^\/phones\/([^/]+)$/, phone],
+  [/^\/switch$/, switchPhone],
+  [/^\/deployments\/([^/]+)$/, deployment],
+  [/^\/batches$/, batches],
+  [/^\/batches\/new$/, newBatch],
+  [/^\/batches\/([^/]+)$/, batch],
+  [/^\/profiles$/, profiles],
+  [/^\/profiles\/([^/]+)$/, profile],
+  [/^\/people$/, people],
+  [/^\/people\/([^/]+)$/, person],
+  [/^\/import$/, importTable],
+  [/^\/directory$/, directory],
+  [/^\/audit$/, audit],
+  [/^\/about$/, about],
 ];
 
 /** @type {AbortController | null} */
@@ -54,8 +69,9 @@ export function go(path) {
  *
  * @param {HTMLElement} main
  * @param {string} home
+ * @param {{focus: boolean}} options whether the view takes the focus: not when a page is opened
  */
-export async function show(main, home) {
+export async function show(main, home, { focus }) {
   const hash = location.hash.slice(1) || home;
   const question = leaveQuestion?.();
   if (question && hash !== shownHash && !confirm(question)) {
@@ -76,11 +92,9 @@ export async function show(main, home) {
   fill(main, element);
   element.setAttribute("aria-busy", "true");
   try {
-    const { view } = await found[1]();
     const parameters = (found[0].exec(path) ?? []).slice(1).map(decodeURIComponent);
-    await view({
+    await found[1]({
       element,
-      title: "",
       signal: controller.signal,
       parameters,
       query: new URLSearchParams(search),
@@ -94,5 +108,5 @@ export async function show(main, home) {
   if (controller.signal.aborted) return;
   const heading = main.querySelector("h1");
   document.title = heading ? `${heading.textContent} - phoneprov` : "phoneprov";
-  main.focus({ preventScroll: true });
+  if (focus) main.focus({ preventScroll: true });
 }

@@ -24,6 +24,8 @@ class Session extends EventTarget {
   isAdmin = false;
   /** Whether the caller may write phones, modules and the company directory. */
   mayWriteShared = false;
+  /** The version of the service. */
+  version = "";
 
   /**
    * @param {string} username
@@ -75,6 +77,7 @@ class Session extends EventTarget {
     this.me = data.me;
     this.isAdmin = data.level0;
     this.mayWriteShared = data.sharedWrite;
+    this.version = data.version;
     this.dispatchEvent(new CustomEvent("begun", { detail: { isOther } }));
   }
 }

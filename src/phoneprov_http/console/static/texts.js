@@ -45,6 +45,8 @@ export const texts = {
   unexpected: (error) => `Unexpected error: ${error}`,
   /** @param {number} total */
   rowCount: (total) => (total === 1 ? "1 row" : `${number.format(total)} rows`),
+  /** @param {number} total */
+  moreThan: (total) => `More than ${number.format(total)} rows`,
   /** @param {string | null | undefined} iso */
   when: (iso) => (iso ? moment.format(new Date(iso)) : "-"),
   /** @param {number} ms */
@@ -69,6 +71,8 @@ export const texts = {
   nothingKnown: "No deployment is known.",
   since: "Since",
   by: "By",
+  deletedAccount: "A deleted account",
+  anotherAccount: "Another account",
   history: "Deployments",
   modules: "Key expansion modules",
   noModules: "No key expansion modules.",
@@ -77,7 +81,6 @@ export const texts = {
   logOutDesk: "Log out",
   fetches: "Fetches",
   noFetches: "No fetches recorded.",
-  vendorPhone: "Vendor phone",
   /** @param {string} mac */
   deletePhone: (mac) => `Delete the phone ${mac} with its flag?`,
 
@@ -88,6 +91,8 @@ export const texts = {
   duration_: "Duration",
   message: "Message",
   revision: "Revision",
+  /** @param {number} count */
+  revisionNumber: (count) => `Revision ${count}`,
   profile: "Profile",
   phone: "Phone",
   action: "Action",
@@ -119,6 +124,7 @@ export const texts = {
   }),
   stepRunning: "Running",
   stepWaiting: "Pending",
+  stepSkipped: "Not done",
   stepDone: "Done",
   stepFailed: "Failed",
 
@@ -141,6 +147,7 @@ export const texts = {
   findings: "Findings",
   noFindings: "No findings.",
   changes: "Changes",
+  needsReset: "Takes effect after a reset only",
   line: "Line",
   before: "On the phone",
   after: "New",
@@ -292,5 +299,4 @@ export const texts = {
   account: "Account",
   service: "Service",
   version: "Version",
-  signedInAs: "Signed in as",
 };

@@ -9,7 +9,7 @@ import secrets
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import httpx
 from phoneprov_adapters.simulator.events import CommandReceived, FileArrived
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_keys
+from phoneprov_http.main.commands.demo_office import PHONES, furnish, simulated_office
 from phoneprov_http.main.commands.demo_served import switch_without_ftp
 from phoneprov_http.main.commands.options import free_port
 from phoneprov_http.main.commands.simulate import reaching
@@ -41,7 +42,11 @@ class DemoFailed(click.ClickException):
 
 
 @click.command()
-@click.option("--keep", is_flag=True, help="Keep serving afterwards, to try requests by hand.")
+@click.option(
+    "--keep",
+    is_flag=True,
+    help="Keep serving afterwards, with 200 phones and a year of deployments to look at.",
+)
 def demo(*, keep: bool) -> None:
     """Switch a simulated phone to a profile, and show each step.
 
@@ -58,21 +63,28 @@ def demo(*, keep: bool) -> None:
 async def _demo(*, keep: bool) -> None:
     password = secrets.token_urlsafe(12)
     with tempfile.TemporaryDirectory(prefix="phoneprov-demo-") as folder:
-        async with SimulatedPhone(ftp_password=password) as phone:
+        async with AsyncExitStack() as running, SimulatedPhone(ftp_password=password) as phone:
             environment = {
                 **{k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")},
                 "PHONEPROV_DATA_DIR": folder,
                 **reaching(phone, "phoneprov", password),
             }
+            await _create_admin(environment)
+            if keep:
+                await running.enter_async_context(simulated_office(phone, password))
+                environment["PHONEPROV_PHONE_NETWORKS"] = "127.0.0.0/16"
+                await furnish(environment)
+                _say(f"An office of {PHONES} phones was added, with a year of deployments.")
             async with _served(environment, folder) as base:
                 async with httpx.AsyncClient(base_url=base, timeout=40, trust_env=False) as client:
                     await _the_job(client, phone)
                     await switch_without_ftp(client, environment, phone, CONFIGURATION.encode())
                     _say("Every step succeeded.")
                 if keep:
-                    _say(
-                        f"Still serving on {base} (log in as {USERNAME} / {PASSWORD}); Ctrl-C ends."
-                    )
+                    _say(f"The console is at {base}/console/")
+                    _say(f"Username: {USERNAME}")
+                    _say(f"Password: {PASSWORD}")
+                    _say("It stays until Ctrl-C.")
                     await asyncio.Event().wait()
 
 
@@ -152,7 +164,6 @@ async def _ask(
 @asynccontextmanager
 async def _served(environment: Mapping[str, str], folder: str) -> AsyncIterator[str]:
     """The service itself, in a process of its own, as a user starts it."""
-    await _create_admin(environment)
     port = free_port()
     log = Path(folder) / "server.log"
     with log.open("wb") as output:

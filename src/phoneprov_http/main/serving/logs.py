@@ -12,6 +12,8 @@ from collections import deque
 
 import msgspec
 
+from phoneprov_core.kernel.origin import NO_ORIGIN, current_origin
+
 _encode = msgspec.json.Encoder().encode
 
 _GATHER_SECONDS = 0.1
@@ -23,7 +25,8 @@ _WHOLE = getattr(select, "PIPE_BUF", 512)
 
 
 class JsonLines(logging.Formatter):
-    """One event, one line. JSON escapes line ends, so that no text can forge an event."""
+    """One event, one line. JSON escapes line ends, so that no text can forge an event. A line that
+    belongs to a request has its ``request_id``, ``traceparent`` and ``client_ip``."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,6 +45,11 @@ class JsonLines(logging.Formatter):
             "event": record.getMessage(),
         }
         event |= getattr(record, "fields", {})
+        origin = current_origin()
+        if origin is not NO_ORIGIN:
+            for name in origin.__struct_fields__:
+                if (value := getattr(origin, name)) is not None:
+                    event.setdefault(name, value)
         if record.exc_info:
             event["trace"] = self.formatException(record.exc_info)
         return _encode(event)

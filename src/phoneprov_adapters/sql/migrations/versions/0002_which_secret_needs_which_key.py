@@ -1,4 +1,4 @@
-"""Which secret needs which key, without reading the secrets."""
+"""Indexes of the key ids of secrets, so that counting them does not read the secrets."""
 
 from __future__ import annotations
 

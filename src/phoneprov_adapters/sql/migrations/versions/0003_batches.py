@@ -1,4 +1,4 @@
-"""Batches: many phones switched or restarted under one record."""
+"""Batches: switching or restarting many phones under one record."""
 
 from __future__ import annotations
 

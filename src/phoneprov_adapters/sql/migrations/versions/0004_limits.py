@@ -16,7 +16,7 @@ def _string(length: int) -> sa.String:
 
 
 def upgrade() -> None:
-    # The default is for rows that exist: what they count is the least that is in a row.
+    # The default is for existing rows: their failures are the least number in a row.
     for name in ("in_a_row", "known"):
         op.add_column(
             "login_attempts", sa.Column(name, sa.Integer(), nullable=False, server_default="0")

@@ -1,9 +1,9 @@
 """One copy of each configuration, in its revision, and no unkeyed hash of it.
 
-Each save of a configuration made a revision, so that the copy in the profile is that of its newest
-revision. Hashes are sealed from now on, and the existing ones are removed. They cannot be sealed
-here, where no key is known. The hash of a revision can be computed from its configuration;
-deployments from before this step have none.
+Each save of a configuration created a revision, so that the copy in the profile equals that of its
+newest revision. Hashes are sealed from this revision on, and existing ones are removed. They cannot
+be sealed here, since migrations have no key. The hash of a revision can be computed from its
+configuration; deployments from before this step have none.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # A configuration is sealed for its place in the revision and cannot be moved without a key.
+    # A configuration is sealed for its place in the revision; moving it needs a key.
     if op.get_bind().scalar(sa.text("SELECT count(*) FROM profiles")):
         raise RuntimeError("There are profiles: the schema cannot go back before step 0005.")
     for table in reversed(_TABLES):

@@ -7,7 +7,7 @@ import { errorBox } from "./error-box.js";
 
 const ROW_PX = 40;
 const PAGE = 200;
-const EXTRA_ROWS = 12;
+const EXTRA_ROWS = 6;
 
 /**
  * @template T
@@ -24,9 +24,13 @@ const EXTRA_ROWS = 12;
  * @property {string} caption
  * @property {Column<T>[]} columns
  * @property {(offset: number, limit: number, signal: AbortSignal) =>
- *   Promise<{rows: T[], total: number}>} load
+ *   Promise<{rows: T[], total: number, isMore?: boolean}>} load `isMore`: the total is not known
  * @property {(row: T) => string} [href] where a row leads; the first cell becomes a link
- * @property {string} [empty] what is said of an empty list
+ */
+
+/**
+ * @template T
+ * @typedef {{row: T | undefined, element: HTMLTableRowElement}} Line
  */
 
 /** @template T */
@@ -40,7 +44,12 @@ export class DataList extends HTMLElement {
   #total = 0;
   #active = 0;
   #controller = new AbortController();
-  #body = h("tbody");
+  /** @type {Map<number, Line<T>>} the rows in the page by their position in the list */
+  #lines = new Map();
+  #isWaiting = false;
+  #above = spacer();
+  #below = spacer();
+  #body = h("tbody", {}, this.#above, this.#below);
   #scroller = h("div", { className: "scroller", tabIndex: 0, role: "region" });
   #status = h("p", { className: "count", role: "status" });
 
@@ -61,7 +70,7 @@ export class DataList extends HTMLElement {
     table.append(this.#body);
     this.#scroller.setAttribute("aria-label", options.caption);
     fill(this.#scroller, table);
-    this.#scroller.addEventListener("scroll", () => this.#draw(), { passive: true });
+    this.#scroller.addEventListener("scroll", () => this.#drawSoon(), { passive: true });
     this.#scroller.addEventListener("keydown", (event) => this.#key(event));
     fill(this, this.#status, this.#scroller);
     this.#table = table;
@@ -81,6 +90,8 @@ export class DataList extends HTMLElement {
     this.#controller = new AbortController();
     this.#pages.clear();
     this.#loading.clear();
+    for (const { element } of this.#lines.values()) element.remove();
+    this.#lines.clear();
     this.#total = 0;
     this.#active = 0;
     this.#scroller.scrollTop = 0;
@@ -105,12 +116,12 @@ export class DataList extends HTMLElement {
     const { signal } = this.#controller;
     this.#loading.add(page);
     try {
-      const { rows, total } = await options.load(page * PAGE, PAGE, signal);
+      const { rows, total, isMore = false } = await options.load(page * PAGE, PAGE, signal);
       if (signal.aborted) return;
       this.#pages.set(page, rows);
-      this.#total = total;
+      this.#total = isMore ? total + PAGE : total;
       this.#status.textContent =
-        total === 0 ? (options.empty ?? texts.noRows) : texts.rowCount(total);
+        total === 0 ? texts.noRows : isMore ? texts.moreThan(total) : texts.rowCount(total);
       this.#table?.setAttribute("aria-rowcount", String(total + 1));
       this.#draw();
     } catch (error) {
@@ -125,26 +136,48 @@ export class DataList extends HTMLElement {
     return this.#pages.get(Math.floor(index / PAGE))?.[index % PAGE];
   }
 
+  #drawSoon() {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    requestAnimationFrame(() => {
+      this.#isWaiting = false;
+      this.#draw();
+    });
+  }
+
   #draw() {
     const options = this.#options;
     if (options === null) return;
-    const height = this.#scroller.clientHeight || 600;
+    const height = innerHeight;
     const top = Math.max(0, Math.floor(this.#scroller.scrollTop / ROW_PX) - EXTRA_ROWS);
     const bottom = Math.min(this.#total, top + Math.ceil(height / ROW_PX) + 2 * EXTRA_ROWS);
-    const rows = [];
+    const isFocused = this.#body.contains(document.activeElement);
+    /** @type {Map<number, Line<T>>} */
+    const lines = new Map();
     for (let index = top; index < bottom; index += 1) {
       const row = this.#row(index);
       if (row === undefined) void this.#load(Math.floor(index / PAGE));
-      rows.push(this.#line(options, index, row));
+      const before = this.#lines.get(index);
+      lines.set(
+        index,
+        before?.row === row && before !== undefined
+          ? before
+          : { row, element: this.#line(options, index, row) },
+      );
     }
-    const focused = this.#body.contains(document.activeElement);
-    fill(
-      this.#body,
-      spacer(top * ROW_PX, options.columns.length),
-      ...rows,
-      spacer((this.#total - bottom) * ROW_PX, options.columns.length),
-    );
-    if (focused) this.#focus(this.#active, false);
+    for (const [index, line] of this.#lines) {
+      if (lines.get(index) !== line) line.element.remove();
+    }
+    /** @type {Element} */
+    let last = this.#above;
+    for (const { element } of lines.values()) {
+      if (last.nextElementSibling !== element) last.after(element);
+      last = element;
+    }
+    this.#lines = lines;
+    stretch(this.#above, top * ROW_PX);
+    stretch(this.#below, (this.#total - bottom) * ROW_PX);
+    if (isFocused) this.#focus(this.#active, false);
   }
 
   /**
@@ -205,12 +238,13 @@ export class DataList extends HTMLElement {
   }
 }
 
-/** @param {number} height @param {number} columns */
-function spacer(height, columns) {
-  const cell = h("td", { colSpan: columns });
-  const line = h("tr", { className: "spacer", "aria-hidden": "true" }, cell);
-  cell.style.height = `${height}px`;
-  return line;
+function spacer() {
+  return h("tr", { className: "spacer", "aria-hidden": "true" }, h("td"));
+}
+
+/** @param {HTMLTableRowElement} line @param {number} height */
+function stretch(line, height) {
+  line.cells[0].style.height = `${height}px`;
 }
 
 customElements.define("data-list", DataList);

@@ -46,6 +46,7 @@ export function recordForm(fields, record, save, options = {}) {
     try {
       const reply = await save(sent);
       before = now;
+      for (const { field, clear } of lines) if (field.kind === "password") clear();
       notice(reply.message);
       options.saved?.(reply);
     } catch (error) {
@@ -98,6 +99,9 @@ function line(field, value) {
       hint.textContent = message || field.hint || "";
       hint.classList.toggle("problem", message !== "");
       input.setAttribute("aria-invalid", String(message !== ""));
+    },
+    clear: () => {
+      input.value = "";
     },
     isMarked: () => input.getAttribute("aria-invalid") === "true",
     focus: () => input.focus(),

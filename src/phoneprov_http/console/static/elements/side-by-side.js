@@ -51,8 +51,12 @@ export function pairs(diff) {
   return lines;
 }
 
-/** @param {string} diff */
-export function sideBySide(diff) {
+/**
+ * @param {string} diff
+ * @param {string} before title of the left side
+ * @param {string} after title of the right side
+ */
+export function sideBySide(diff, before, after) {
   const rows = pairs(diff).map(({ kind, old, new: fresh }) =>
     kind === "gap"
       ? h("tr", { className: "gap" }, h("td", { colSpan: 4 }, "⋯"))
@@ -66,8 +70,8 @@ export function sideBySide(diff) {
   const head = h(
     "tr",
     {},
-    h("th", { scope: "col", colSpan: 2 }, texts.before),
-    h("th", { scope: "col", colSpan: 2 }, texts.after),
+    h("th", { scope: "col", colSpan: 2 }, before),
+    h("th", { scope: "col", colSpan: 2 }, after),
   );
   return h(
     "div",

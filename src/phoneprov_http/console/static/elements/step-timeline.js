@@ -20,13 +20,13 @@ export function stepTimeline(deployment) {
     }
     if (running && position < at) return item("done", texts.steps[name], []);
     if (running && position === at) return item("running", texts.steps[name], []);
-    return item("waiting", texts.steps[name], []);
+    return item(running ? "waiting" : "skipped", texts.steps[name], []);
   });
   const { confirmation, confirmation_message: message } = deployment;
   const state =
     { confirmed: "done", pending: "running", not_confirmed: "failed" }[
       /** @type {"confirmed"} */ (confirmation)
-    ] ?? "waiting";
+    ] ?? (running ? "waiting" : "skipped");
   items.push(
     item(state, `${texts.confirmation}: ${texts.confirmations[confirmation]}`, [message]),
   );
@@ -40,6 +40,7 @@ function item(state, title, details) {
     failed: texts.stepFailed,
     running: texts.stepRunning,
     waiting: texts.stepWaiting,
+    skipped: texts.stepSkipped,
   }[/** @type {"done"} */ (state)];
   return h(
     "li",

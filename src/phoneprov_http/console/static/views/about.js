@@ -29,9 +29,8 @@ export async function view({ element, signal }) {
     form,
     h("h2", {}, texts.service),
     facts([
-      [texts.state, state.message],
-      [texts.version, state.version],
-      [texts.signedInAs, session.me?.username],
+      [texts.state, state],
+      [texts.version, session.version],
     ]),
   );
 }
@@ -41,8 +40,8 @@ async function readiness(signal) {
   try {
     const url = new URL("../health/ready", document.baseURI);
     const body = await (await fetch(url, { signal })).json();
-    return { message: body.message ?? "-", version: body.data?.version ?? null };
+    return body.message ?? "-";
   } catch {
-    return { message: texts.notKnown, version: null };
+    return texts.notKnown;
   }
 }

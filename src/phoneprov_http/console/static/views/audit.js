@@ -12,7 +12,7 @@ const PAGE = 100;
 /** @type {import("../router.js").View} */
 export async function view({ element, query, signal }) {
   const place = h("div", { "aria-live": "polite" });
-  const more = h("button", { onclick: () => void load(false) }, texts.older);
+  const more = h("button", { hidden: true, onclick: () => void load(false) }, texts.older);
   /** @type {any[]} */
   let rows = [];
   const search = searchBar(

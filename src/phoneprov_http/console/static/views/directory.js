@@ -47,7 +47,7 @@ export async function view({ element, query }) {
       "div",
       { className: "heading" },
       h("h1", {}, texts.directory),
-      session.isAdmin &&
+      session.mayWriteShared &&
         h("button", { className: "primary", onclick: () => edit(null) }, texts.newContact),
     ),
     search.element,
@@ -61,7 +61,7 @@ export async function view({ element, query }) {
         {
           title: texts.name,
           cell: (one) =>
-            session.isAdmin
+            session.mayWriteShared
               ? h("button", { className: "plain link", onclick: () => edit(one) }, one.name)
               : one.name,
         },

@@ -34,7 +34,6 @@ const FIELDS = [
 export async function view({ element, query }) {
   const profile = picker({
     label: texts.profile,
-    value: "",
     path: (q) => withQuery("phone-profiles", { q, limit: 20 }),
     option: (one) => ({ value: one.uuid, text: one.name }),
     isOptional: true,

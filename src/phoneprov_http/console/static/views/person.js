@@ -113,7 +113,6 @@ async function drawExtensions(element, uuid) {
   };
   const choice = picker({
     label: texts.extension,
-    value: "",
     path: (q) => withQuery("extensions", { q, limit: 20 }),
     option: (one) => ({ value: one.uuid, text: `${one.extension} ${one.name}` }),
   });

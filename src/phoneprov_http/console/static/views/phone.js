@@ -11,9 +11,11 @@ import { stepTimeline } from "../elements/step-timeline.js";
 import { go } from "../router.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
-import { PHONE_FIELDS } from "./phones.js";
+import { phoneFields } from "./phones.js";
 
 const NEWEST = 20;
+/** The account of the service itself and of the command line. */
+const SYSTEM = "00000000-0000-0000-0000-000000000000";
 
 /** @type {import("../router.js").View} */
 export async function view({ element, parameters: [mac], signal }) {
@@ -26,6 +28,7 @@ export async function view({ element, parameters: [mac], signal }) {
     optional(api.get(`${path}/fetches?limit=20`, signal)),
   ]);
   const onPhone = deployments.find((/** @type {any} */ one) => one.place !== null);
+  const by = onPhone ? await username(onPhone.user_uuid, signal) : "";
   const reload = () => go(`/phones/${mac}?at=${Date.now()}`);
 
   fill(
@@ -37,8 +40,8 @@ export async function view({ element, parameters: [mac], signal }) {
       h("a", { className: "button primary", href: `#/switch?mac=${phone.mac}` }, texts.switchPhone),
       onPhone &&
         h("button", { onclick: () => rollBack(path, phone.mac) }, texts.rollBack),
-      session.isAdmin && h("button", { onclick: () => edit(path, phone, reload) }, texts.edit),
-      session.isAdmin &&
+      session.mayWriteShared && h("button", { onclick: () => edit(path, phone, reload) }, texts.edit),
+      session.mayWriteShared &&
         h("button", { className: "danger", onclick: () => remove(path, phone.mac) }, texts.remove),
     ),
     facts([
@@ -50,7 +53,7 @@ export async function view({ element, parameters: [mac], signal }) {
       [texts.isActive, phone.is_active ? texts.yes : texts.no],
       [texts.description, phone.description],
     ]),
-    section(texts.onPhone, onPhone ? current(onPhone) : h("p", {}, texts.nothingKnown)),
+    section(texts.onPhone, onPhone ? current(onPhone, by) : h("p", {}, texts.nothingKnown)),
     desk && section(texts.desk, deskFacts(path, desk, reload)),
     section(
       texts.history,
@@ -118,19 +121,28 @@ async function optional(reply) {
   }
 }
 
+/** The name of the account that switched. @param {string} uuid @param {AbortSignal} signal */
+async function username(uuid, signal) {
+  if (uuid === session.me?.uuid) return session.me.username;
+  if (uuid === SYSTEM) return texts.system;
+  if (!session.isAdmin) return texts.anotherAccount;
+  return (await optional(api.get(`users/${uuid}`, signal)))?.username ?? texts.deletedAccount;
+}
+
 /** @param {string} title @param {...import("../dom.js").Child} content */
 function section(title, ...content) {
   return h("section", {}, h("h2", {}, title), ...content);
 }
 
-/** @param {any} deployment */
-function current(deployment) {
+/** @param {any} deployment @param {string} by */
+function current(deployment, by) {
   return h(
     "div",
     {},
     facts([
       [texts.profile, `${deployment.profile_name}, ${texts.revision.toLowerCase()} ${deployment.revision}`],
       [texts.since, texts.when(deployment.ended_at ?? deployment.created_at)],
+      [texts.by, by],
       [texts.outcome, badge(deployment.outcome, texts.outcomes)],
     ]),
     stepTimeline(deployment),
@@ -172,7 +184,7 @@ async function rollBack(path, mac) {
 
 /** @param {string} path @param {any} phone @param {() => void} reload */
 function edit(path, phone, reload) {
-  const fields = PHONE_FIELDS.filter(({ name }) => name !== "mac");
+  const fields = phoneFields().filter(({ name }) => name !== "mac");
   void show(texts.edit, (close) => {
     const { form } = recordForm(fields, phone, (values) => api.put(path, values), {
       changesOnly: true,

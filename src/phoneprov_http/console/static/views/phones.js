@@ -18,7 +18,7 @@ export const SOFTWARE_TYPES = [
 ];
 
 /** @type {import("../elements/record-form.js").Field[]} */
-export const PHONE_FIELDS = [
+const FIELDS = [
   { name: "mac", label: texts.mac, isRequired: true },
   { name: "name", label: texts.name },
   { name: "brand", label: texts.brand },
@@ -32,6 +32,11 @@ export const PHONE_FIELDS = [
   { name: "description", label: texts.description, kind: "area" },
   { name: "is_active", label: texts.isActive, kind: "checkbox" },
 ];
+
+/** The fields that the caller may write: addresses of phones need level 0. */
+export function phoneFields() {
+  return FIELDS.filter(({ name }) => session.isAdmin || name !== "phone_ip");
+}
 
 /** @type {import("../router.js").View} */
 export async function view({ element, query }) {
@@ -55,7 +60,7 @@ export async function view({ element, query }) {
       "div",
       { className: "heading" },
       h("h1", {}, texts.phones),
-      session.isAdmin && h("button", { className: "primary", onclick: add }, texts.newPhone),
+      session.mayWriteShared && h("button", { className: "primary", onclick: add }, texts.newPhone),
     ),
     search.element,
     list,
@@ -82,7 +87,7 @@ export async function view({ element, query }) {
 
 function add() {
   void show(texts.newPhone, (close) => {
-    const { form } = recordForm(PHONE_FIELDS, { is_active: true }, (v) => api.post("phones", v), {
+    const { form } = recordForm(phoneFields(), { is_active: true }, (v) => api.post("phones", v), {
       button: texts.create,
       saved: ({ data }) => {
         close();

@@ -138,7 +138,12 @@ function compare(path, revisions, signal) {
     try {
       const query = { from: from.value, to: to.value };
       const { data } = await api.get(withQuery(`${path}/revisions/diff`, query), signal);
-      fill(result, data.diff ? sideBySide(data.diff) : h("p", {}, texts.noDifference));
+      fill(
+        result,
+        data.diff
+          ? sideBySide(data.diff, texts.revisionNumber(data.from), texts.revisionNumber(data.to))
+          : h("p", {}, texts.noDifference),
+      );
     } catch (error) {
       fill(result, errorBox(error));
     }

@@ -44,7 +44,7 @@ export async function view({ element, query }) {
     load: async (offset, limit, signal) => {
       const path = withQuery("phone-profiles", { ...search.values(), offset, limit });
       const { data } = await api.get(path, signal);
-      return { rows: data, total: offset + data.length + (data.length === limit ? limit : 0) };
+      return { rows: data, total: offset + data.length, isMore: data.length === limit };
     },
   });
 }

@@ -16,13 +16,13 @@ import { isOver } from "./deployment.js";
 export async function view({ element, query, signal }) {
   const profile = picker({
     label: texts.profile,
-    value: query.get("profile") ?? "",
+    chosen: query.has("profile") ? `phone-profiles/${query.get("profile")}` : "",
     path: (q) => withQuery("phone-profiles", { q, limit: 20 }),
     option: (one) => ({ value: one.uuid, text: one.name }),
   });
   const phone = picker({
     label: texts.phone,
-    value: query.get("mac") ?? "",
+    chosen: query.has("mac") ? `phones/${query.get("mac")}` : "",
     path: (q) => withQuery("phones", { q, limit: 20 }),
     option: (one) => ({
       value: one.mac,
@@ -83,9 +83,10 @@ async function preview(element, order, signal) {
       [texts.profile, `${data.profile}, ${texts.revision.toLowerCase()} ${data.revision}`],
       [texts.serverReach, reach(data.server)],
       [texts.phoneReach, reach(data.phone)],
+      ...needsReset(data.needs_reset),
     ]),
     h("h3", {}, texts.changes),
-    data.diff ? sideBySide(data.diff) : h("p", {}, data.diff_note ?? texts.unchanged),
+    data.diff ? sideBySide(data.diff, texts.before, texts.after) : h("p", {}, data.diff_note ?? texts.unchanged),
     h("h3", {}, texts.findings),
     simpleTable(
       texts.findings,
@@ -98,6 +99,11 @@ async function preview(element, order, signal) {
       texts.noFindings,
     ),
   );
+}
+
+/** @param {string[]} elements @returns {[string, string][]} */
+function needsReset(elements) {
+  return elements.length > 0 ? [[texts.needsReset, elements.join(", ")]] : [];
 }
 
 /** @param {{reachable: boolean | null, message: string}} found */

@@ -1,0 +1,248 @@
+"""A check of the whole installation: each finding with a next step."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import stat
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from enum import Enum
+
+from msgspec import Struct
+
+from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.lifecycle import (
+    opened,
+    prepare,
+    require_installation,
+    require_keys,
+)
+from phoneprov_adapters.composition.settings import Settings, SettingsError, read_settings
+from phoneprov_adapters.security.keys import key_file
+from phoneprov_adapters.sql.engines.choice import Database
+from phoneprov_adapters.sql.maintenance.schema import newest
+from phoneprov_core.deployments.ports import Reach
+from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.times import millis
+from phoneprov_core.phones.model import Phone
+
+_PHONES = 5
+_SEARCHED = 200
+_CLOCK_SECONDS = 5
+_LEAST_FREE = 1024**3
+_LEAST_SHARE = 0.05
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+class State(Enum):
+    """The result of a check."""
+
+    OK = "ok"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    """Not set up, or not possible because another check failed."""
+
+
+class Finding(Struct, frozen=True):
+    """The result of one check. ``next_step`` says what to do about a failure."""
+
+    check: str
+    state: State
+    message: str
+    next_step: str | None = None
+
+
+async def examine(environment: Mapping[str, str]) -> AsyncIterator[Finding]:
+    """Check the installation that these variables describe. Changes nothing."""
+    try:
+        settings = read_settings(environment)
+        yield _ok("settings", "All settings are valid.")
+        require_installation(settings)
+    except SettingsError as error:
+        yield _failed("settings", str(error), "Correct it; phoneprov settings shows all values.")
+        return
+    if settings.secret_keys is None and not key_file(settings.data_dir).exists():
+        # To go on would make a new key.
+        yield _failed(
+            "keys",
+            f"There is no key file {key_file(settings.data_dir)}.",
+            "Put the key file back from the backup, or set PHONEPROV_SECRET_KEYS.",
+        )
+        return
+    for finding in _folder_and_disk(settings):
+        yield finding
+    try:
+        container = prepare(settings)
+        container.use_cases()  # adapters that cannot be made are reported here
+    except SettingsError as error:
+        yield _failed("keys", str(error), "Correct it; phoneprov keys status shows what is needed.")
+        return
+    async for finding in _database(container):
+        yield finding
+    yield await _server(container)
+    yield await _asterisk(container)
+
+
+async def _database(container: Container) -> AsyncIterator[Finding]:
+    async with _reachable(container) as unavailable:
+        if unavailable is not None:
+            yield _failed(
+                "database", unavailable, "The log of the service names the host and the cause."
+            )
+            for check in ("schema", "keys", "clock", "phones"):
+                yield Finding(check, State.SKIPPED, "The database is not available.")
+            return
+        yield _ok("database", "The database answers.")
+        schema = await _schema(container.database())
+        yield schema
+        if schema.state is State.FAILED:
+            for check in ("keys", "clock", "phones"):
+                yield Finding(check, State.SKIPPED, "The schema is not the one needed.")
+            return
+        yield await _keys(container)
+        yield await _clock(container)
+        yield await _phones(container)
+
+
+@asynccontextmanager
+async def _reachable(container: Container) -> AsyncIterator[str | None]:
+    """The database is open; else the reason why it is not."""
+    entered = opened(container)
+    try:
+        await entered.__aenter__()
+    except PhoneprovError as error:
+        yield error.message
+        return
+    try:
+        yield None
+    finally:
+        await entered.__aexit__(None, None, None)
+
+
+async def _schema(database: object) -> Finding:
+    if not isinstance(database, Database):
+        return Finding("schema", State.SKIPPED, "A database of another package keeps its own.")
+    try:
+        found = await database.schema_version()
+    except PhoneprovError as error:
+        return _failed("schema", error.message, "Restore a backup, or run phoneprov db upgrade.")
+    if found == newest():
+        return _ok("schema", f"The schema is {found}.")
+    return _failed(
+        "schema",
+        f"The schema is {found or 'missing'}; this version needs {newest()}.",
+        "Run phoneprov db upgrade, or start phoneprov serve --migrate.",
+    )
+
+
+async def _keys(container: Container) -> Finding:
+    try:
+        await require_keys(container)
+    except (SettingsError, PhoneprovError) as error:
+        return _failed("keys", str(error), "See docs/how-to/rotate-keys.md.")
+    return _ok("keys", "Every stored secret can be read.")
+
+
+async def _clock(container: Container) -> Finding:
+    try:
+        async with container.database().read() as tx:
+            theirs = await tx.statistics.clock()
+    except PhoneprovError as error:
+        return _failed("clock", error.message, "See the finding on the database.")
+    ours = millis(container.clock()())
+    seconds = abs(ours - theirs) / 1000
+    if seconds <= _CLOCK_SECONDS:
+        return _ok("clock", "This host and the database agree about the time.")
+    return _failed(
+        "clock",
+        f"This host and the database differ by {seconds:,.0f} seconds.",
+        "Synchronize both with NTP: timedatectl shows the state.",
+    )
+
+
+async def _phones(container: Container) -> Finding:
+    try:
+        async with container.database().read() as tx:
+            found = await tx.phones.rows(_SEARCHED)
+    except PhoneprovError as error:
+        return _failed("phones", error.message, "See the finding on the database.")
+    asked = [phone for phone in found if phone.is_active and phone.phone_ip][:_PHONES]
+    if not asked:
+        return Finding("phones", State.SKIPPED, "No active phone has an address.")
+    reach = container.reachability()
+    replies = await asyncio.gather(*(reach.phone(phone) for phone in asked))
+    silent = [
+        (phone, reply) for phone, reply in zip(asked, replies, strict=True) if not reply.reachable
+    ]
+    message = f"{len(asked) - len(silent)} of {len(asked)} phones that were asked answer."
+    if len(silent) < len(asked):
+        return _ok("phones", message + _first(silent))
+    return _failed(
+        "phones",
+        message + _first(silent),
+        "Check PHONEPROV_PHONE_NETWORKS and the route to the phones; web access must be on.",
+    )
+
+
+def _first(silent: list[tuple[Phone, Reach]]) -> str:
+    return f" {silent[0][0].mac}: {silent[0][1].message}" if silent else ""
+
+
+async def _server(container: Container) -> Finding:
+    settings = container.settings()
+    if settings.uploader == "ftp" and settings.ftp.host is None:
+        return Finding(
+            "ftp", State.SKIPPED, "Each phone is its own FTP server: PHONEPROV_FTP_HOST is not set."
+        )
+    reach = await container.reachability().server(None)
+    if reach.reachable is None:
+        return Finding("ftp", State.SKIPPED, reach.message)
+    if reach.reachable:
+        return _ok("ftp", reach.message)
+    return _failed("ftp", reach.message, "Check the settings PHONEPROV_FTP_... and the server.")
+
+
+async def _asterisk(container: Container) -> Finding:
+    connection = container.ami()
+    if connection is None:
+        return Finding("asterisk", State.SKIPPED, "PHONEPROV_AMI_HOST is not set.")
+    try:
+        async with connection.used() as session:
+            answer = await session.ask("Ping")
+    except PhoneprovError as error:
+        return _failed(
+            "asterisk", error.message, "Check PHONEPROV_AMI_... and manager.conf of Asterisk."
+        )
+    if answer.ok:
+        return _ok("asterisk", "The login to the manager interface succeeds.")
+    return _failed("asterisk", answer.message, "Check manager.conf of Asterisk.")
+
+
+def _folder_and_disk(settings: Settings) -> Iterator[Finding]:
+    folder = settings.data_dir.absolute()
+    if not folder.exists():
+        yield Finding("folder", State.SKIPPED, f"There is no data folder {folder}.")
+        return
+    if folder.stat().st_mode & _OTHERS:
+        yield _failed(
+            "folder", f"Other users can read the folder {folder}.", f"Run chmod 700 {folder}."
+        )
+    else:
+        yield _ok("folder", f"Only its owner can read the folder {folder}.")
+    usage = shutil.disk_usage(folder)
+    free = f"{usage.free / 1024**3:,.1f} GiB of {usage.total / 1024**3:,.1f} GiB are free."
+    if usage.free < _LEAST_FREE or usage.free < _LEAST_SHARE * usage.total:
+        yield _failed(
+            "disk", free, "Make room; phoneprov prune --dry-run shows what can be removed."
+        )
+    else:
+        yield _ok("disk", free)
+
+
+def _ok(check: str, message: str) -> Finding:
+    return Finding(check, State.OK, message)
+
+
+def _failed(check: str, message: str, next_step: str) -> Finding:
+    return Finding(check, State.FAILED, message, next_step)

@@ -1,7 +1,0 @@
-from phoneprov_adapters.testing.phone_drivers import PhoneDriverContract as PhoneDriverContract
-from phoneprov_adapters.testing.phone_drivers import PhoneDriverRig as PhoneDriverRig
-from phoneprov_adapters.testing.stores.database import DatabaseContract as DatabaseContract
-from phoneprov_adapters.testing.stores.sequences import Opening as Opening
-from phoneprov_adapters.testing.uploaders import PhoneUploaderContract as PhoneUploaderContract
-from phoneprov_adapters.testing.uploaders import UploaderContract as UploaderContract
-from phoneprov_adapters.testing.uploaders import UploaderRig as UploaderRig

@@ -1,0 +1,90 @@
+"""``phoneprov audit``: the audit trail."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import click
+import msgspec
+
+from phoneprov_core.audit.model import TracedEntry, WantedEntries
+from phoneprov_http.main.commands.local_access import acting
+from phoneprov_http.main.commands.output import table
+from phoneprov_http.main.commands.wording import moment
+
+_PAGE = 1000
+
+
+@click.command()
+@click.option("--since", help="Show only entries of this moment (ISO 8601, UTC) or later.")
+@click.option("--until", help="Show only entries before this moment.")
+@click.option("--actor", "actor_uuid", help="Show only entries of this account (uuid).")
+@click.option("--action", help="Show only this action, such as phone.updated or login.failed.")
+@click.option("--resource", help="Show only this kind of resource, such as phone or user.")
+@click.option("--id", "resource_id", help="Show only the resource with this uuid or MAC address.")
+@click.option("--before", help="Show only entries before the one with this uuid.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=None,
+    help="Maximum number of entries; the newest are shown. Without it 50, with --json all.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, for a SIEM.")
+def audit(*, limit: int | None, as_json: bool, **wanted: str | None) -> None:
+    """Show who changed what, and failed logins. Newest first; times are UTC.
+
+    \b
+      phoneprov audit --action phone.switched
+      phoneprov audit --resource phone --id 00:1B:D4:12:34:56
+      phoneprov audit --json --since 2026-01-31T00:00:00Z
+    """
+    asyncio.run(_show(WantedEntries(**wanted), limit, as_json=as_json))
+
+
+async def _show(wanted: WantedEntries, limit: int | None, *, as_json: bool) -> None:
+    left = limit if limit is not None or as_json else 50
+    rows: list[tuple[str, ...]] = []
+    async with acting(watching=False) as at:
+        while left is None or left > 0:
+            size = _PAGE if left is None else min(_PAGE, left)
+            page = await at.use_cases.audit.newest(at.actor, wanted, size)
+            for traced in page:
+                if as_json:
+                    click.echo(msgspec.json.encode(_line(traced)).decode())
+                else:
+                    rows.append(_row(traced))
+            if len(page) < size:
+                break
+            left = None if left is None else left - len(page)
+            wanted = msgspec.structs.replace(wanted, before=page[-1].entry.uuid)
+    if as_json:
+        return
+    if not rows:
+        click.echo("No audit entries found.")
+        return
+    table(("When", "By", "From", "Action", "Resource", "Changes"), rows)
+
+
+def _line(traced: TracedEntry) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(traced.entry)
+    return {**fields, "traceparent": traced.traceparent}
+
+
+def _row(traced: TracedEntry) -> tuple[str, ...]:
+    entry = traced.entry
+    return (
+        moment(entry.at),
+        entry.actor or entry.actor_uuid or "-",
+        entry.client_ip or "-",
+        entry.action,
+        entry.resource_id or "-",
+        ", ".join(_change(field, change) for field, change in entry.changes.items()),
+    )
+
+
+def _change(field: str, change: Any) -> str:
+    if not isinstance(change, dict):
+        return f"{field} changed"
+    old, new = change.get("old"), change.get("new")
+    return f"{field}: {new}" if old is None else f"{field}: {old} -> {new}"

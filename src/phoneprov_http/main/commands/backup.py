@@ -1,0 +1,119 @@
+"""``phoneprov backup`` and ``phoneprov restore``."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from phoneprov_adapters.composition.lifecycle import (
+    make_folder,
+    opened,
+    prepare,
+    require_keys,
+)
+from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.composition.variables import SettingsError
+from phoneprov_adapters.runtime.system import system_clock
+from phoneprov_adapters.security.keys import key_file
+from phoneprov_adapters.sql.engines.choice import embedded_file
+from phoneprov_adapters.sql.engines.sqlite_file import alone, create
+from phoneprov_adapters.sql.maintenance import backup as backups
+from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.kernel.times import shown
+from phoneprov_http.main.commands.settings import settings_of_environment, settings_of_installation
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("file", type=_FILE)
+@click.option("--with-keys", is_flag=True, help="Include the key file of the data folder.")
+def backup(file: Path, *, with_keys: bool) -> None:
+    """Back up the embedded database to FILE, also while the service runs, and check it.
+
+    FILE must not exist; it is made with mode 0600, and only once it is complete. Without the
+    secret keys nobody can read the secrets in it: back them up apart, or include the key file
+    with --with-keys. PostgreSQL is backed up with pg_dump.
+    """
+    settings = settings_of_installation()
+    database = _embedded(settings, "backed up with pg_dump")
+    keys = key_file(settings.data_dir)
+    if with_keys and settings.secret_keys is not None:
+        raise SettingsError(
+            "PHONEPROV_SECRET_KEYS is set: the keys are not in the data folder. Back up where "
+            "they come from, and leave out --with-keys."
+        )
+    made = backups.back_up(database, file, shown(system_clock()), keys=keys if with_keys else None)
+    size = made.files[backups.DATABASE].size
+    click.echo(f"{file}: {size:,} bytes, schema {made.schema}, checked.")
+    if not with_keys:
+        where = "PHONEPROV_SECRET_KEYS" if settings.secret_keys is not None else str(keys)
+        click.echo(f"The secret keys are not in it. Back up {where} as well.")
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def restore(file: Path) -> None:
+    """Restore a backup into an empty data folder.
+
+    Refuses a place that holds a database. The database appears only once it is complete and
+    checked. A key file is restored if the backup has one and the folder has none.
+    """
+    settings = settings_of_environment()
+    database = _embedded(settings, "restored with pg_restore")
+    asyncio.run(_restore(settings, file, database))
+    keys = key_file(settings.data_dir)
+    if settings.secret_keys is None and not keys.exists():
+        click.echo(f"The backup has no secret keys: put the key file back as {keys} (mode 0600).")
+        return
+    problem = asyncio.run(_missing_keys(settings))
+    click.echo(problem or "The secret keys are those of the backup.")
+
+
+async def _restore(settings: Settings, file: Path, database: Path) -> None:
+    manifest = await asyncio.to_thread(backups.check, file)
+    make_folder(settings)
+    database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    async with alone(database):
+        for held in (database, *(database.with_name(database.name + end) for end in _BESIDE)):
+            if held.exists():
+                raise Conflict(
+                    f"{held} exists: this place holds data. Move it away, or set "
+                    "PHONEPROV_DATA_DIR to an empty folder."
+                )
+        await asyncio.to_thread(backups.extract_keys, file, key_file(settings.data_dir))
+
+        async def fill(draft: Path) -> None:
+            await asyncio.to_thread(backups.extract_database, file, draft)
+
+        await create(database, fill)
+    click.echo(
+        f"{database} is as it was at {manifest.created_at} (version {manifest.version}, schema "
+        f"{manifest.schema}). phoneprov serve brings an older schema up to date."
+    )
+
+
+_BESIDE = ("-wal", "-shm", "-journal")
+
+
+async def _missing_keys(settings: Settings) -> str | None:
+    """Which keys the restored database needs and the settings lack, as a sentence."""
+    container = prepare(settings)
+    try:
+        async with opened(container):
+            await require_keys(container)
+    except SettingsError as error:
+        return str(error)
+    return None
+
+
+def _embedded(settings: Settings, other: str) -> Path:
+    database = embedded_file(settings.database_url)
+    if database is None:
+        raise SettingsError(
+            f"PHONEPROV_DATABASE_URL names a shared database, which is {other}: see "
+            "docs/how-to/back-up-and-restore.md."
+        )
+    return database

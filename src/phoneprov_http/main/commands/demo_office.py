@@ -1,0 +1,193 @@
+"""An office to look at: 200 phones and a year of deployments, for ``phoneprov demo --keep``."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from dependency_injector import providers
+from msgspec import UNSET
+
+from phoneprov_adapters.composition.lifecycle import opened, prepare
+from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.memory.phone import MemoryPhone
+from phoneprov_adapters.memory.system import MemoryBackground, await_directly
+from phoneprov_adapters.memory.uploader import MemoryUploader
+from phoneprov_adapters.memory.watch import MemoryWatch
+from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_core.application import UseCases
+from phoneprov_core.deployments.watch import Watch
+from phoneprov_core.directory.model import NewCompanyContact
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
+from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest
+from phoneprov_core.transfer.texts import ImportRequest
+
+PHONES = 200
+SWITCHES = 600
+_DAYS = 350
+_MODELS = ("CP-7945G", "CP-7965G", "CP-8841")
+_LOCATIONS = ("Reception", "1st floor", "2nd floor", "3rd floor", "Workshop", "Annex")
+_NAMES = (
+    "Grace Hopper", "Alan Turing", "Katherine Johnson", "Edsger Dijkstra", "Barbara Liskov",
+    "Donald Knuth", "Radia Perlman", "Dennis Ritchie", "Frances Allen", "Ken Thompson",
+    "Margaret Hamilton", "Niklaus Wirth",
+)  # fmt: skip
+_XML = """<?xml version="1.0" encoding="UTF-8"?>
+<device>
+  <deviceProtocol>SCCP</deviceProtocol>
+  <devicePool><callManagerGroup><members><member priority="0"><callManager>
+    <processNodeName>10.20.0.2</processNodeName>
+  </callManager></member></members></callManagerGroup></devicePool>
+  <phonePersonalization>{name}</phonePersonalization>
+  <sshPassword>secret {version}</sshPassword>
+  <loadInformation>SCCP45.9-4-2SR3-{version}S</loadInformation>
+  <vendorConfig><webAccess>0</webAccess></vendorConfig>
+</device>
+"""
+
+
+def host(number: int) -> str:
+    """The address of a phone of the office."""
+    return f"127.0.7.{number}"
+
+
+def mac(number: int) -> str:
+    """Its MAC address."""
+    return f"00:1B:D4:20:00:{number:02X}"
+
+
+@asynccontextmanager
+async def simulated_office(first: SimulatedPhone, password: str) -> AsyncIterator[None]:
+    """The phones of the office on the ports of ``first``, as far as this machine has their
+    addresses."""
+    async with AsyncExitStack() as running:
+        for number in range(1, PHONES + 1):
+            with suppress(OSError):
+                await running.enter_async_context(
+                    SimulatedPhone(
+                        ftp_password=password,
+                        host=host(number),
+                        ftp_port=first.ftp_port,
+                        http_port=first.http_port,
+                        mac=mac(number),
+                        model=_MODELS[number % len(_MODELS)],
+                    )
+                )
+        yield
+
+
+async def furnish(environment: Mapping[str, str]) -> None:
+    """Fill the database: users, phones, profiles with revisions, contacts, and deployments over
+    the last year. The phones and the time are simulated; the rules are those of the service."""
+    settings = read_settings(environment)
+    container = prepare(settings)
+    past = _Past(datetime.now(UTC) - timedelta(days=_DAYS))
+    background, watch = MemoryBackground(), MemoryWatch()
+    uploader = MemoryUploader(settings.phone_networks)
+    for name, adapter in {
+        "clock": past,
+        "journal": lambda _: None,
+        "tasks": _Tasks(background),
+        "watch": Watch(None, watch, seconds=120),
+        "uploader": uploader,
+        "phone_commands": MemoryPhone(settings.phone_networks),
+    }.items():
+        getattr(container, name).override(providers.Object(adapter))
+    async with opened(container):
+        use_cases = container.use_cases()
+        actor = await _admin(use_cases)
+        profiles = await _records(use_cases, actor)
+        # A demonstration needs no secrecy, and the same office each time.
+        chance = random.Random(1843)  # noqa: S311
+        for number in range(SWITCHES):
+            past.advance(_DAYS * 24 * 3600 / (SWITCHES + 1))
+            phone = mac(chance.randint(1, PHONES))
+            profile = chance.choice(profiles)
+            if chance.random() < 0.1:
+                xml = _XML.format(name=profile.name, version=number)
+                await use_cases.profiles.update(actor, profile.uuid, _changed(xml))
+            if chance.random() < 0.05:
+                uploader.fail_next(TimedOut("Connecting to the FTP server took over 5 seconds."))
+            with suppress(PhoneprovError):
+                await use_cases.switch_profile(
+                    actor, SwitchRequest(profile_uuid=profile.uuid, mac=phone)
+                )
+            if chance.random() < 0.05:
+                watch.goes_missing(phone)
+            else:
+                past.advance(chance.randint(35, 70))
+                watch.comes_back(phone, "The phone was away and answers again.")
+            await background.done()
+
+
+async def _admin(use_cases: UseCases) -> Actor:
+    """The first account, as the caller."""
+    async for piece in await use_cases.users.all(use_cases.system_actor()):
+        return Actor(piece[0].uuid, SUPERADMIN, level_rule=use_cases.level_rule)
+    raise RuntimeError("there is no account")
+
+
+async def _records(use_cases: UseCases, actor: Actor) -> Sequence[Profile]:
+    phones = ["mac,model,brand,name,location,phone_ip,software_type"]
+    for number in range(1, PHONES + 1):
+        model, place = _MODELS[number % len(_MODELS)], _LOCATIONS[number % len(_LOCATIONS)]
+        phones.append(f"{mac(number)},{model},Cisco,Desk {number},{place},{host(number)},SCCP")
+    users = ["first_name,last_name,username,email,password,location"]
+    extensions = ["type,extension,name,password"]
+    for number, name in enumerate(_NAMES):
+        first, last = name.split()
+        users.append(
+            f"{first},{last},{first.lower()},{first.lower()}@example.com,"
+            f"sample words {number} {last},{_LOCATIONS[number % len(_LOCATIONS)]}"
+        )
+        extensions.append(f"chan_sccp,{2000 + number},{name},line secret {number}")
+        contact = NewCompanyContact(name=name, work=f"+44 20 7946 {number:04}")
+        await use_cases.company_directory.create(actor, contact)
+    for kind, rows in {"phones": phones, "users": users, "extensions": extensions}.items():
+        await use_cases.import_text(actor, kind, ImportRequest(csv="\n".join(rows)))
+    profiles = []
+    async for piece in await use_cases.users.all(actor):
+        for user in piece:
+            if user.uuid == actor.user_uuid:
+                continue
+            name = f"{user.first_name} {user.last_name}"
+            new = NewProfile(
+                user_uuid=user.uuid,
+                name=name,
+                cnf_xml=_XML.format(name=name, version=1),
+                software_type="SCCP",
+            )
+            profiles.append(await use_cases.profiles.create(actor, new))
+    return profiles
+
+
+def _changed(cnf_xml: str) -> ProfilePatch:
+    return ProfilePatch(cnf_xml=cnf_xml, name=UNSET)
+
+
+class _Past:
+    """A clock in the past: each reading takes a few milliseconds."""
+
+    def __init__(self, now: datetime) -> None:
+        self._now = now
+
+    def __call__(self) -> datetime:
+        self.advance(0.009)
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)
+
+
+class _Tasks:
+    """Tasks that can be waited for."""
+
+    run = staticmethod(await_directly)
+
+    def __init__(self, start: Any) -> None:
+        self.start = start

@@ -1,0 +1,41 @@
+"""``phoneprov doctor``: check the whole installation."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+
+import click
+
+from phoneprov_adapters.composition.doctor import Finding, State, examine
+from phoneprov_http.main.commands.options import as_json, print_json
+from phoneprov_http.main.commands.output import table
+
+
+@click.command()
+@as_json
+def doctor(*, as_json: bool) -> None:
+    """Check settings, keys, database, servers and phones, and say what to do.
+
+    Changes nothing; the service may run meanwhile. It logs in on the FTP server and on Asterisk,
+    and asks up to five phones. Exits with 0 when all is well, with 1 otherwise.
+    """
+    logging.getLogger("phoneprov").addHandler(logging.NullHandler())
+    findings = asyncio.run(_all())
+    if as_json:
+        print_json(findings)
+    else:
+        rows = []
+        for one in findings:
+            rows.append((one.check, one.state.value, one.message))
+            if one.next_step is not None:
+                rows.append(("", "", f"Next: {one.next_step}"))
+        table(("Check", "State", "Finding"), rows)
+    if any(one.state is State.FAILED for one in findings):
+        sys.exit(1)
+
+
+async def _all() -> list[Finding]:
+    return [finding async for finding in examine(os.environ)]

@@ -1,0 +1,177 @@
+"""``phoneprov backup`` and ``phoneprov restore``: what they refuse, and what they leave."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import tarfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from phoneprov_adapters.sql.maintenance import backup as backups
+from phoneprov_http.main.cli import main
+from support.data_folder import furnish
+
+
+class Office:
+    """A data folder with an empty database, and a backup of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.data = folder / "data"
+        self.file = folder / "office.backup"
+        furnish(self.data)
+
+    def run(self, *arguments: str, data: Path | None = None) -> Result:
+        environment = {"PHONEPROV_DATA_DIR": str(data or self.data)}
+        return CliRunner(env=environment).invoke(main, arguments)
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    return Office(tmp_path)
+
+
+def test_backup_with_keys_restores_everything(office: Office, tmp_path: Path) -> None:
+    done = office.run("backup", "--with-keys", str(office.file))
+    assert done.exit_code == 0, done.output
+    assert office.file.stat().st_mode & 0o777 == 0o600
+    assert {file.name for file in tmp_path.iterdir()} == {"data", "office.backup"}
+
+    new = tmp_path / "new" / "data"
+    restored = office.run("restore", str(office.file), data=new)
+
+    assert restored.exit_code == 0, restored.output
+    assert "The secret keys are those of the backup." in restored.output
+    assert (new / "secret.key").read_bytes() == (office.data / "secret.key").read_bytes()
+    assert {(new / name).stat().st_mode & 0o777 for name in ("secret.key", "phoneprov.db")} == {
+        0o600
+    }
+    assert not [file for file in new.iterdir() if "new-" in file.name]
+    assert new.stat().st_mode & 0o777 == 0o700
+
+
+def test_restore_without_keys_says_where_they_belong_and_makes_none(
+    office: Office, tmp_path: Path
+) -> None:
+    assert office.run("backup", str(office.file)).exit_code == 0
+    new = tmp_path / "new"
+
+    restored = office.run("restore", str(office.file), data=new)
+
+    assert restored.exit_code == 0
+    assert f"put the key file back as {new / 'secret.key'}" in restored.output
+    assert not (new / "secret.key").exists()
+
+
+@pytest.mark.parametrize("held", ["phoneprov.db", "phoneprov.db-wal"])
+def test_restore_refuses_a_place_with_data(office: Office, tmp_path: Path, held: str) -> None:
+    assert office.run("backup", str(office.file)).exit_code == 0
+    new = tmp_path / "new"
+    new.mkdir()
+    (new / held).write_bytes(b"data")
+
+    refused = office.run("restore", str(office.file), data=new)
+
+    assert refused.exit_code == 1
+    assert "this place holds data" in refused.output
+    assert (new / held).read_bytes() == b"data"
+
+
+def test_backup_replaces_nothing(office: Office) -> None:
+    office.file.write_bytes(b"another")
+
+    refused = office.run("backup", str(office.file))
+
+    assert (refused.exit_code, office.file.read_bytes()) == (1, b"another")
+
+
+def test_backup_of_no_database_leaves_nothing(office: Office, tmp_path: Path) -> None:
+    (office.data / "phoneprov.db").write_bytes(b"no database" * 500)
+
+    refused = office.run("backup", str(office.file))
+
+    assert refused.exit_code == 1
+    assert {file.name for file in tmp_path.iterdir()} == {"data"}
+
+
+def test_backup_removes_what_a_crash_left(office: Office, tmp_path: Path) -> None:
+    left = tmp_path / ".office.backup-new-killed"
+    left.mkdir()
+    (left / "phoneprov.db").write_bytes(b"half")
+
+    assert office.run("backup", str(office.file)).exit_code == 0
+
+    assert not left.exists()
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "text"])
+def test_restore_damaged_backup_is_refused_and_leaves_no_database(
+    office: Office, tmp_path: Path, damage: str
+) -> None:
+    assert office.run("backup", str(office.file)).exit_code == 0
+    content = bytearray(office.file.read_bytes())
+    if damage == "flipped":
+        content[len(content) // 2] ^= 1
+    contents = {"cut": bytes(content[: len(content) // 2]), "flipped": bytes(content), "empty": b""}
+    office.file.write_bytes(contents.get(damage, b"hello\n"))
+    new = tmp_path / "new"
+
+    refused = office.run("restore", str(office.file), data=new)
+
+    assert refused.exit_code == 1, refused.output
+    assert not (new / "phoneprov.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [("format", 2, "has the format 2"), ("schema", "9999", "is newer than that of this version")],
+)
+def test_restore_backup_of_a_newer_version_is_refused(
+    office: Office, tmp_path: Path, field: str, value: object, message: str
+) -> None:
+    assert office.run("backup", str(office.file)).exit_code == 0
+    _change_manifest(office.file, field, value)
+
+    refused = office.run("restore", str(office.file), data=tmp_path / "new")
+
+    assert (refused.exit_code, message in refused.output) == (1, True)
+
+
+def test_backup_of_postgres_names_pg_dump(tmp_path: Path) -> None:
+    environment = {
+        "PHONEPROV_DATABASE_URL": "postgresql+asyncpg://u@db/x",
+        "PHONEPROV_SECRET_KEYS": "a key of the tests that is long enough",
+    }
+    done = CliRunner(env=environment).invoke(main, ["backup", str(tmp_path / "file")])
+    assert (done.exit_code, "pg_dump" in done.output) == (2, True)
+
+
+def test_backup_is_a_database_that_sqlite_opens(office: Office, tmp_path: Path) -> None:
+    assert office.run("backup", str(office.file)).exit_code == 0
+    with tarfile.open(office.file) as archive:
+        archive.extract("phoneprov.db", tmp_path, filter="data")
+    with closing(sqlite3.connect(tmp_path / "phoneprov.db")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    assert backups.check(office.file).files.keys() == {"phoneprov.db"}
+
+
+def _change_manifest(file: Path, field: str, value: object) -> None:
+    with tarfile.open(file) as archive:
+        contents = {
+            member.name: content.read()
+            for member in archive
+            if (content := archive.extractfile(member)) is not None
+        }
+    contents["manifest.json"] = json.dumps(
+        json.loads(contents["manifest.json"]) | {field: value}
+    ).encode()
+    with tarfile.open(file, "w") as archive:
+        for name, text in contents.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text))

@@ -1,0 +1,111 @@
+"""``phoneprov doctor``: every check, its next step, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from phoneprov_http.main.cli import main
+from support.data_folder import furnish
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    furnish(folder)
+    return folder
+
+
+def examined(data: Path, **environment: str) -> tuple[int, dict[str, dict[str, str]]]:
+    variables = {"PHONEPROV_DATA_DIR": str(data), "PHONEPROV_UPLOADER": "served", **environment}
+    done = CliRunner(env=variables).invoke(main, ["doctor", "--json"])
+    findings = json.loads(done.stdout)
+    assert all((one["next_step"] is None) == (one["state"] != "failed") for one in findings)
+    return done.exit_code, {one["check"]: one for one in findings}
+
+
+def test_doctor_healthy_installation_ends_with_0(data: Path) -> None:
+    code, found = examined(data)
+
+    states = {check: finding["state"] for check, finding in found.items() if check != "disk"}
+    assert states == {
+        "settings": "ok",
+        "folder": "ok",
+        "database": "ok",
+        "schema": "ok",
+        "keys": "ok",
+        "clock": "ok",
+        "phones": "skipped",
+        "ftp": "ok",
+        "asterisk": "skipped",
+    }
+    assert code == (found["disk"]["state"] == "failed")
+
+
+def test_doctor_wrong_setting_is_named(data: Path) -> None:
+    code, found = examined(data, PHONEPROV_FTP_TIMEOUT="-1")
+    assert (code, list(found)) == (1, ["settings"])
+    assert "PHONEPROV_FTP_TIMEOUT" in found["settings"]["message"]
+
+
+def test_doctor_missing_key_file_is_not_made(data: Path) -> None:
+    (data / "secret.key").unlink()
+    code, found = examined(data)
+    assert (code, found["keys"]["state"]) == (1, "failed")
+    assert not (data / "secret.key").exists()
+
+
+def test_doctor_old_schema_names_the_upgrade(data: Path) -> None:
+    with closing(sqlite3.connect(data / "phoneprov.db")) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+    code, found = examined(data)
+    assert (code, found["schema"]["state"], found["keys"]["state"]) == (1, "failed", "skipped")
+    assert "phoneprov db upgrade" in found["schema"]["next_step"]
+
+
+def test_doctor_damaged_database_is_reported(data: Path) -> None:
+    (data / "phoneprov.db").write_bytes(b"no database" * 500)
+    code, found = examined(data)
+    assert (code, found["database"]["state"]) == (1, "failed")
+
+
+def test_doctor_open_folder_is_reported(data: Path) -> None:
+    data.chmod(0o755)
+    code, found = examined(data)
+    assert (code, found["folder"]["state"]) == (1, "failed")
+
+
+def test_doctor_unreachable_servers_and_phones_are_reported(data: Path) -> None:
+    """Nothing listens on port 1 of this host."""
+    with closing(sqlite3.connect(data / "phoneprov.db")) as connection, connection:
+        connection.execute(
+            "INSERT INTO phones (mac, brand, model, phone_ip, is_active, created_at, updated_at) "
+            "VALUES ('00:1B:D4:12:34:56', 'Cisco', '7945', '127.0.0.1', 1, "
+            "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')"
+        )
+    code, found = examined(
+        data,
+        PHONEPROV_UPLOADER="ftp",
+        PHONEPROV_FTP_HOST="127.0.0.1",
+        PHONEPROV_FTP_PORT="1",
+        PHONEPROV_AMI_HOST="127.0.0.1",
+        PHONEPROV_AMI_PORT="1",
+        PHONEPROV_PHONE_NETWORKS="127.0.0.0/8",
+        PHONEPROV_PHONE_HTTP_PORT="1",
+    )
+    assert code == 1
+    assert {found[check]["state"] for check in ("ftp", "asterisk", "phones")} == {"failed"}
+    assert "0 of 1 phones" in found["phones"]["message"]
+
+
+def test_doctor_table_shows_next_steps(data: Path) -> None:
+    data.chmod(0o755)
+    variables = {"PHONEPROV_DATA_DIR": str(data), "PHONEPROV_UPLOADER": "served"}
+    done = CliRunner(env=variables).invoke(main, ["doctor"])
+    assert done.exit_code == 1
+    assert f"Next: Run chmod 700 {data}." in done.output
