@@ -13,7 +13,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-clients test-console test-fail2ban test-ftp-servers test-metrics test-pgbouncer test-nginx unit
+.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-clients test-console test-fail2ban test-ftp-servers test-metrics test-patroni test-pgbouncer test-nginx unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -114,6 +114,11 @@ test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; inst
 test-metrics: $(VENV)/installed-dev  ## the metrics and the files in deploy/ through promtool; installs prometheus if need be
 	@command -v promtool >/dev/null || { apt-get update && apt-get install --yes --no-install-recommends prometheus; }
 	PHONEPROV_TESTS=long PHONEPROV_TEST_PROMTOOL=1 $(BIN)/python -m pytest -q -p no:xdist tests/contract/metrics
+
+test-patroni: $(VENV)/installed-dev  ## failover with Patroni, etcd and HAProxy; installs them if need be
+	@{ test -x /usr/bin/patroni && test -x /usr/bin/etcd && test -x /usr/sbin/haproxy && ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 \
+	  || { apt-get update && apt-get install --yes --no-install-recommends patroni etcd-server haproxy postgresql; }
+	$(BIN)/python -m pytest -q -p no:xdist tests/patroni_rig/check_patroni.py
 
 test-fail2ban: $(VENV)/installed-dev  ## the filter in deploy/ through fail2ban-regex; installs fail2ban if need be
 	@command -v fail2ban-regex >/dev/null || { apt-get update && apt-get install --yes --no-install-recommends fail2ban; }

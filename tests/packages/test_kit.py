@@ -272,7 +272,7 @@ def test_a_sloppy_driver_is_found(results: Results) -> None:
         "test_a_restart_is_ordered_once",
         "test_leaving_services_restarts_nothing",
         "test_orders_at_the_same_time_are_all_carried_out",
-        "test_a_phone_that_refuses_is_told_in_our_own_words",
+        "test_refusal_of_the_phone_is_reworded",
         "test_a_silent_phone_is_given_up_in_time",
         "test_a_phone_without_an_address_is_a_conflict",
         "test_an_address_that_is_not_allowed_is_a_conflict",

@@ -64,7 +64,7 @@ async def grown_by(service: Service, count: int, workers: int) -> tuple[int, lis
         return sum(map(most_memory, pids)) - service.at_rest, waited, took
 
 
-async def test_many_logins_take_the_memory_of_a_few_and_hold_up_nobody(
+async def test_many_logins_take_bounded_memory_and_do_not_delay_others(
     hierarchical: Service,
 ) -> None:
     count = rounds(40, 100)

@@ -63,7 +63,7 @@ async def test_of_many_at_once_exactly_one_gets_a_pair(service: Service) -> None
     )
 
 
-async def test_nothing_lives_after_a_logout_whatever_it_races_with(service: Service) -> None:
+async def test_logout_ends_the_session_in_every_race(service: Service) -> None:
     interleavings = rounds(40, 1000)
     first = Counter[str]()
     lead = 0.0

@@ -40,7 +40,7 @@ def ground(request: pytest.FixtureRequest, service: Service, hierarchical: Servi
     return service if request.param is LevelRule.STRICT else hierarchical
 
 
-async def test_of_two_superadmins_one_is_left_whatever_they_do_to_each_other(
+async def test_two_superadmins_removing_each_other_leave_one(
     ground: Service,
 ) -> None:
     rule = ground.settings.level_rule

@@ -1,4 +1,7 @@
-"""Whatever is sent, finding out that it is no good takes milliseconds of the event loop."""
+"""Invalid input of any kind takes the event loop milliseconds to refuse.
+
+The ordinary run only finds costs that grow faster than the input: those take many seconds.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ from phoneprov_http.bodies import MOST_ELEMENTS, MOST_FIELDS
 from phoneprov_http.main.commands.openapi import describe
 from security.asking import answer, least, settled_memory
 from support.api import Api, Caller, opened_api
-from support.scale import LONG, note
+from support.scale import LONG, note, rounds
 
-MOST = 50.0
+MOST = rounds(5000.0, 50.0)
 """Milliseconds of processor time in the thread of the event loop."""
 
 MEBIBYTE = 1024 * 1024
@@ -68,16 +71,19 @@ def text_fields() -> list[tuple[str, str, str]]:
 async def test_a_mebibyte_in_any_field(api: Api, admin: Caller) -> None:
     fields = text_fields()
     assert len(fields) > 140
+    if not LONG:
+        fields = list({name: (method, path, name) for method, path, name in fields}.values())
     kinds = cycle(HOSTILE.values())
     costs = {}
     for method, path, name in fields:
         target = path.replace("{mac}", "001bd4123456")
         for parameter in ("uuid", "user_uuid", "userUuid"):
             target = target.replace(f"{{{parameter}}}", admin.uuid)
-        for text in HOSTILE.values() if LONG else (ACCENTS, next(kinds)):
+        for text in HOSTILE.values() if LONG else (next(kinds),):
             body = b'{"%s":"%s"}' % (name.encode(), text)
             reply = await least(api, MOST, method, target, body, caller=admin)
-            assert 400 <= reply.status < 500, (method, path, name, reply.body)
+            expected = {200} if path.endswith("/lint") else range(400, 500)
+            assert reply.status in expected, (method, path, name, reply.body)
             costs[method, path, name, text[:4]] = reply.cost
     note(f"a mebibyte in each of {len(fields)} fields: at most {max(costs.values()):.0f} ms")
     assert max(costs.values()) < MOST, max(costs.items(), key=lambda item: item[1])
@@ -108,13 +114,13 @@ SHAPES: dict[str, Callable[[], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-async def test_a_mebibyte_of_any_shape(api: Api, admin: Caller, shape: str) -> None:
-    reply = await least(api, MOST, "POST", "/api/v1/phones", SHAPES[shape](), caller=admin)
+async def test_a_mebibyte_of_any_shape(api: Api, admin: Caller) -> None:
+    for shape, body in SHAPES.items():
+        reply = await least(api, MOST, "POST", "/api/v1/phones", body(), caller=admin)
 
-    assert reply.status in {400, 422}
-    assert reply.cost < MOST
-    assert len(reply.body) < 200_000
+        assert reply.status in {400, 422}, shape
+        assert reply.cost < MOST, shape
+        assert len(reply.body) < 200_000, shape
 
 
 async def test_a_body_that_is_only_large_is_read_like_any_other(api: Api, admin: Caller) -> None:
@@ -172,50 +178,47 @@ def test_a_character_bears_thirty_accents_and_no_more() -> None:
         values.text("a" + "\u0315" * 31)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        (b"authorization", b"Bearer " + b"a.b." * 15_000),
-        (b"authorization", b"Bearer" + b" " * 60_000 + b"x"),
-        (b"x-forwarded-for", b"," * 60_000),
-        (b"x-forwarded-for", b"10.0.0.1, " * 6_000),
-        (b"x-request-id", b"a" * 60_000),
-        (b"content-type", b"application/json" + b";charset=utf-8" * 4_000),
-        (b"cookie", b"a=b;" * 15_000),
-        (b"accept", b"text/html," * 6_000),
-        (b"accept-language", b"en;q=0.1," * 6_000),
-    ],
-    ids=lambda part: part[:15].decode(),
-)
-async def test_sixty_kilobytes_in_a_header_field(
-    tmp_path: Path, field: bytes, value: bytes
-) -> None:
+HEADERS = [
+    (b"authorization", b"Bearer " + b"a.b." * 15_000),
+    (b"authorization", b"Bearer" + b" " * 60_000 + b"x"),
+    (b"x-forwarded-for", b"," * 60_000),
+    (b"x-forwarded-for", b"10.0.0.1, " * 6_000),
+    (b"x-request-id", b"a" * 60_000),
+    (b"content-type", b"application/json" + b";charset=utf-8" * 4_000),
+    (b"cookie", b"a=b;" * 15_000),
+    (b"accept", b"text/html," * 6_000),
+    (b"accept-language", b"en;q=0.1," * 6_000),
+]
+
+
+async def test_sixty_kilobytes_in_a_header_field(tmp_path: Path) -> None:
     async with opened_api(tmp_path, PHONEPROV_TRUSTED_PROXIES="10.0.0.0/8") as api:
-        headers = [(field, value)]
         with settled_memory():
-            reply = await least(api, MOST, "POST", "/api/v1/auth/login", b"{}", headers=headers)
+            for header in HEADERS:
+                reply = await least(
+                    api, MOST, "POST", "/api/v1/auth/login", b"{}", headers=[header]
+                )
 
-        assert 400 <= reply.status < 500
-        assert reply.cost < MOST
+                assert 400 <= reply.status < 500, header[0]
+                assert reply.cost < MOST, header[0]
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        "/api/v1/users/" + "a" * 60_000,
-        "/api/v1/phones/" + "00:" * 20_000,
-        "/" * 60_000,
-        "/api/v1" + "/users" * 10_000,
-        "/api/v1/users?" + "limit=1&" * 7_000,
-        "/api/v1/users?limit=" + "1" * 60_000,
-        "/api/v1/users?" + "&".join(f"a{number}=" for number in range(8_000)),
-        "/api/v1/users?" + "%" * 60_000,
-        "/api/v1/users?" + ";" * 60_000,
-    ],
-    ids=lambda target: target[:22],
-)
-async def test_sixty_kilobytes_in_a_target(api: Api, admin: Caller, target: str) -> None:
-    reply = await least(api, MOST, "GET", target, caller=admin)
+TARGETS = [
+    "/api/v1/users/" + "a" * 60_000,
+    "/api/v1/phones/" + "00:" * 20_000,
+    "/" * 60_000,
+    "/api/v1" + "/users" * 10_000,
+    "/api/v1/users?" + "limit=1&" * 7_000,
+    "/api/v1/users?limit=" + "1" * 60_000,
+    "/api/v1/users?" + "&".join(f"a{number}=" for number in range(8_000)),
+    "/api/v1/users?" + "%" * 60_000,
+    "/api/v1/users?" + ";" * 60_000,
+]
 
-    assert reply.cost < MOST
-    assert reply.status in {200, 400, 404, 422}
+
+async def test_sixty_kilobytes_in_a_target(api: Api, admin: Caller) -> None:
+    for target in TARGETS:
+        reply = await least(api, MOST, "GET", target, caller=admin)
+
+        assert reply.cost < MOST, target[:22]
+        assert reply.status in {200, 400, 404, 422}, target[:22]

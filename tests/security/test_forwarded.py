@@ -41,7 +41,7 @@ async def test_only_a_trusted_proxy_is_believed(api: Api) -> None:
     assert await seen(api, "fd00::1", "203.0.113.9") == "203.0.113.9"
 
 
-async def test_without_trusted_proxies_nobody_is(tmp_path: Path) -> None:
+async def test_forwarded_header_without_trusted_proxies_is_ignored(tmp_path: Path) -> None:
     async with opened_api(tmp_path) as api:
         for client in ("127.0.0.1", "10.0.0.1", "::1"):
             assert await seen(api, client, "203.0.113.9") == client

@@ -139,7 +139,7 @@ async def test_changes_go_on_while_keys_are_rotated(vault: Vault, writers_keys: 
             assert await secrets_of(tx, number) == expected(number, word)
 
 
-async def test_rows_that_somebody_holds_are_passed_over_not_waited_for(vault: Vault) -> None:
+async def test_locked_rows_are_skipped(vault: Vault) -> None:
     if vault.url.startswith("sqlite"):
         pytest.skip("SQLite has one writer at a time: nobody holds a row")
     await vault.fill(OLD_KEYS, 3)

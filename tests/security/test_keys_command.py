@@ -164,7 +164,7 @@ def test_a_key_that_is_needed_cannot_be_dropped(
     assert status.stdout.splitlines()[1].startswith(f"{OLD} (MISSING): 2 deployments.sha256")
 
 
-def test_a_lost_key_file_is_told_and_not_replaced(deployment: Deployment) -> None:
+def test_lost_key_file_is_an_error_and_not_replaced(deployment: Deployment) -> None:
     file = key_file(deployment.folder)
     deployment.run(*CREATE_ADMIN)
     kept = file.read_bytes()
@@ -185,7 +185,7 @@ def test_a_lost_key_file_is_told_and_not_replaced(deployment: Deployment) -> Non
     assert deployment.run(*CREATE_ADMIN).exit_code == 0
 
 
-def test_a_key_file_with_another_key_is_told(deployment: Deployment) -> None:
+def test_key_file_with_another_key_is_an_error(deployment: Deployment) -> None:
     deployment.fill()
     file = key_file(deployment.folder)
     file.write_text(NEW_KEY)

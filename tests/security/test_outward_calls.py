@@ -89,7 +89,9 @@ async def test_no_address_gets_past(
     assert calls == []
 
 
-async def test_a_preview_says_so_and_calls_nobody(canary: PhoneStub, calls: list[Any]) -> None:
+async def test_preview_of_a_forbidden_address_reports_it_without_a_call(
+    canary: PhoneStub, calls: list[Any]
+) -> None:
     networks = PhoneNetworks.parse("0.0.0.0/0,::/0")
     web = _web(canary.port, networks)
     reachability = RealReachability(_ftp(canary.port, networks), web)

@@ -221,7 +221,7 @@ def test_a_target_counts_as_well(server: Listening) -> None:
     assert objection(server.ask(request)) == "The header fields are too large."
 
 
-def test_a_request_has_so_many_fields_and_no_more(server: Listening) -> None:
+def test_number_of_header_fields_is_limited(server: Listening) -> None:
     def request(count: int) -> bytes:
         return CLOSE[:-2] + b"a:\r\n" * (count - 2) + b"\r\n"
 
@@ -272,7 +272,7 @@ def test_requests_may_wait_in_a_queue_that_is_short(server: Listening, recorder:
 
 
 @pytest.mark.parametrize("following", [b"\0nonsense", b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/9.9"])
-def test_nonsense_behind_a_request_does_not_stand_in_for_its_answer(
+def test_garbage_after_a_request_does_not_replace_its_response(
     server: Listening, recorder: Recorder, following: bytes
 ) -> None:
     reply = server.ask(GET % 1 + following)

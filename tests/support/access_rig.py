@@ -22,7 +22,7 @@ from support.keys import OLD_KEYS
 HOUR = 3600 * 1000
 
 UNKNOWN = (
-    "nobody", "garbage", "forged", "expired", "refresh token", "logged out", "deactivated",
+    "no token", "garbage", "forged", "expired", "refresh token", "logged out", "deactivated",
     "deleted",
 )  # fmt: skip
 KNOWN = ("stranger", "owner", "level 0", "level 7")
@@ -37,7 +37,7 @@ class Rig:
         self.api = api
         self.owner = ""
         self.request_id = ""
-        self.tokens: dict[str, str | None] = {"nobody": None, "garbage": "a.b.c"}
+        self.tokens: dict[str, str | None] = {"no token": None, "garbage": "a.b.c"}
         self.users: dict[str, str] = {}
         self._numbers = itertools.count(1000)
         self._now = time.time_ns() // 1_000_000
@@ -99,7 +99,7 @@ class Rig:
         return next(self._numbers)
 
     async def asked(self, caller: str, route: Route) -> int:
-        """Let somebody ask for something that is there, and nobody asked for before."""
+        """Send a request of a caller for a record that no request named before."""
         target = await route.target(self)
         path = route.path.format(**target)
         body = await route.body(self, caller, target) if route.body else None

@@ -24,6 +24,7 @@ from phoneprov_adapters.testing.records import (
     moment,
 )
 from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
 from phoneprov_core.vendor_services.model import VendorService
@@ -81,6 +82,13 @@ async def a_new_phone(rig: Rig) -> dict[str, str]:
     return {"mac": a_mac(number)}
 
 
+async def a_desk_of_the_owner(rig: Rig) -> dict[str, str]:
+    target = await a_new_phone(rig)
+    async with rig.api.database.write() as tx:
+        await tx.desks.use(target["mac"], DeskUse(rig.owner), moment(1))
+    return target
+
+
 async def a_new_batch(rig: Rig) -> dict[str, str]:
     batch = a_batch(rig.number(), ended_at=moment(1))
     async with rig.api.database.write() as tx:
@@ -129,9 +137,9 @@ async def the_owners_profile(rig: Rig) -> dict[str, str]:
 async def a_deployment_of_the_owners(rig: Rig) -> dict[str, str]:
     """What the owner's profile did on a phone, on top of something else of theirs."""
     target = await the_owners_profile(rig)
-    told = {"profile_uuid": target["uuid"], "owner_uuid": rig.owner, "place": "somewhere"}
+    more = {"profile_uuid": target["uuid"], "owner_uuid": rig.owner, "place": "somewhere"}
     done = [
-        a_deployment(rig.number(), target["mac"], outcome=Outcome.DEPLOYED, sha256=hash_, **told)
+        a_deployment(rig.number(), target["mac"], outcome=Outcome.DEPLOYED, sha256=hash_, **more)
         for hash_ in ("0" * 64, "1" * 64)
     ]
     async with rig.api.database.write() as tx:

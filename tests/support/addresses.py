@@ -1,4 +1,4 @@
-"""Ways to write an address that leads, or may lead, where nobody but this host should get."""
+"""Spellings of addresses that lead, or may lead, to this host and its own networks."""
 
 BYPASSES = [
     # This very host, in every spelling that one library or another takes.
@@ -17,7 +17,7 @@ BYPASSES = [
     "169.254.169.254", "::ffff:169.254.169.254", "169.254.170.2", "2852039166",
     "0xa9fea9fe", "metadata.google.internal", "fd00:ec2::254", "fd20:ce::254", "100.100.100.200",
     "192.0.0.192", "168.63.129.16", "fd00:0ec2:0:0::0254",
-    # Many at once, and nobody.
+    # Multicast and unspecified.
     "224.0.0.1", "239.255.255.250", "ff02::1", "255.255.255.255", "240.0.0.1", "0.1.2.3",
     # More than an address.
     "10.0.0.1@127.0.0.1", "127.0.0.1:80", "[::1]", "[::1]:80", "10.0.0.1/../127.0.0.1",

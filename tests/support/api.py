@@ -24,11 +24,11 @@ from support.stores import DATABASES
 
 PASSWORD = "a password of the tests"
 STRANGER = identifier(0xDEAD)
-"""The uuid of no record whatever."""
+"""The uuid of no record."""
 
 
 class Caller:
-    """Somebody who asks. ``uuid`` is their account, empty for somebody without a token."""
+    """A caller. ``uuid`` is the account, empty for a caller without a token."""
 
     def __init__(self, client: httpx.AsyncClient, uuid: str = "", token: str = "") -> None:
         self.uuid = uuid
@@ -55,7 +55,7 @@ class Caller:
 
 
 class Api:
-    """The running application. ``database`` lies behind it, ``container`` made it."""
+    """The running application. ``database`` is its database, ``container`` made it."""
 
     def __init__(self, client: httpx.AsyncClient, database: Database, container: Container) -> None:
         self.client = client

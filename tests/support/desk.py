@@ -26,7 +26,7 @@ FILE = "SEP001BD4123456.cnf.xml"
 FTP_PASSWORD = "secret-enough"
 ADA = "Ada at the front desk"
 BOB = "Bob"
-NAMESAKE = "Somebody"
+NAMESAKE = "Namesake"
 
 
 def configuration(name: str) -> str:

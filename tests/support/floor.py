@@ -16,7 +16,7 @@ FLOOR = "2nd floor"
 
 
 async def a_floor(office: Office, root: Actor, owner: Actor, phones: int) -> Profile:
-    """So many phones on the second floor, and a profile of somebody's."""
+    """Phones on the second floor, and a profile."""
     for number in range(1, phones + 1):
         office.clock.advance(0.001)
         await office.phones.create(
@@ -35,7 +35,7 @@ async def a_floor(office: Office, root: Actor, owner: Actor, phones: int) -> Pro
 
 
 async def begin(office: Office, actor: Actor, profile: Profile | None, **more: Any) -> Batch:
-    """Start a batch: a switch to the profile, or a restart; of the floor unless told."""
+    """Start a batch: a switch to the profile, or a restart; of the whole floor by default."""
     values: dict[str, Any] = {"action": "restart" if profile is None else "switch"}
     if profile is not None:
         values["profile_uuid"] = profile.uuid
@@ -45,7 +45,7 @@ async def begin(office: Office, actor: Actor, profile: Profile | None, **more: A
 
 
 async def ended(office: Office, actor: Actor, batch: Batch) -> Batch:
-    """The batch when nobody works any more."""
+    """The batch when no worker is active."""
     await office.background.done()
     return await office.batches.get(actor, batch.uuid)
 

@@ -156,15 +156,15 @@ def _vsftpd(
 ) -> list[str]:
     (own / "empty").mkdir(mode=0o755)
     # It insists on a root that anonymous cannot write to.
-    told = _VSFTPD.format(port=port, above=folder.parent, empty=own / "empty")
+    settings = _VSFTPD.format(port=port, above=folder.parent, empty=own / "empty")
     if tls != "off":
-        told += _VSFTPD_TLS.format(
+        settings += _VSFTPD_TLS.format(
             certificate=certificate,
             implicit="YES" if tls == "implicit" else "NO",
             reuse="YES" if reuse else "NO",
         )
     configuration = own / "vsftpd.conf"
-    configuration.write_text(told.lstrip())
+    configuration.write_text(settings.lstrip())
     return [f"{UNPACKED}/usr/sbin/vsftpd", str(configuration)]
 
 
@@ -174,14 +174,16 @@ def _proftpd(
     users = own / "users"
     users.write_text(f"{USER}:{_hashed()}:65534:65534::{folder}:/bin/false\n")
     users.chmod(0o600)
-    told = _PROFTPD.format(port=port, users=users, empty=own, modules=f"{UNPACKED}/usr/lib/proftpd")
+    settings = _PROFTPD.format(
+        port=port, users=users, empty=own, modules=f"{UNPACKED}/usr/lib/proftpd"
+    )
     if tls != "off":
         options = ["UseImplicitSSL"] if tls == "implicit" else []
         options += [] if reuse else ["NoSessionReuseRequired"]
-        told += _PROFTPD_TLS.format(certificate=certificate, options=" ".join(options))
-        told = told.replace("TLSOptions \n", "")
+        settings += _PROFTPD_TLS.format(certificate=certificate, options=" ".join(options))
+        settings = settings.replace("TLSOptions \n", "")
     configuration = own / "proftpd.conf"
-    configuration.write_text(told.lstrip())
+    configuration.write_text(settings.lstrip())
     return [f"{UNPACKED}/usr/sbin/proftpd", "--nodaemon", "--config", str(configuration)]
 
 

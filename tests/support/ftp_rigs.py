@@ -85,7 +85,7 @@ class Rig:
         if isinstance(uploader, MemoryUploader):
             uploader.fail_next(Refused("The server refused the upload (uploading)."))
             return uploader
-        # Nobody listens there.
+        # No server listens there.
         return FtpUploader(settings_for(1, timeout=2), PhoneNetworks.parse(LOOPBACK))
 
     @contextlib.asynccontextmanager

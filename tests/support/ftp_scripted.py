@@ -1,4 +1,4 @@
-"""A small FTP server with its files in memory, which misbehaves as it is told.
+"""A small FTP server with its files in memory, with faults that a test chooses.
 
 It begins TLS on a data connection only after it has answered 150, as vsftpd, ProFTPD and
 Pure-FTPd do. Files grow while they are received, so that a broken upload is seen.

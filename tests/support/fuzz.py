@@ -1,4 +1,4 @@
-"""A service full of records, asked all there is to ask by somebody who holds level 0."""
+"""Generated requests to every operation of a service with records, as a superadmin."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Settings(Struct, frozen=True):
 
 
 class Office:
-    """The use cases, the adapters behind them, and people to act."""
+    """The use cases, their adapters, and accounts to act."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = chosen = settings or Settings()
@@ -136,7 +136,7 @@ class Office:
         clock."""
 
         async def pause(seconds: float) -> None:
-            for _ in range(20):  # whoever can go on goes on first
+            for _ in range(20):  # other tasks run first
                 await asyncio.sleep(0)
             self.clock.advance(seconds)
 
@@ -201,7 +201,7 @@ class Office:
         return Actor(user.uuid, level, "10.9.8.7", level_rule=self.settings.level_rule)
 
     async def deactivate(self, user_uuid: str) -> None:
-        """Behind the back of every use case."""
+        """Not through a use case."""
         async with self.database.write() as tx:
             user = await tx.users.find(user_uuid)
             assert user is not None
@@ -214,5 +214,5 @@ class Office:
         return await self.login(Credentials(username=username, password=password), ip)
 
     async def actor_of(self, logged_in: LoggedIn) -> Actor:
-        """Who is behind a fresh access token."""
+        """The actor of a new access token."""
         return await self.authenticate(logged_in.tokens.access_token, "10.1.2.3")

@@ -130,7 +130,7 @@ def _takes_body(content: bytes) -> bool:
         body = decoded(content)
     except PhoneprovError:
         return False
-    # Whatever another reader makes of it, we make of it too.
+    # It reads the text as another reader does.
     assert json.loads(content) == body
     try:
         collected(command, body, {})

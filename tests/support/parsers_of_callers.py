@@ -35,7 +35,7 @@ _CLAIMS = Claims(identifier(1), identifier(2), identifier(3), _NOW, _NOW + HOUR)
 _TOKENS = JwtTokens(BOTH_KEYS)
 _ACCESS, _REFRESH = (JwtTokens(NEW_KEYS).issue(kind, _CLAIMS) for kind in TokenKind)
 _OF_OLD_KEY = JwtTokens(OLD_KEYS).issue(TokenKind.ACCESS, _CLAIMS)
-_STRANGE = JwtTokens(NEW_KEYS, issuer="somebody else").issue(TokenKind.ACCESS, _CLAIMS)
+_STRANGE = JwtTokens(NEW_KEYS, issuer="another service").issue(TokenKind.ACCESS, _CLAIMS)
 _UNSIGNED = base64.urlsafe_b64encode(b'{"alg":"none","typ":"at+jwt"}').rstrip(b"=")
 _KEY = OctKey.import_key(NEW_KEYS.current.signing)
 _SIGNED = b"signed:"
@@ -137,7 +137,7 @@ _PROXIES = [ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("fd00::/8")
 
 
 def _takes_forwarded(content: bytes) -> bool:
-    """Whoever is named, there is one address; a stranger's word is not taken."""
+    """There is one address for any header; the header of an untrusted client is ignored."""
     said = client_ip(_scope(b"x-forwarded-for", content, "10.0.0.1"), _PROXIES)
     assert str(ipaddress.ip_address(said)) == said
     stranger = _scope(b"x-forwarded-for", content, "192.0.2.1")

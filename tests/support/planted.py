@@ -1,4 +1,4 @@
-"""Secrets that are told apart from everything else, and a search for what is left of them."""
+"""Secrets that differ from all other text, and a search for them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OF_ALL_TESTS = {
     "a new key": NEW_KEY,
     "the key of the races": "the key of all the races of the tests",
 }
-"""Secrets that tests use all over, to be looked for in whatever is logged meanwhile."""
+"""Secrets that tests use all over, searched for in all log records."""
 
 
 class Search:

@@ -52,11 +52,11 @@ rm -rf -- "$0"
 """
 
 # Of our own server we know that it is not as careful as a real one.
-logging.getLogger("phoneprov.database").addFilter(lambda told: "fsync" not in told.getMessage())
+logging.getLogger("phoneprov.database").addFilter(lambda record: "fsync" not in record.getMessage())
 
 
 class Server:
-    """A running server; whoever reaches its Unix socket in ``folder`` is let in, save one.
+    """A running server; any client of its Unix socket in ``folder`` may connect, except one.
 
     ``settings`` are its own, as ``name=value``. ``primary`` is the server that it follows as a
     standby.

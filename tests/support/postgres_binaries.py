@@ -22,7 +22,7 @@ MISSING = (
 
 @cache
 def binaries() -> Path:
-    """The folder that has ``initdb`` and ``postgres``, for whoever the server runs as."""
+    """The folder that has ``initdb`` and ``postgres``, for the user of the server."""
     for folder in _candidates():
         if (folder / "initdb").exists() and (folder / "postgres").exists():
             return folder if _can_run(folder) else _copied(folder)
@@ -48,13 +48,13 @@ def as_server_user(folder: Path) -> dict[str, Any]:
     """Arguments for ``subprocess``: in this folder, in English, and never as root."""
     arguments: dict[str, Any] = {"cwd": folder, "env": {**os.environ, "LC_ALL": "C"}}
     if os.geteuid() == 0:
-        nobody = pwd.getpwnam("nobody")
-        arguments |= {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        unprivileged = pwd.getpwnam("nobody")
+        arguments |= {"user": unprivileged.pw_uid, "group": unprivileged.pw_gid, "extra_groups": []}
     return arguments
 
 
 def make_folder(prefix: str) -> Path:
-    """A new folder that belongs to whoever the server runs as, with a short name: a Unix
+    """A new folder that belongs to the user of the server, with a short name: a Unix
     socket's whole path has about a hundred characters at most."""
     # The folder for temporary files of root may be closed to others.
     shared = Path("/tmp")  # noqa: S108 - mkdtemp makes a name that cannot be foreseen
@@ -62,8 +62,8 @@ def make_folder(prefix: str) -> Path:
     place = temporary if os.geteuid() or _open_to_all(temporary) else shared
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
     if os.geteuid() == 0:
-        nobody = pwd.getpwnam("nobody")
-        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+        unprivileged = pwd.getpwnam("nobody")
+        os.chown(folder, unprivileged.pw_uid, unprivileged.pw_gid)
     return folder
 
 

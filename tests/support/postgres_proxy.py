@@ -1,4 +1,4 @@
-"""A network between the service and PostgreSQL that fails when it is told to."""
+"""A network between the service and PostgreSQL that fails when a test says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A database on disk, opened with whatever keys a test chooses, and secrets to put into it."""
+"""A database on disk, opened with keys that a test chooses, and secrets to put into it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The application behind its real HTTP server, on a thread of its own."""
+"""The application and its real HTTP server, on a thread of its own."""
 
 from __future__ import annotations
 

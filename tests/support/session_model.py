@@ -77,7 +77,7 @@ class SessionModel:
         return self._begun
 
     def who(self, access: Token) -> tuple[str, int | None] | str:
-        """The account behind an access token, and its level."""
+        """The account of an access token, and its level."""
         session = self._living(access)
         if session is None:
             return REFUSED

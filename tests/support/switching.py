@@ -22,7 +22,7 @@ XML = "<device>\r\n\t<p>\u00e9</p>\r\n</device>\n"
 
 
 async def a_desk(office: Office, root: Actor, owner: Actor, mac: str = MAC) -> Profile:
-    """A phone in the inventory, and a profile of somebody's that fits it."""
+    """A phone in the inventory, and a profile that fits it."""
     await office.phones.create(
         root,
         NewPhone(mac=mac, model="CP-7945G", phone_ip="10.20.30.40", software_type="SCCP"),
@@ -46,7 +46,7 @@ async def last_deployment(office: Office) -> Deployment:
 async def whose_services(office: Office) -> str | None:
     """The user that the phone's services act for."""
     async with office.database.read() as tx:
-        return await tx.service_sessions.user_of(MAC)
+        return await tx.desks.user_of(MAC)
 
 
 async def switch(office: Office, actor: Actor, profile: Profile, mac: str = MAC) -> Switched:

@@ -1,4 +1,4 @@
-"""Phones to be watched: each way of watching, with a phone that goes and comes as it is told."""
+"""Phones to be watched: each way of watching, with a phone that a test takes away and back."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Watched(Protocol):
         ...
 
     async def leaves(self) -> None:
-        """The phone is away, and whoever watches has noticed."""
+        """The phone is unregistered, and the watch has noticed it."""
 
     async def comes_back(self, phone: Phone = PHONE) -> None:
         """The phone, or another one that the same way sees, is back."""
@@ -48,7 +48,7 @@ class Watched(Protocol):
         """The phone cannot be seen any more."""
 
     def refuses(self) -> None:
-        """From now on nobody can be watched."""
+        """From now on no phone can be watched."""
 
     def watched(self) -> int:
         """How many phones are being watched, as far as that holds anything."""
@@ -56,24 +56,24 @@ class Watched(Protocol):
 
 
 class InMemory:
-    """Told by the test."""
+    """A fake that the test sets."""
 
     def __init__(self) -> None:
         self.watch = MemoryWatch()
 
     async def leaves(self) -> None:
-        """Nothing to be told of."""
+        """No event."""
 
     async def comes_back(self, phone: Phone = PHONE) -> None:
-        """The fake is told."""
+        """Set on the fake."""
         self.watch.comes_back(phone.mac)
 
     async def is_lost(self) -> None:
-        """The fake is told."""
-        self.watch.goes_missing(PHONE.mac, Refused("Nobody sees it."))
+        """Set on the fake."""
+        self.watch.goes_missing(PHONE.mac, Refused("It is not visible."))
 
     def refuses(self) -> None:
-        """The fake is told."""
+        """Set on the fake."""
         self.watch.refuse(Refused("Not today."))
 
     def watched(self) -> int:
@@ -123,8 +123,8 @@ class ByEvents:
     async def tells(self, status: str, phone: Phone = PHONE) -> None:
         """Send one event of chan_sccp."""
         name = device_name(phone.mac)
-        told = event("DeviceStatus", ChannelType="SCCP", DeviceStatus=status, SCCPDevice=name)
-        await self.stub.tell(event("FullyBooted", Status="Fully Booted") + told)
+        event_text = event("DeviceStatus", ChannelType="SCCP", DeviceStatus=status, SCCPDevice=name)
+        await self.stub.tell(event("FullyBooted", Status="Fully Booted") + event_text)
 
     async def leaves(self) -> None:
         """chan_sccp tells that it left."""

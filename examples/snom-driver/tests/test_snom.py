@@ -64,13 +64,13 @@ class Others(PhoneDriver):
     """Remembers which phones it was handed."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.calls: list[str] = []
 
     async def leave_services(self, phone: Phone) -> None:
-        self.told.append(f"leave {phone.mac}")
+        self.calls.append(f"leave {phone.mac}")
 
     async def restart(self, phone: Phone, software_type: str | None) -> None:
-        self.told.append(f"restart {phone.mac}")
+        self.calls.append(f"restart {phone.mac}")
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ async def web() -> AsyncIterator[tuple[WebServer, int]]:
 
 
 def driver_for(port: int, others: PhoneDriver | None = None) -> SnomPhones:
-    settings = SnomSettings(port=port, user="admin", password="hush", seconds=1.0)
+    settings = SnomSettings(port=port, user="admin", password="hush", seconds=4.0)
     return SnomPhones(settings, PhoneNetworks.parse("127.0.0.0/8"), others or Others())
 
 
@@ -132,7 +132,7 @@ async def test_phones_of_other_makes_are_handed_on() -> None:
     await driver.restart(cisco, "SCCP")
     await driver.leave_services(PHONE)
 
-    assert others.told == [f"leave {cisco.mac}", f"restart {cisco.mac}"]
+    assert others.calls == [f"leave {cisco.mac}", f"restart {cisco.mac}"]
 
 
 def test_the_settings_make_it() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
+from phoneprov_adapters.memory.records import Kind, OnRemove, Reference, Unique
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.vendor_users.model import VendorUser
@@ -13,6 +13,7 @@ from phoneprov_core.vendor_users.ports import VendorUserStore
 VENDOR_USERS: Kind[VendorUser] = Kind(
     "PIN",
     key="user_uuid",
+    unique=(Unique("uuid", "uuid", lambda pin: (pin.uuid,)),),
     references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
 )
 

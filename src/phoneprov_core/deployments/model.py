@@ -53,10 +53,16 @@ class StepName(Enum):
 
 
 class Action(Enum):
-    """The kind of request."""
+    """The operation that a deployment belongs to."""
 
     SWITCH = "switch"
     ROLLBACK = "rollback"
+    LOGIN = "login"
+    """A user logged in at the phone with a PIN."""
+    LOGOUT = "logout"
+    """The phone gets its default profile back."""
+    EXPIRY = "expiry"
+    """Like ``LOGOUT``, at the end of the login time."""
 
 
 class Confirmation(Enum):

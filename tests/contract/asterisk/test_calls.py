@@ -96,7 +96,7 @@ async def test_without_chan_sccp_there_are_the_others(busy: AmiStub) -> None:
     assert not await asked.in_call(SCCP)
 
 
-async def test_an_account_that_may_not_list_calls_is_told_so(busy: AmiStub) -> None:
+async def test_account_without_right_to_list_calls_is_reported(busy: AmiStub) -> None:
     busy.answers["CoreShowChannels"] = failure("Permission denied")
     asked = calls(busy)
 
@@ -149,7 +149,7 @@ async def test_sip_phone_is_in_a_call_of_an_endpoint_named_after_its_aor(busy: A
     assert not await asked.in_call(IDLE)
 
 
-async def test_who_is_not_there_is_told(stub: AmiStub) -> None:
+async def test_missing_peer_is_reported(stub: AmiStub) -> None:
     await stub.stop()
 
     with pytest.raises(Refused):

@@ -184,7 +184,7 @@ async def test_names_are_read_in_any_case_and_the_first_counts(
         ("", "refused the action"),
     ],
 )
-async def test_a_refusal_is_told_in_our_own_words(stub: AmiStub, said: str, ours: str) -> None:
+async def test_refusals_are_reworded(stub: AmiStub, said: str, ours: str) -> None:
     stub.answers["SCCPDeviceRestart"] = failure(said)
 
     with pytest.raises(Refused, match=ours) as caught:

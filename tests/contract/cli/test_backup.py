@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import json
 import sqlite3
@@ -13,10 +12,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare
-from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.sql.maintenance import backup as backups
 from phoneprov_http.main.cli import main
+from support.data_folder import furnish
 
 
 class Office:
@@ -25,9 +23,7 @@ class Office:
     def __init__(self, folder: Path) -> None:
         self.data = folder / "data"
         self.file = folder / "office.backup"
-        settings = read_settings({"PHONEPROV_DATA_DIR": str(self.data)})
-        prepare(settings)
-        asyncio.run(migrate_embedded(settings))
+        furnish(self.data)
 
     def run(self, *arguments: str, data: Path | None = None) -> Result:
         environment = {"PHONEPROV_DATA_DIR": str(data or self.data)}

@@ -79,7 +79,7 @@ def test_a_floor_is_switched_and_shown(floor: Floor) -> None:
     assert "2/2" in done.stderr  # how far it was
 
 
-def test_a_phone_that_fails_is_told_by_the_exit_code(floor: Floor) -> None:
+def test_failed_phone_sets_the_exit_code(floor: Floor) -> None:
     done = floor.run("start", "switch", "--profile", ADA, "--location", "floor")
 
     assert done.exit_code == 1

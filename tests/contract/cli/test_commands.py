@@ -250,10 +250,11 @@ def free_port() -> int:
 
 
 def wait_until_ready(port: int) -> HTTPResponse:
-    for _ in range(300):
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
         try:
             reply: HTTPResponse = urllib.request.urlopen(
-                f"http://127.0.0.1:{port}/health/ready", timeout=2
+                f"http://127.0.0.1:{port}/health/ready", timeout=30
             )
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)

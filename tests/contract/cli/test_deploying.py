@@ -91,7 +91,7 @@ def test_a_switch_waits_until_the_phone_is_back(desk: Desk) -> None:
     )
 
 
-def test_a_phone_that_is_not_restarted_is_told_by_the_exit_code(desk: Desk) -> None:
+def test_phone_without_restart_sets_the_exit_code(desk: Desk) -> None:
     done = desk.run("switch", ADA, MAC)
 
     assert done.exit_code == 3
@@ -100,7 +100,7 @@ def test_a_phone_that_is_not_restarted_is_told_by_the_exit_code(desk: Desk) -> N
     assert desk.on_phone() == configuration(ADA)
 
 
-def test_nobody_looks_when_nobody_waits(desk: Desk) -> None:
+def test_phone_is_not_watched_without_wait(desk: Desk) -> None:
     done = desk.run("switch", BOB, MAC, "--no-wait", "--json", PHONEPROV_RESTART="http")
 
     made = json.loads(done.stdout)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
 from contextlib import closing
@@ -11,17 +10,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare
-from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_http.main.cli import main
+from support.data_folder import furnish
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
-    settings = read_settings({"PHONEPROV_DATA_DIR": str(folder)})
-    prepare(settings)
-    asyncio.run(migrate_embedded(settings))
+    furnish(folder)
     return folder
 
 

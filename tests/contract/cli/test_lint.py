@@ -49,7 +49,7 @@ def test_nothing_found_is_nothing_said(good: Path) -> None:
     assert (done.exit_code, done.output) == (0, "")
 
 
-def test_findings_stand_behind_their_place(good: Path, bad: Path) -> None:
+def test_findings_follow_their_position(good: Path, bad: Path) -> None:
     done = lint(good, bad)
 
     assert done.exit_code == 1

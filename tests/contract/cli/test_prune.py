@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
 from contextlib import closing
@@ -11,9 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from phoneprov_adapters.sql.engines.choice import embedded_url
-from phoneprov_adapters.sql.maintenance.migrate import upgrade
 from phoneprov_http.main.cli import main
+from support.data_folder import furnish
 
 
 def test_prune_dry_run_counts_and_prune_removes(
@@ -21,7 +19,7 @@ def test_prune_dry_run_counts_and_prune_removes(
 ) -> None:
     monkeypatch.setenv("PHONEPROV_DATA_DIR", str(tmp_path))
     database = tmp_path / "phoneprov.db"
-    asyncio.run(upgrade(embedded_url(database)))
+    furnish(tmp_path)
     with closing(sqlite3.connect(database)) as connection, connection:
         for uuid, at in (("old", "2020-01-01T00:00:00.000Z"), ("new", "9999-01-01T00:00:00.000Z")):
             connection.execute(

@@ -40,7 +40,7 @@ def phoneprov(folder: Path, *arguments: str, stdin: str = "") -> subprocess.Comp
     )
 
 
-def test_bad_rows_stop_everything_unless_told_to_go_on(tmp_path: Path) -> None:
+def test_bad_rows_stop_the_import_without_skip_option(tmp_path: Path) -> None:
     (tmp_path / "phones.csv").write_text(
         "mac,name,phone_ip\n00:1b:d4:12:34:56,Desk,10.0.0.1\nnonsense,Hall,10.0.0\n"
     )

@@ -115,7 +115,7 @@ async def test_a_wrong_password_is_named_as_the_reason_and_not_repeated() -> Non
         assert "password while logging in (reply 530)" in message
 
 
-async def test_a_greeting_in_latin_1_hurts_nobody() -> None:
+async def test_greeting_in_latin_1_is_accepted() -> None:
     async with ScriptedFtp().serving() as server:
         server.greeting = "220-Grüß Gott\r\n220 bereit\r\n".encode("latin-1")
         await upload(settings_for(server.port))
@@ -140,7 +140,7 @@ async def test_a_folder_too_large_to_be_listed_is_noted() -> None:
 
 
 @pytest.mark.parametrize("lacks", [set(), {"MLSD", "LIST"}, {"MLSD", "NLST"}])
-async def test_left_behind_files_are_found_by_whatever_listing_there_is(lacks: set[str]) -> None:
+async def test_leftover_files_are_found_with_any_listing_command(lacks: set[str]) -> None:
     server = ScriptedFtp()
     server.lacks = lacks
     server.files = {f"/.{NAME}.dead-{number}.tmp": b"left" for number in range(3)}
@@ -248,7 +248,7 @@ async def test_what_was_slipped_in_before_the_handshake_is_not_believed(
         assert server.files == {f"/{NAME}": NEW}
 
 
-async def test_an_authority_that_is_not_there_is_told_at_the_start() -> None:
+async def test_missing_certificate_authority_is_an_error_at_start() -> None:
     with pytest.raises(OSError):
         await upload(settings_for(21, "explicit", Path("/nonexistent.pem")))
 

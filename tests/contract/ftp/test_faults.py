@@ -159,7 +159,7 @@ async def test_a_server_that_does_not_answer_or_move(certificates: Certificates)
     assert [wrong for wrong in found if wrong] == []
 
 
-async def test_a_full_disk_is_told_by_the_reply_and_not_by_the_broken_connection(
+async def test_full_disk_is_reported_by_the_reply_not_as_a_broken_connection(
     certificates: Certificates,
 ) -> None:
     too_much = NEW * 100  # More than sockets buffer, so that writing fails half-way.
@@ -180,7 +180,7 @@ async def test_a_server_that_is_slow_at_everything_runs_into_the_total(
         assert server.files[f"/cfg/{NAME}"] == OLD
 
 
-async def test_nobody_at_the_address_is_refused(certificates: Certificates) -> None:
+async def test_closed_port_is_refused(certificates: Certificates) -> None:
     async with scripted().serving() as server:
         pass
     caught = await failure(server, "off", certificates, LONG)

@@ -60,7 +60,7 @@ async def test_many_uploads_share_listings_and_leave_nothing(
     assert 1 <= Listing.listings < PHONES
 
 
-async def test_what_was_left_behind_since_the_last_listing_is_found(
+async def test_leftovers_since_the_last_listing_are_found(
     uploader: FtpUploader, tmp_path: Path
 ) -> None:
     for attempt in ("one", "two", "three"):

@@ -38,7 +38,7 @@ class TestUploaders(UploaderContract, PhoneUploaderContract):
 
 
 @pytest.mark.parametrize("ip", [None, "192.0.2.1"])
-async def test_a_configured_server_is_taken_whatever_the_phone_s_address(
+async def test_configured_server_is_used_with_any_phone_address(
     server_rig: Rig, ip: str | None
 ) -> None:
     uploader = server_rig.make("10.0.0.0/8", "127.0.0.1")
@@ -49,7 +49,7 @@ async def test_a_configured_server_is_taken_whatever_the_phone_s_address(
     assert uploaded.place == f"{server_rig.server}/{NAME}"
 
 
-async def test_what_a_renaming_of_ours_left_behind_is_removed(server_rig: Rig) -> None:
+async def test_leftover_of_an_interrupted_rename_is_removed(server_rig: Rig) -> None:
     others = {f".{NAME}.more.a-1.tmp", f".{NAME}.a-1"}
     for name in {server_rig.leftover(NAME, "dead-2-old"), *others}:
         server_rig.write(name, b"left behind")

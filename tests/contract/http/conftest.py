@@ -1,4 +1,4 @@
-"""The application, somebody who holds level 0, and two people who hold nothing."""
+"""The application, a superadmin, and two accounts without a permission."""
 
 from __future__ import annotations
 

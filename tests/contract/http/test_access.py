@@ -21,6 +21,7 @@ from phoneprov_http.app import HttpSettings, litestar_app
 from support.access_rig import KNOWN, UNKNOWN, Rig, Route
 from support.access_targets import (
     a_deployment_of_the_owners,
+    a_desk_of_the_owner,
     a_new_batch,
     a_new_company_contact,
     a_new_extension,
@@ -63,7 +64,7 @@ def rule(stranger: int, owner: int, level_0: int, level_7: int, unknown: int = 4
 # For each kind of rule and each setting: the answers to the callers in the order above. A setting
 # that is not named answers like the default.
 RULES: dict[str, dict[str, list[int]]] = {
-    "anybody": {"default": rule(OK, OK, OK, OK, unknown=OK)},
+    "everyone": {"default": rule(OK, OK, OK, OK, unknown=OK)},
     "cookie": {"default": rule(401, 401, 401, 401)},
     "account": {"default": rule(OK, OK, OK, OK)},
     "level 0": {"default": rule(403, 403, OK, OK), "strict": rule(403, 403, OK, 403)},
@@ -99,20 +100,20 @@ def table() -> Iterator[Route]:
         return (Route(method, prefix + path, *rest) for method, path, *rest in rows)
 
     yield from of(
-        "/health", ("GET", "/live", "anybody", nothing), ("GET", "/ready", "anybody", nothing)
+        "/health", ("GET", "/live", "everyone", nothing), ("GET", "/ready", "everyone", nothing)
     )
     yield from of(
         "/docs",
-        ("GET", "", "anybody", nothing),
-        ("GET", "/openapi.json", "anybody", nothing),
-        ("GET", "/{name}", "anybody", lambda _: fixed(name="docs.js")),
-        ("GET", "/swagger-ui/{name}", "anybody", lambda _: fixed(name="swagger-ui.css")),
+        ("GET", "", "everyone", nothing),
+        ("GET", "/openapi.json", "everyone", nothing),
+        ("GET", "/{name}", "everyone", lambda _: fixed(name="docs.js")),
+        ("GET", "/swagger-ui/{name}", "everyone", lambda _: fixed(name="swagger-ui.css")),
     )
     yield from of(
         f"{V1}/auth",
-        ("POST", "/login", "anybody", nothing, login_of_the_owner),
+        ("POST", "/login", "everyone", nothing, login_of_the_owner),
         ("POST", "/register", "register", nothing, sending(**ACCOUNT), 201),
-        ("POST", "/refresh", "anybody", nothing, own_refresh_token),
+        ("POST", "/refresh", "everyone", nothing, own_refresh_token),
         ("POST", "/logout", "account", nothing, own_refresh_token),
     )
     yield from of(
@@ -169,9 +170,13 @@ def table() -> Iterator[Route]:
         ("DELETE", "/{mac}", "shared", a_new_phone),
         ("GET", "/{mac}/deployments", "account", a_new_phone),
         ("POST", "/{mac}/rollback", "own record", a_deployment_of_the_owners),
+        ("GET", "/{mac}/desk", "own record", a_desk_of_the_owner),
+        ("PUT", "/{mac}/desk", "level 0", a_new_phone, sending(hotdesk=True)),
+        ("POST", "/{mac}/desk/logout", "own record", a_desk_of_the_owner),
         ("GET", "/{mac}/fetches", "account", a_new_phone),
     )
     yield from of(f"{V1}/discovered-phones", ("GET", "", "level 0", nothing))
+    yield from of(f"{V1}/desks", ("GET", "", "account", nothing))
     yield from of(
         f"{V1}/phone-profiles",
         ("GET", "", "account", nothing),
@@ -210,12 +215,12 @@ def table() -> Iterator[Route]:
     )
     yield from of(
         "/console",
-        ("GET", "", "anybody", nothing, None, 308),
-        ("GET", "/{name}", "anybody", lambda _: fixed(name="main.js")),
-        ("GET", "/{folder}/{name}", "anybody", lambda _: fixed(folder="views", name="phone.js")),
-        ("POST", "/session", "anybody", nothing, login_of_the_owner),
+        ("GET", "", "everyone", nothing, None, 308),
+        ("GET", "/{name}", "everyone", lambda _: fixed(name="main.js")),
+        ("GET", "/{folder}/{name}", "everyone", lambda _: fixed(folder="views", name="phone.js")),
+        ("POST", "/session", "everyone", nothing, login_of_the_owner),
         ("POST", "/session/refresh", "cookie", nothing),
-        ("DELETE", "/session", "anybody", nothing),
+        ("DELETE", "/session", "everyone", nothing),
     )
     yield from of(
         f"{V1}/deployments",

@@ -96,7 +96,7 @@ async def test_wrong_unknown_and_inactive_read_the_same(
         await api.anonymous.post("/auth/login", {"username": name, "password": password})
         for name, password in (
             ("ada", "another password"),
-            ("nobody", PASSWORD),
+            ("unknown", PASSWORD),
             ("grace", NEW["password"]),
             ("ada", ""),
             ("ada", PASSWORD + " "),
@@ -142,7 +142,7 @@ async def test_five_wrong_guesses_close_an_account_for_a_while(
         assert error_of(reply, 429, "too_many_attempts") == {}
         assert reply.headers["retry-after"] == "30"
     error_of(await guess(username="ADA"), 429)
-    error_of(await guess(username="nobody"), 401)
+    error_of(await guess(username="unknown"), 401)
     clock.advance(29)
     reply = await guess(PASSWORD)
     error_of(reply, 429)

@@ -30,7 +30,7 @@ async def api(world: World, tmp_path: Path) -> AsyncIterator[Api]:
 
 @pytest.fixture
 async def admin(api: Api) -> Caller:
-    """Somebody at level 0, with five phones on the second floor."""
+    """A superadmin, and five phones on the second floor."""
     admin = await api.account("root", level=0)
     for number in range(1, 6):
         await a_desk_phone(
@@ -168,7 +168,7 @@ async def test_start_refuses_401_before_403_before_the_body(api: Api, admin: Cal
     }
 
 
-async def test_what_stands_against_a_batch_is_told(api: Api, admin: Caller) -> None:
+async def test_conflicts_of_a_batch_are_reported(api: Api, admin: Caller) -> None:
     nowhere = await admin.post("/batches", {"action": "restart", "location": "3rd floor"})
     error_of(nowhere, 409, "no_phones")
     unknown = await admin.post("/batches", {"action": "restart", "macs": [a_mac(1), a_mac(9)]})
@@ -177,7 +177,7 @@ async def test_what_stands_against_a_batch_is_told(api: Api, admin: Caller) -> N
     assert data_of(await admin.get("/batches")) == []
 
 
-async def test_a_batch_that_restarts_is_told_apart(api: Api, admin: Caller, world: World) -> None:
+async def test_batch_of_restarts_has_its_own_action(api: Api, admin: Caller, world: World) -> None:
     batch = await over(admin, await start(admin, macs=["001bd4000002"], location=None))
 
     assert batch["action"] == "restart"

@@ -255,16 +255,16 @@ async def test_a_preview_says_what_would_change_and_touches_nothing(desk: Office
     await desk.save(NEWER)
     happened, rows = list(desk.world.happened), await listed(desk.admin)
 
-    told = bare_data_of(await preview(desk.ada, desk.profile), 200, "Switch previewed")
+    found = bare_data_of(await preview(desk.ada, desk.profile), 200, "Switch previewed")
 
-    assert (told["profile"], told["mac"], told["filename"]) == ("Ada's", MAC, FILE)
-    assert (told["revision"], told["compatible"], told["changed"]) == (2, True, True)
-    assert told["on_phone"]["uuid"] == rows[0]["uuid"]
-    assert "-<device><name>" in told["diff"]
-    assert "+<device><label>" in told["diff"]
-    assert told["server"]["reachable"] is None  # the uploader of the tests cannot be asked
-    assert told["phone"]["message"] == "The phone answers: CP-7945G."
-    assert {"error", "note"} <= {finding["severity"] for finding in told["findings"]}
+    assert (found["profile"], found["mac"], found["filename"]) == ("Ada's", MAC, FILE)
+    assert (found["revision"], found["compatible"], found["changed"]) == (2, True, True)
+    assert found["on_phone"]["uuid"] == rows[0]["uuid"]
+    assert "-<device><name>" in found["diff"]
+    assert "+<device><label>" in found["diff"]
+    assert found["server"]["reachable"] is None  # the uploader of the tests cannot be asked
+    assert found["phone"]["message"] == "The phone answers: CP-7945G."
+    assert {"error", "note"} <= {finding["severity"] for finding in found["findings"]}
     assert desk.world.happened == happened
     assert await listed(desk.admin) == rows
     assert desk.on_phone() == XML
@@ -288,20 +288,20 @@ async def test_what_is_another_s_is_not_shown_in_a_preview(desk: Office) -> None
     await desk.switch()
     of_bob = await a_profile_of(desk.bob, cnf_xml=NEWER)
 
-    told = bare_data_of(await preview(desk.bob, of_bob))
+    found = bare_data_of(await preview(desk.bob, of_bob))
 
-    assert (told["on_phone"], told["changed"], told["diff"]) == (None, None, None)
-    assert "somebody else" in told["diff_note"]
+    assert (found["on_phone"], found["changed"], found["diff"]) == (None, None, None)
+    assert "somebody else" in found["diff_note"]
 
 
 async def test_what_stands_against_a_switch_is_part_of_the_preview(desk: Office) -> None:
     for_others = await a_profile_of(desk.ada, compatible_models=["8841"])
 
-    told = bare_data_of(await preview(desk.ada, for_others))
+    found = bare_data_of(await preview(desk.ada, for_others))
 
-    assert told["compatible"] is False
-    assert "8841" in told["objection"]
-    assert told["diff_note"]
+    assert found["compatible"] is False
+    assert "8841" in found["objection"]
+    assert found["diff_note"]
 
 
 async def test_a_preview_is_refused_like_a_switch(desk: Office) -> None:
@@ -454,10 +454,10 @@ async def test_revision_diff_is_masked_and_its_owners(desk: Office) -> None:
 
     newest = await desk.ada.get(path)
 
-    told = bare_data_of(newest, 200, "Revisions compared")
-    assert (told["from"], told["to"]) == (2, 3)
-    assert "***1" in told["diff"]
-    assert "***2" in told["diff"]
+    found = bare_data_of(newest, 200, "Revisions compared")
+    assert (found["from"], found["to"]) == (2, 3)
+    assert "***1" in found["diff"]
+    assert "***2" in found["diff"]
     assert "enchantress" not in newest.text
     assert bare_data_of(await desk.admin.get(path, **{"from": 3, "to": 3}))["diff"] == ""
     backwards = bare_data_of(await desk.ada.get(path, **{"from": 3, "to": 1}))

@@ -20,7 +20,7 @@ SWAGGER_UI = resources.files("swagger_ui").joinpath("static")
 
 
 class Links(HTMLParser):
-    """Every address that a page names, and whatever it holds inline."""
+    """Every address that a page names, and what it contains inline."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ def test_styles_and_scripts_of_ours_name_no_other_host() -> None:
         )
 
 
-def test_the_bundle_is_told_to_ask_nobody() -> None:
+def test_bundle_is_configured_to_call_no_other_host() -> None:
     script = STATIC.joinpath("docs.js").read_text(encoding="utf-8")
     assert "validatorUrl: null" in script
     assert "queryConfigEnabled: false" in script

@@ -1,4 +1,4 @@
-"""Sections 1 and 7 of the interface: whatever is asked, the answer is the envelope."""
+"""Sections 1 and 7 of the interface: every reply is the envelope."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ async def test_path_parameter_may_be_encoded(admin: Caller) -> None:
         ("OPTIONS", "/users/7", "DELETE, GET, HEAD, PUT"),
     ],
 )
-async def test_another_method_is_405_and_told_the_right_ones(
+async def test_other_method_is_405_with_the_allowed_methods(
     anonymous: Caller, method: str, path: str, allow: str
 ) -> None:
     reply = await anonymous.ask(method, path)
@@ -126,7 +126,7 @@ async def test_every_reply_carries_its_request_id(api: Api, anonymous: Caller) -
     assert "x-request-id" in (await api.client.get("/health/live")).headers
 
 
-async def test_every_reply_is_kept_by_nobody_and_shown_nowhere(admin: Caller) -> None:
+async def test_every_reply_forbids_caching_and_framing(admin: Caller) -> None:
     for reply in (await admin.get("/users"), await admin.get("/nothing")):
         assert reply.headers["cache-control"] == "no-store"
         assert reply.headers["x-content-type-options"] == "nosniff"

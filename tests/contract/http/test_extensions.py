@@ -106,7 +106,7 @@ async def test_extensions_are_listed_and_paged_oldest_first(admin: Caller) -> No
     assert set(error_of(await admin.get("/extensions", limit=1001), 422)) == {"limit"}
 
 
-async def test_a_long_list_is_told_whole_and_without_passwords(api: Api, admin: Caller) -> None:
+async def test_long_list_is_complete_and_without_passwords(api: Api, admin: Caller) -> None:
     async with api.database.write() as tx:
         for number in range(1001):
             await tx.extensions.add(an_extension(number, extension=f"1{number:04}"))
@@ -259,7 +259,7 @@ async def test_every_bad_field_of_a_change_is_named(api: Api, admin: Caller) -> 
     assert await stored_password(api, before["uuid"]) == "line secret"
 
 
-async def test_a_type_that_is_not_known_is_told_the_known_ones(admin: Caller) -> None:
+async def test_unknown_type_is_refused_with_the_known_types(admin: Caller) -> None:
     problems = error_of(await admin.post("/extensions", {**NEW, "type": "sip"}), 422)
 
     assert problems == {"type": "must be one of chan_sccp, chan_sip, chan_pjsip, custom"}

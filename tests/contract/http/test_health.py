@@ -15,7 +15,7 @@ from support.api import Api, data_of, error_of
 @pytest.mark.parametrize(
     ("path", "message"), [("/health/live", "Alive"), ("/health/ready", "Ready")]
 )
-async def test_machines_are_told_without_a_token(api: Api, path: str, message: str) -> None:
+async def test_health_checks_need_no_token(api: Api, path: str, message: str) -> None:
     reply = await api.client.get(path)
 
     assert data_of(reply, 200, message) is None
@@ -23,7 +23,7 @@ async def test_machines_are_told_without_a_token(api: Api, path: str, message: s
     error_of(await api.client.post(path), 405)
 
 
-async def test_a_database_that_is_away_is_told(api: Api, tmp_path: Path) -> None:
+async def test_unavailable_database_is_not_ready(api: Api, tmp_path: Path) -> None:
     app = create_app(api.container.use_cases(), ready=readiness(api.container))
     transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:

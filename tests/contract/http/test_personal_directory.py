@@ -196,7 +196,7 @@ async def test_level_0_keeps_everybody_s_directory(admin: Caller, bob: Caller) -
 
 
 @pytest.mark.parametrize("owner", [STRANGER, "7"])
-async def test_level_0_is_told_that_a_user_is_missing(admin: Caller, owner: str) -> None:
+async def test_missing_user_is_404_for_level_0(admin: Caller, owner: str) -> None:
     error_of(await admin.get(f"/personal-directory/{owner}", limit=1), 404, "not_found")
     error_of(await admin.post(f"/personal-directory/{owner}", {"name": "Grace"}), 404, "not_found")
 

@@ -229,14 +229,14 @@ async def test_anothers_profile_reads_like_none(admin: Caller, ada: Caller, bob:
     path = f"/phone-profiles/{(await profile(ada))['uuid']}"
     bobs = f"/phone-profiles/{(await profile(bob))['uuid']}"
 
-    def told(reply: Any) -> Any:
+    def without_id(reply: Any) -> Any:
         return {**reply.json(), "error": {**reply.json()["error"], "request_id": ""}}
 
     for method in ("GET", "PUT", "DELETE"):
         hidden = await bob.ask(method, path, content=b"{}")
         missing = await bob.ask(method, f"/phone-profiles/{STRANGER}", content=b"{}")
         error_of(hidden, 404, "not_found")
-        assert told(hidden) == told(missing)
+        assert without_id(hidden) == without_id(missing)
     for owner in (ada.uuid, STRANGER):
         error_of(await bob.post("/phone-profiles", {**body(bob), "user_uuid": owner}), 403)
         error_of(await bob.put(bobs, {"user_uuid": owner}), 403)

@@ -100,8 +100,8 @@ async def test_invalid_search_is_422_and_names_the_field(admin: Caller, path: st
         assert list(error_of(await admin.get(path, **{name: wrong[name]}), 422)) == [name]
 
 
-async def test_search_needs_the_rights_of_the_list(ada: Caller, nobody: Caller) -> None:
-    assert (await nobody.get("/phones", q="x" * 999)).status_code == 401
+async def test_search_needs_the_rights_of_the_list(ada: Caller, anonymous: Caller) -> None:
+    assert (await anonymous.get("/phones", q="x" * 999)).status_code == 401
     assert (await ada.get("/users", q="x" * 999)).status_code == 403
 
 

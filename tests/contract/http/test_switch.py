@@ -48,7 +48,7 @@ class Office:
 
     async def session_of(self, mac: str = MAC) -> str | None:
         async with self.api.database.read() as tx:
-            return await tx.service_sessions.user_of(mac)
+            return await tx.desks.user_of(mac)
 
 
 @pytest.fixture
@@ -151,9 +151,7 @@ async def test_a_session_that_cannot_be_cleared_stops_nothing(desk: Office) -> N
 
 
 @pytest.mark.parametrize("error", [TimedOut("The phone is silent."), Refused("It said 4.")])
-async def test_a_restart_that_fails_is_told_in_the_answer(
-    desk: Office, error: PhoneprovError
-) -> None:
+async def test_failed_restart_is_in_the_response(desk: Office, error: PhoneprovError) -> None:
     await a_desk_phone(desk.admin)
     desk.world.phones.fail_at("Key:Settings", error)
 
@@ -171,8 +169,8 @@ async def test_restarts_may_be_switched_off(tmp_path: Path) -> None:
 
         reply = await switch(desk.ada, await a_profile_of(desk.ada))
 
-        told = "The phone was not restarted: restarts are switched off."
-        assert data_of(reply)["restart"] == told
+        message = "The phone was not restarted: restarts are switched off."
+        assert data_of(reply)["restart"] == message
         assert desk.world.happened == [UPLOAD, CLEAR]
 
 
@@ -194,8 +192,8 @@ async def test_with_a_server_of_its_own_the_file_gets_there_all_the_same(tmp_pat
 
         reply = await switch(desk.ada, await a_profile_of(desk.ada))
 
-        told = data_of(reply, 200, "Profile switched")["restart"]
-        assert told == "The phone's address (phone_ip) is not recorded."
+        message = data_of(reply, 200, "Profile switched")["restart"]
+        assert message == "The phone's address (phone_ip) is not recorded."
         assert desk.world.files == {"10.9.9.9:21": {FILE: XML.encode()}}
 
 
@@ -357,7 +355,7 @@ async def test_a_user_deleted_meanwhile_does_not_break_it(desk: Office) -> None:
     assert await desk.session_of() is None
 
 
-async def test_what_a_phone_says_is_told_in_our_own_words_and_no_secret_is(desk: Office) -> None:
+async def test_phone_errors_are_reworded_and_hold_no_secret(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     secret = "<device><password>Sesame-4711</password></device>"
 

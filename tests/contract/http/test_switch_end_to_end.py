@@ -32,7 +32,7 @@ PASSWORD = "secret enough"
 async def office(
     folder: Path, password: str = PASSWORD, **environment: str
 ) -> AsyncIterator[tuple[SimulatedPhone, Caller]]:
-    """A simulated phone that stands in the inventory, and somebody to switch it."""
+    """A simulated phone of the inventory, and the caller that switches it."""
     async with SimulatedPhone(ftp_password=PASSWORD) as phone:
         settings = {**reaching(phone, "phoneprov", password), **environment}
         async with opened_api(folder, database_kind="memory", overrides=None, **settings) as api:
@@ -80,7 +80,7 @@ async def test_an_ftp_server_that_refuses_keeps_its_file_and_nothing_is_restarte
         assert not phone.restarted
 
 
-async def test_a_phone_whose_web_server_is_gone_is_told_of(tmp_path: Path) -> None:
+async def test_phone_without_web_server_is_reported(tmp_path: Path) -> None:
     async with SimulatedPhone(ftp_password=PASSWORD) as phone:
         settings = reaching(phone, "phoneprov", PASSWORD)
         settings["PHONEPROV_PHONE_HTTP_PORT"] = "9"
@@ -143,7 +143,7 @@ async def test_a_phone_that_does_nothing_is_not_confirmed(
 
 
 @pytest.mark.parametrize("registers", [True, False])
-async def test_a_phone_behind_asterisk_is_confirmed_when_it_registers_again(
+async def test_phone_of_asterisk_is_confirmed_when_it_registers_again(
     tmp_path: Path, registers: bool
 ) -> None:
     async with AmiStub() as asterisk:
@@ -158,8 +158,8 @@ async def test_a_phone_behind_asterisk_is_confirmed_when_it_registers_again(
             data_of(await switch(admin, await a_profile_of(admin, software_type="SCCP")))
             assert [fields[0][1] for fields in asterisk.performed] == ["SCCPDeviceRestart"]
             for status in ("UNREGISTERED", "PREREGISTERED", "REGISTERED")[: 3 if registers else 1]:
-                told = {"DeviceStatus": status, "SCCPDevice": FILE.partition(".")[0]}
-                await asterisk.tell(event("DeviceStatus", ChannelType="SCCP", **told))
+                status_event = {"DeviceStatus": status, "SCCPDevice": FILE.partition(".")[0]}
+                await asterisk.tell(event("DeviceStatus", ChannelType="SCCP", **status_event))
 
             row = await confirmed(admin)
 

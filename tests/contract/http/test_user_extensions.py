@@ -131,7 +131,7 @@ async def test_an_extensions_users_are_listed(
     assert data_of(of_lab, 200, "0 user(s) linked to extension") == []
 
 
-async def test_a_long_list_is_told_whole(api: Api, admin: Caller) -> None:
+async def test_long_list_is_complete(api: Api, admin: Caller) -> None:
     async with api.database.write() as tx:
         for number in range(1001):
             await tx.extensions.add(an_extension(number, extension=f"1{number:04}"))

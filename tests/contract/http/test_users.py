@@ -229,7 +229,7 @@ async def test_text_is_kept_in_form_nfc(admin: Caller) -> None:
     assert (created["first_name"], created["last_name"]) == ("Gr\u00e9ta", "\U0001f600")
 
 
-async def test_usernames_and_addresses_are_unique_whatever_their_case(
+async def test_usernames_and_email_addresses_are_unique_in_any_case(
     admin: Caller, ada: Caller
 ) -> None:
     grace = await user(admin)

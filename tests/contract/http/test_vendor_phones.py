@@ -134,7 +134,7 @@ async def test_a_path_without_a_mac_names_none_and_cannot_be_flagged(
     assert data_of(await admin.get("/vendor-phones")) == []
 
 
-async def test_a_body_that_is_no_json_is_told_so(admin: Caller) -> None:
+async def test_body_that_is_no_json_is_400(admin: Caller) -> None:
     for mac in (DESK, "desk"):
         reply = await admin.ask("PUT", f"/vendor-phones/{mac}", content=b"{")
         error_of(reply, 400, "malformed")

@@ -129,7 +129,7 @@ async def test_level_0_keeps_everybody_s_pin(admin: Caller, bob: Caller) -> None
 
 
 @pytest.mark.parametrize("owner", [STRANGER, "7"])
-async def test_level_0_is_told_that_a_user_is_missing(admin: Caller, owner: str) -> None:
+async def test_missing_user_is_404_for_level_0(admin: Caller, owner: str) -> None:
     for reply in (
         await admin.get(f"/vendor-users/by-user/{owner}"),
         await admin.put(f"/vendor-users/{owner}", {"pin_code": "2468"}),

@@ -181,7 +181,7 @@ async def test_after_a_failure_the_phone_can_be_called_again(phone: Phone) -> No
     assert phone.sent() == [URIS[0], *URIS]
 
 
-async def test_the_fake_does_not_wait_unless_it_is_told_to() -> None:
+async def test_fake_does_not_wait_by_default() -> None:
     phone = MemoryPhone(LOOPBACK)
 
     await asyncio.wait_for(phone.execute(IP, [KeyPress("a", 3600.0)]), 10.0)

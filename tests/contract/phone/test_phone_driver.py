@@ -49,7 +49,7 @@ async def over_the_web() -> AsyncIterator[PhoneDriverRig]:
             return change
 
         yield PhoneDriverRig(
-            CiscoPhones(RestartBy.HTTP, Hasty(web(stub, timeout=1.0)), None),
+            CiscoPhones(RestartBy.HTTP, Hasty(web(stub, timeout=4.0)), None),
             PHONE,
             restarts=lambda: stub.uris.count("Key:Settings"),
             refuse=answers(sends(http(403, WORDS))),
@@ -63,7 +63,7 @@ async def over_the_web() -> AsyncIterator[PhoneDriverRig]:
 async def through_asterisk() -> AsyncIterator[PhoneDriverRig]:
     async with AmiStub() as stub:
         settings = ManagerSettings(
-            host="127.0.0.1", port=stub.port, user=USER, secret=SECRET, timeout=1.0
+            host="127.0.0.1", port=stub.port, user=USER, secret=SECRET, timeout=4.0
         )
         actions = ("SCCPDeviceRestart", "PJSIPNotify")
 

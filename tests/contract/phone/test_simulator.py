@@ -17,7 +17,7 @@ from support.phone_simulated import FTP_PASSWORD, NAME, arrived, logged_in, stor
 from support.phone_web import IP
 
 
-async def test_events_are_told_as_they_come_in_order() -> None:
+async def test_events_are_reported_in_order() -> None:
     told: list[Event] = []
     async with SimulatedPhone(ftp_password=FTP_PASSWORD, on_event=told.append) as phone:
         client = await logged_in(phone)
@@ -82,7 +82,7 @@ async def test_what_is_open_is_dropped_at_the_end() -> None:
         writer.close()
 
 
-async def test_a_port_that_is_taken_leaves_nothing_behind(phone: SimulatedPhone) -> None:
+async def test_occupied_port_leaves_no_server_open(phone: SimulatedPhone) -> None:
     second = SimulatedPhone(ftp_password=FTP_PASSWORD, http_port=phone.http_port)
 
     with pytest.raises(OSError):

@@ -21,7 +21,7 @@ def server_tls() -> ssl.SSLContext:
     return context
 
 
-async def test_a_certificate_that_nobody_signed_will_do() -> None:
+async def test_self_signed_certificate_is_accepted() -> None:
     async with PhoneStub(tls=server_tls()) as stub:
         await web(stub, scheme="https").execute(IP, CLEAR_SERVICES)
 

@@ -116,9 +116,7 @@ def test_text_that_is_no_token_is_refused(tokens: Tokens, kind: TokenKind, text:
 
 
 @given(kind=st.sampled_from(TokenKind), text=st.text(st.characters()))
-def test_whatever_text_it_is_only_our_own_error_comes_out(
-    tokens: Tokens, kind: TokenKind, text: str
-) -> None:
+def test_any_text_raises_only_token_errors(tokens: Tokens, kind: TokenKind, text: str) -> None:
     for attempt in (text, f"plain.{text}", f"{text}.{text}.{text}"):
         with pytest.raises(Unauthenticated):
             tokens.read(kind, attempt, ISSUED)

@@ -200,9 +200,9 @@ async def test_what_is_up_to_date_is_left_alone(url: str, monkeypatch: pytest.Mo
         await bring_up_to_date(url)
 
 
-async def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+async def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "phoneprov.db"
     file.write_bytes(b"no database" * 1000)
 
-    with pytest.raises(Unavailable, match="no database"):
+    with pytest.raises(Unavailable, match="is not a SQLite database"):
         await bring_up_to_date(f"sqlite+aiosqlite:///{file}")

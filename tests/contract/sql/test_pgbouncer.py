@@ -86,7 +86,7 @@ async def test_one_at_a_time_across_processes(through: PostgresDatabase, url: st
     await other.close()
 
 
-async def test_deadlines_travel_with_a_change_and_stay_with_nobody(
+async def test_deadlines_apply_to_one_transaction_and_to_no_later_one(
     through: PostgresDatabase, url: str
 ) -> None:
     ask = "SHOW statement_timeout"
@@ -98,7 +98,7 @@ async def test_deadlines_travel_with_a_change_and_stay_with_nobody(
     assert [tuple(row) for rows in reading for row in rows] == [("0",)] * 6
 
 
-async def test_requests_given_up_at_any_moment_leave_nothing_behind(
+async def test_requests_cancelled_at_any_moment_leave_no_transaction_open(
     through: PostgresDatabase, url: str
 ) -> None:
     chance = random.Random(7)

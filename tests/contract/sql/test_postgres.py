@@ -102,7 +102,7 @@ async def test_of_two_in_a_deadlock_one_goes_on(url: str) -> None:
     await database.close()
 
 
-async def test_who_waits_too_long_for_a_record_is_told_so(
+async def test_lock_wait_over_the_deadline_is_unavailable(
     database: PostgresDatabase, hasty: PostgresDatabase
 ) -> None:
     async with database.write() as tx:
@@ -130,7 +130,7 @@ async def test_more_requests_than_connections_wait_for_each_other(
     assert await asyncio.gather(*(read() for _ in range(5 * SIZE))) == [0] * (5 * SIZE)
 
 
-async def test_who_waits_too_long_for_a_connection_is_told_so(hasty: PostgresDatabase) -> None:
+async def test_connection_wait_over_the_deadline_is_unavailable(hasty: PostgresDatabase) -> None:
     all_taken = asyncio.Barrier(SIZE + 1)
     over = asyncio.Event()
 
@@ -254,7 +254,7 @@ async def test_an_address_that_leads_nowhere(url: str, change: tuple[str, str], 
         await database_at(url.replace(*change)).open()
 
 
-async def test_a_loss_of_durability_is_told_at_the_start(
+async def test_lost_durability_is_logged_at_start(
     url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     database = database_at(url + "&synchronous_commit=off")
@@ -266,7 +266,7 @@ async def test_a_loss_of_durability_is_told_at_the_start(
     assert any("synchronous_commit is off" in line for line in told)
 
 
-async def test_the_server_is_told_our_deadlines(hasty: PostgresDatabase) -> None:
+async def test_deadlines_are_set_on_the_server(hasty: PostgresDatabase) -> None:
     driver = (await hasty._connect()).driver
     try:
         rows = await driver.fetch("SELECT name, setting FROM pg_settings WHERE unit = 'ms'")

@@ -181,7 +181,7 @@ async def test_a_connection_that_is_cut(far: PostgresDatabase, proxy: Proxy, url
     assert await written(url) == set()
 
 
-async def test_connections_that_were_cut_while_nobody_used_them(
+async def test_idle_connections_that_were_cut_are_replaced(
     far: PostgresDatabase, proxy: Proxy
 ) -> None:
     await asyncio.gather(*(read(far) for _ in range(SIZE)))
@@ -246,7 +246,7 @@ async def test_a_request_that_is_given_up_does_not_spoil_the_next(
     assert await read(far) == 0
 
 
-async def test_requests_given_up_at_any_moment_leave_nothing_behind(
+async def test_requests_cancelled_at_any_moment_leave_no_transaction_open(
     database: PostgresDatabase, url: str
 ) -> None:
     chance = random.Random(7)

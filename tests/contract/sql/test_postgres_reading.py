@@ -73,7 +73,7 @@ async def turns(number: int = 5) -> None:
         await asyncio.sleep(0)
 
 
-async def test_each_is_told_its_own_in_one_question(database: PostgresDatabase) -> None:
+async def test_reads_in_one_query_return_each_its_own_rows(database: PostgresDatabase) -> None:
     asking = Asking(database)
 
     names = await asyncio.gather(*asking.begin(3, 99, 1, 3, 2))
@@ -117,7 +117,7 @@ async def test_however_many_come_a_question_stays_of_a_bounded_length(
     assert len(asking.asked) == 6
 
 
-async def test_nobody_is_told_what_was_so_before_they_asked(database: PostgresDatabase) -> None:
+async def test_reads_return_no_state_older_than_their_request(database: PostgresDatabase) -> None:
     asking = Asking(database)
     asking.gate.clear()
     before = asking.begin(1, 2) + asking.begin(3)
@@ -132,7 +132,7 @@ async def test_nobody_is_told_what_was_so_before_they_asked(database: PostgresDa
     await asyncio.gather(*before)
 
 
-async def test_one_who_gives_up_disturbs_nobody(database: PostgresDatabase) -> None:
+async def test_cancelled_read_does_not_affect_others(database: PostgresDatabase) -> None:
     asking = Asking(database)
     asking.gate.clear()
     first, second, third = asking.begin(1, 2, 3)
@@ -161,9 +161,7 @@ async def test_what_everybody_gave_up_is_not_asked(database: PostgresDatabase) -
 
 
 @pytest.mark.parametrize("bad", ["with a \0 in it", "with a \udce9 in it"])
-async def test_what_is_wrong_with_one_is_told_to_that_one_alone(
-    database: PostgresDatabase, bad: str
-) -> None:
+async def test_failed_read_fails_alone(database: PostgresDatabase, bad: str) -> None:
     asking = Asking(database)
     names = [asking.name(identifier(1)), asking.name(bad), asking.name(identifier(2))]
 
@@ -178,7 +176,7 @@ async def test_what_is_wrong_with_one_is_told_to_that_one_alone(
         await asking.name(bad)
 
 
-async def test_when_the_database_is_away_everybody_is_told_so(database: PostgresDatabase) -> None:
+async def test_unavailable_database_fails_every_read(database: PostgresDatabase) -> None:
     asking = Asking(database)
     await database.close()
 
@@ -190,7 +188,7 @@ async def test_when_the_database_is_away_everybody_is_told_so(database: Postgres
     assert len(asking.asked) == 1
 
 
-async def test_when_it_goes_away_while_one_is_singled_out_nobody_waits_for_each(
+async def test_connection_lost_during_isolation_fails_all_reads_at_once(
     database: PostgresDatabase,
 ) -> None:
     asking = Asking(database)
@@ -266,7 +264,7 @@ async def test_every_kind_of_record_is_found_together_as_it_is_alone(
     assert [found is None for found in alone] == [False, False, True, False]
 
 
-async def test_who_asks_is_told_apart_from_others_who_ask(database: PostgresDatabase) -> None:
+async def test_reads_of_different_callers_are_kept_apart(database: PostgresDatabase) -> None:
     async with database.write() as tx:
         for number in range(1, PEOPLE + 1):
             await tx.permissions.add(a_permission(number, level=number))

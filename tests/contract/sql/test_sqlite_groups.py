@@ -133,7 +133,7 @@ async def test_a_commit_that_fails_takes_all_of_it_back_and_tells_everybody(
     await write(database, 9)
 
 
-async def test_an_error_that_takes_everything_back_is_told_to_everybody(
+async def test_error_that_rolls_back_the_group_fails_every_transaction(
     database: SqliteDatabase, commits: list[None]
 ) -> None:
     async def all_of_it(tx: Tx) -> None:
@@ -148,7 +148,7 @@ async def test_an_error_that_takes_everything_back_is_told_to_everybody(
     assert await there(database) == {4}
 
 
-async def test_a_first_one_that_is_cancelled_leaves_nobody_behind(
+async def test_cancelled_first_transaction_does_not_block_the_group(
     database: SqliteDatabase,
 ) -> None:
     waiting = asyncio.Event()

@@ -111,7 +111,7 @@ async def test_an_error_after_their_turn_takes_them_back(database: SqliteDatabas
     assert await left(database) == {"a", "b"}
 
 
-async def test_one_that_fails_is_told_at_the_end_and_nothing_is_kept(
+async def test_deferred_statement_failure_is_raised_at_commit_and_rolls_back(
     database: SqliteDatabase,
 ) -> None:
     async def fail() -> None:

@@ -78,7 +78,7 @@ async def test_an_answer_without_sense_tells_nothing(asked: Opening, answer: Ans
         assert await phone.information.read(IP, 10.0) == DeviceInformation()
 
 
-async def test_what_is_left_out_is_none_and_what_is_told_fits_in_a_line(asked: Opening) -> None:
+async def test_missing_values_are_none_and_others_fit_in_a_line(asked: Opening) -> None:
     xml = f"<a><modelNumber>CP-\t7945\n</modelNumber><versionID>{'V' * 99}</versionID></a>"
     shown = DeviceInformation(None, "CP- 7945", "V" * 64)
     async with asked(shown, sends(http(body=xml))) as phone:

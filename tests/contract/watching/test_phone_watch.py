@@ -50,7 +50,7 @@ async def test_a_phone_that_was_away_is_seen_to_come_back(way: Watched, watching
     assert len(told.splitlines()) == 1
 
 
-async def test_only_what_happens_behind_the_beginning_counts(way: Watched) -> None:
+async def test_only_events_after_the_start_count(way: Watched) -> None:
     await way.leaves()
     await way.comes_back()
 
@@ -79,7 +79,7 @@ async def test_a_phone_that_stays_away_does_not_come_back(way: Watched, watching
         assert "left" in missed.value.message or "went away" in missed.value.message
 
 
-async def test_what_was_seen_instead_is_told(way: Watched, watching: Watching) -> None:
+async def test_other_events_are_in_the_message(way: Watched, watching: Watching) -> None:
     waiting = asyncio.create_task(watching.returned(LONG))
     await asyncio.sleep(0)
     await way.is_lost()
@@ -116,7 +116,7 @@ async def test_a_phone_can_be_watched_by_several(way: Watched) -> None:
     assert way.watched() == 0
 
 
-async def test_what_is_closed_unwaited_for_leaves_nothing_behind(way: Watched) -> None:
+async def test_watch_closed_without_wait_leaves_no_task(way: Watched) -> None:
     for lose in (False, True):
         watching = await way.watch.begin(PHONE)
         if lose:
@@ -127,7 +127,7 @@ async def test_what_is_closed_unwaited_for_leaves_nothing_behind(way: Watched) -
     assert way.watched() == 0
 
 
-async def test_a_phone_that_cannot_be_watched_is_told_at_once(way: Watched) -> None:
+async def test_phone_that_cannot_be_watched_is_reported_at_once(way: Watched) -> None:
     way.refuses()
     began = time.monotonic()
 
@@ -185,7 +185,7 @@ async def test_who_registers_without_having_left_does_not_come_back(asterisk: By
     await watching.close()
 
 
-async def test_what_happens_before_anybody_waits_counts(asterisk: ByEvents) -> None:
+async def test_events_before_the_wait_count(asterisk: ByEvents) -> None:
     watching = await asterisk.watch.begin(PHONE)
     await asterisk.leaves()
     await asterisk.comes_back()
@@ -195,7 +195,9 @@ async def test_what_happens_before_anybody_waits_counts(asterisk: ByEvents) -> N
     await watching.close()
 
 
-async def test_an_account_that_may_not_see_is_told_what_it_needs(asterisk: ByEvents) -> None:
+async def test_account_without_read_rights_is_reported_with_the_needed_rights(
+    asterisk: ByEvents,
+) -> None:
     watching = await asterisk.watch.begin(PHONE)
 
     with pytest.raises(TimedOut, match="read = call"):
@@ -220,7 +222,7 @@ async def test_all_phones_are_watched_on_one_connection_that_ends_with_the_last(
     await third.close()
 
 
-async def test_behind_a_connection_that_broke_off_another_is_made(asterisk: ByEvents) -> None:
+async def test_lost_connection_is_replaced(asterisk: ByEvents) -> None:
     watching = await asterisk.watch.begin(PHONE)
     await asterisk.is_lost()
     with pytest.raises(Refused):

@@ -81,7 +81,7 @@ async def test_another_phone_at_the_address_is_not_this_one() -> None:
     assert PHONE.mac in says(answer)
 
 
-async def test_a_web_server_that_tells_no_mac_is_told_of() -> None:
+async def test_web_server_without_mac_is_reported() -> None:
     async with PhoneStub() as stub:
         answer = await RealReachability(uploader(1), web_of_stub(stub)).phone(PHONE)
 
@@ -135,7 +135,7 @@ async def test_who_is_mute_is_not_waited_for_longer_than_allowed(
         assert answer.duration_ms >= SHORT * 900
 
 
-async def test_of_an_uploader_of_another_kind_nobody_can_say() -> None:
+async def test_uploader_of_another_package_has_unknown_reachability() -> None:
     async with PhoneStub() as stub:
         reachability = RealReachability(MemoryUploader(LOOPBACK), web_of_stub(stub))
 

@@ -58,7 +58,7 @@ def test_what_all_share_is_written_by_superadmins_unless_opened(actor: Actor) ->
         require_shared_write(actor, SharedWrite.SUPERADMIN)
 
 
-def test_the_last_superadmin_is_told_what_to_do() -> None:
+def test_error_of_the_last_superadmin_says_what_to_do() -> None:
     conflict = last_superadmin()
 
     assert conflict.code == "last_superadmin"

@@ -59,7 +59,9 @@ async def test_an_assignment_is_removed(office: Office, root: Actor, ada: Actor)
 
 
 @pytest.mark.parametrize("uuid", [NOWHERE, "nonsense", ""])
-async def test_somebody_without_an_assignment(office: Office, root: Actor, uuid: str) -> None:
+async def test_user_without_an_assignment_has_no_permission(
+    office: Office, root: Actor, uuid: str
+) -> None:
     with pytest.raises(NotFound):
         await office.user_permissions.get(root, uuid)
     with pytest.raises(NotFound):

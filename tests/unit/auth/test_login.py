@@ -151,7 +151,7 @@ async def test_an_unknown_name_a_wrong_password_and_an_inactive_account_read_the
 
 
 @pytest.mark.parametrize("username", ["ada", "nobody", "sleeper"])
-async def test_a_hash_is_computed_whoever_is_named(
+async def test_login_computes_a_hash_for_any_username(
     office: Office, ada: Actor, username: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await office.add_user("sleeper", is_active=False)
@@ -266,7 +266,7 @@ async def test_right_logins_made_side_by_side_do_not_close_the_account(
     assert len({login.tokens.refresh_token for login in logged_in}) == 50
 
 
-async def test_right_logins_do_not_close_the_account_in_whatever_number_of_processes(
+async def test_successful_logins_of_any_number_of_processes_do_not_lock_the_account(
     office: Office, ada: Actor
 ) -> None:
     processes = [office.another_login() for _ in range(8)]
@@ -279,7 +279,7 @@ async def test_right_logins_do_not_close_the_account_in_whatever_number_of_proce
     assert await failures(office) == 0
 
 
-async def test_guesses_are_all_counted_in_whatever_number_of_processes(
+async def test_guesses_of_any_number_of_processes_are_all_counted(
     office: Office, ada: Actor
 ) -> None:
     processes = [office.another_login() for _ in range(8)]
@@ -361,7 +361,7 @@ async def test_the_wait_is_counted_from_when_the_turn_came(office: Office, ada: 
     assert error.value.retry_after == 30
 
 
-async def test_a_cancelled_login_keeps_nobody_waiting(
+async def test_cancelled_login_does_not_block_others(
     office: Office, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = asyncio.Event()
@@ -607,7 +607,9 @@ async def test_a_change_made_meanwhile_is_not_written_over(
     assert (await office.log_in("ada")).user.phone == "12"
 
 
-async def test_without_a_database_nobody_gets_in_or_is_blamed(office: Office, ada: Actor) -> None:
+async def test_unavailable_database_refuses_logins_and_counts_no_guess(
+    office: Office, ada: Actor
+) -> None:
     await office.database.close()
     with pytest.raises(Unavailable):
         await office.log_in("ada")

@@ -121,7 +121,7 @@ async def test_null_is_like_none_given(office: Office, here: LoggedIn) -> None:
     assert await is_over(office, here)
 
 
-async def test_somebody_whose_account_is_gone_is_logged_out_all_the_same(
+async def test_logout_of_a_deleted_account_succeeds(
     office: Office, root: Actor, here: LoggedIn
 ) -> None:
     actor = await office.actor_of(here)

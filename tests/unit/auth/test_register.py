@@ -30,7 +30,7 @@ def public() -> Office:
     return Office(Settings(public_register=True))
 
 
-async def test_anybody_registers_where_that_is_allowed(public: Office) -> None:
+async def test_public_registration_allowed_accepts_anonymous_callers(public: Office) -> None:
     user = await public.register(None, sent(), "192.168.1.9")
 
     assert (user.username, user.is_active, user.created_by) == ("cleo", True, None)
@@ -39,7 +39,9 @@ async def test_anybody_registers_where_that_is_allowed(public: Office) -> None:
     assert (await public.actor_of(logged_in)).level is None
 
 
-async def test_nobody_registers_where_it_is_not(office: Office, ada: Actor) -> None:
+async def test_public_registration_forbidden_refuses_anonymous_callers(
+    office: Office, ada: Actor
+) -> None:
     def unreadable() -> object:
         raise AssertionError("looked at too early")
 

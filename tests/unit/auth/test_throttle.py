@@ -92,7 +92,7 @@ def test_waits_are_bounded_and_never_negative(steps: list[int]) -> None:
 
 
 @given(st.lists(pauses, max_size=60))
-def test_who_waits_as_told_may_guess_and_no_earlier(steps: list[int]) -> None:
+def test_guess_is_allowed_after_retry_after_and_not_before(steps: list[int]) -> None:
     attempts, now = Attempts(), START
     for pause in steps:
         now += pause
@@ -200,7 +200,7 @@ def test_a_guess_that_was_not_looked_at_is_no_failure_and_closes_nothing() -> No
     assert Attempts().taken_back() == Attempts()
 
 
-def test_guesses_are_counted_by_account_whatever_the_case() -> None:
+def test_guesses_are_counted_by_account_in_any_case() -> None:
     assert account_key("Ada") == account_key("ADA") != account_key("bob")
     assert account_key("Zo\u00eb") == account_key("zoe\u0308")
 

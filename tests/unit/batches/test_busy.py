@@ -47,7 +47,7 @@ async def test_a_phone_that_talks_on_is_given_up(
     assert batch.phones == Counts(done=11, failed=1, total=12)
 
 
-async def test_nobody_has_to_wait(office: Office, root: Actor, profile: Profile) -> None:
+async def test_idle_phones_are_not_awaited(office: Office, root: Actor, profile: Profile) -> None:
     office.calls.talking.add(a_mac(1))
 
     batch = await ended(office, root, await begin(office, root, None, wait_minutes=0))
@@ -73,7 +73,7 @@ async def test_a_phone_that_waits_says_why(
     assert (await phones_of(office, root, batch))[0].state is PhoneState.LEFT_OUT
 
 
-async def test_where_nobody_can_say_the_phone_s_turn_goes_on(
+async def test_phone_with_unknown_call_state_is_processed(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     office.calls.failure = TimedOut("no answer")
@@ -84,7 +84,7 @@ async def test_where_nobody_can_say_the_phone_s_turn_goes_on(
     assert len(office.calls.asked) == 12
 
 
-async def test_a_phone_that_somebody_else_works_on_is_left_for_later(
+async def test_phone_leased_by_another_worker_is_deferred(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     async with office.database.write() as tx:

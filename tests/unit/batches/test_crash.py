@@ -35,7 +35,7 @@ async def the_batch(office: Office, root: Actor) -> Batch:
     return (await office.batches.all(root)).first[0]
 
 
-async def test_nobody_takes_up_what_is_held(
+async def test_leased_batch_is_not_claimed(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     await crashed(office, root, profile, 3)
@@ -194,7 +194,7 @@ async def test_a_cancelled_batch_that_was_left_is_closed(
     assert journal.steps == []
 
 
-async def test_who_is_told_to_stop_gives_the_batch_back(
+async def test_stopped_worker_releases_the_batch(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     gate = journal.gate("upload")

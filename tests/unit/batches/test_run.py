@@ -52,7 +52,7 @@ async def test_a_restart_uploads_nothing(
     assert await is_free(office, a_mac(1))
 
 
-async def test_a_restart_that_fails_is_told(office: Office, root: Actor, profile: Profile) -> None:
+async def test_failed_restart_is_recorded(office: Office, root: Actor, profile: Profile) -> None:
     office.manager.fail(NO)
 
     batch = await ended(office, root, await begin(office, root, None, at_once=1))
@@ -91,7 +91,7 @@ async def test_each_phone_can_be_given_what_is_on_it_anew(
     assert "No profile is known" in str(unknown.message)
 
 
-async def test_no_more_than_so_many_are_worked_on_at_a_time(
+async def test_concurrency_limit_is_kept(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     at_a_time = [0, 0]
@@ -110,9 +110,7 @@ async def test_no_more_than_so_many_are_worked_on_at_a_time(
     assert at_a_time == [0, 3]
 
 
-async def test_no_more_than_so_many_are_begun_a_minute(
-    office: Office, root: Actor, profile: Profile
-) -> None:
+async def test_rate_limit_per_minute_is_kept(office: Office, root: Actor, profile: Profile) -> None:
     await ended(office, root, await begin(office, root, profile, per_minute=4))
 
     begun = sorted(record.created_at for record in await deployments(office))
@@ -207,7 +205,7 @@ async def test_a_phone_that_was_not_restarted_is_not_done(
     assert phone.deployment_uuid is not None
 
 
-async def test_where_nobody_wants_restarts_a_phone_is_done_without() -> None:
+async def test_restarts_switched_off_complete_the_phone_without_one() -> None:
     office = Office(Settings(restart=RestartBy.NONE))
     root = await office.add_user("root", level=0)
     profile = await a_floor(office, root, root, 2)

@@ -99,7 +99,7 @@ async def test_failures_can_be_planned() -> None:
         assert phoneprov.phone.sent == {}
 
 
-async def test_a_phone_comes_back_when_it_is_told_to() -> None:
+async def test_memory_phone_comes_back_on_request() -> None:
     async with open_in_memory() as phoneprov:
         actor = phoneprov.system_actor()
         request = await a_request(phoneprov, await a_user(phoneprov))
@@ -115,7 +115,7 @@ async def test_a_phone_comes_back_when_it_is_told_to() -> None:
         assert made.confirmation is Confirmation.CONFIRMED
 
 
-async def test_a_phone_that_is_waited_for_keeps_nobody_at_the_end() -> None:
+async def test_awaited_phone_does_not_delay_the_end() -> None:
     async with asyncio.timeout(10), open_in_memory() as phoneprov:
         request = await a_request(phoneprov, await a_user(phoneprov))
         await phoneprov.switch_profile(phoneprov.system_actor(), request)
@@ -153,7 +153,7 @@ async def test_login_works_in_memory() -> None:
 
 
 @pytest.mark.parametrize("rule", LevelRule)
-async def test_the_system_actor_may_do_everything_but_leave_nobody_in_charge(
+async def test_system_actor_may_do_everything_but_remove_the_last_superadmin(
     rule: LevelRule,
 ) -> None:
     settings = read_settings({"PHONEPROV_LEVEL_RULE": rule.value})
@@ -174,7 +174,7 @@ async def test_the_system_actor_may_do_everything_but_leave_nobody_in_charge(
     assert user.created_ip == "127.0.0.1"
 
 
-async def test_acting_as_somebody_is_explicit() -> None:
+async def test_acting_as_a_user_is_explicit() -> None:
     async with open_in_memory() as phoneprov:
         ada = Actor((await a_user(phoneprov)).uuid, level=None)
         me = await phoneprov.me.profile(ada)

@@ -121,14 +121,14 @@ def test_unknown_name_beside_an_adapter_of_another_package_is_refused_if_similar
         ("PHONEPROV_PHONE_DRIVER", "cisco, bells"),
     ],
 )
-def test_a_name_that_nobody_offers_is_told_with_the_choices(variable: str, choices: str) -> None:
+def test_unknown_adapter_is_refused_with_the_choices(variable: str, choices: str) -> None:
     with pytest.raises(SettingsError) as caught:
         chosen(**{variable: "carrier-pigeon"})
 
     assert str(caught.value) == f"{variable} is not valid: it must be one of {choices}."
 
 
-def test_a_database_that_nobody_offers_is_told_without_its_address() -> None:
+def test_unknown_database_is_refused_without_its_address() -> None:
     with pytest.raises(SettingsError, match="PHONEPROV_DATABASE_URL") as caught:
         chosen(PHONEPROV_DATABASE_URL="notes://ada:planted-secret@here")
 
@@ -160,7 +160,7 @@ def test_a_name_that_two_packages_offer_is_refused(installed: Path) -> None:
         uploader_of(chosen(PHONEPROV_UPLOADER="shelf", PHONEPROV_SHELF="attic"), MemoryDatabase())
 
 
-def test_certificates_that_cannot_be_read_are_told_in_one_line(tmp_path: Path) -> None:
+def test_unreadable_certificates_are_reported_in_one_line(tmp_path: Path) -> None:
     settings = chosen(PHONEPROV_FTP_TLS="explicit", PHONEPROV_FTP_TLS_CA=str(tmp_path / "no.pem"))
 
     with pytest.raises(SettingsError, match="PHONEPROV_FTP_TLS_CA"):

@@ -71,12 +71,12 @@ def test_changes_far_apart_stand_apart() -> None:
     ]
 
 
-def test_the_first_lines_of_all_are_put_behind_line_nothing() -> None:
+def test_insertion_before_the_first_line_follows_line_0() -> None:
     assert diff("", "a\nb\n") == "--- on the phone\n+++ the profile\n@@ -0,0 +1,2 @@\n+a\n+b\n"
     assert diff("a", "") == "--- on the phone\n+++ the profile\n@@ -1 +0,0 @@\n-a\n"
 
 
-def test_line_ends_alone_are_told_in_words() -> None:
+def test_difference_of_line_ends_only_is_described() -> None:
     patch = diff("<a>\r\n</a>\r\n", "<a>\n</a>")
 
     assert patch.split("\n")[2:] == ["\\ The lines are the same; their ends (CR, LF) differ.", ""]

@@ -42,7 +42,7 @@ def test_a_real_one_of_many_lines_has_nothing_but_secrets_to_note() -> None:
     assert not has_errors(findings)
 
 
-def test_what_is_told_holds_no_secret() -> None:
+def test_findings_hold_no_secret() -> None:
     told = " ".join(finding.message for finding in lint(FRONT_DESK))
 
     assert not {"4711", "moat", "drawbridge", "horse", "9753"} & set(told.replace(":", " ").split())
@@ -233,7 +233,7 @@ def test_only_errors_are_errors() -> None:
 
 
 @given(st.binary(max_size=200) | st.text(alphabet="<>/a&;!-[]\"'= \n", max_size=80).map(str.encode))
-def test_no_text_whatever_is_too_much_for_it(content: bytes) -> None:
+def test_any_bytes_are_linted_without_error(content: bytes) -> None:
     assert all(finding.line >= 1 and finding.column >= 1 for finding in lint(content, mac=MAC))
 
 

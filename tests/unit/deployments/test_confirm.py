@@ -61,7 +61,7 @@ async def test_a_phone_that_does_not_is_not_confirmed(
     assert office.watch.watched == []
 
 
-async def test_the_watch_begins_behind_the_upload_and_before_the_restart(
+async def test_watch_starts_after_the_upload_and_before_the_restart(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     seen: dict[str, list[str]] = {}
@@ -79,7 +79,7 @@ async def test_the_watch_begins_behind_the_upload_and_before_the_restart(
     await office.background.done()
 
 
-async def test_whoever_comes_back_behind_another_deployment_is_not_confirmed(
+async def test_registration_after_a_later_deployment_does_not_confirm(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await switch(office, ada, profile)
@@ -98,7 +98,9 @@ async def test_whoever_comes_back_behind_another_deployment_is_not_confirmed(
     assert "Another deployment" in (found[0].confirmation_message or "")
 
 
-async def test_the_journal_is_told_twice(office: Office, ada: Actor, profile: Profile) -> None:
+async def test_journal_records_deployment_and_confirmation(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
     await switch(office, ada, profile)
     office.watch.comes_back(MAC, BACK)
     await office.background.done()
@@ -135,7 +137,7 @@ async def test_a_phone_that_is_not_restarted_is_not_waited_for(
     assert office.watch.watched == []
 
 
-async def test_a_failed_upload_watches_nobody(office: Office, ada: Actor, profile: Profile) -> None:
+async def test_failed_upload_starts_no_watch(office: Office, ada: Actor, profile: Profile) -> None:
     office.uploader.fail_next(Refused("no"))
     with pytest.raises(Refused):
         await switch(office, ada, profile)
@@ -145,7 +147,7 @@ async def test_a_failed_upload_watches_nobody(office: Office, ada: Actor, profil
 
 
 @pytest.mark.parametrize("step", ["upload", "clear", "restart"])
-async def test_whoever_is_cancelled_leaves_nobody_watched(
+async def test_cancelled_switch_leaves_no_watch(
     office: Office, ada: Actor, profile: Profile, journal: Journal, step: str
 ) -> None:
     gate = journal.gate(step)
@@ -160,7 +162,7 @@ async def test_whoever_is_cancelled_leaves_nobody_watched(
     assert (await last_deployment(office)).confirmation is Confirmation.NONE
 
 
-async def test_a_database_that_is_away_at_the_end_leaves_nobody_watched(
+async def test_database_unavailable_at_the_end_leaves_no_watch(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     journal.at("restart", office.database.close)
@@ -170,7 +172,7 @@ async def test_a_database_that_is_away_at_the_end_leaves_nobody_watched(
     assert office.watch.watched == []
 
 
-async def test_restarts_that_are_switched_off_watch_nobody() -> None:
+async def test_restarts_switched_off_start_no_watch() -> None:
     office = Office(Settings(with_watch=True, restart=RestartBy.NONE))
     root = await office.add_user("root", level=0)
     await switch(office, root, await a_desk(office, root, root))

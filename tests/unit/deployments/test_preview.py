@@ -105,7 +105,7 @@ async def test_the_diff_leads_from_the_revision_that_is_there(
     assert (previewed.revision, previewed.changed, previewed.diff) == (3, False, "")
 
 
-async def test_secrets_are_told_apart_and_not_shown(
+async def test_secrets_are_masked_with_distinct_marks(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await save(office, ada, profile, LOGIN.format("enchantress"))
@@ -134,7 +134,7 @@ async def test_what_is_another_s_is_not_shown(
     assert (await preview(office, root, of_bob)).diff == ""
 
 
-async def test_a_profile_that_is_gone_is_told_of(
+async def test_deleted_profile_is_named_in_the_preview(
     office: Office, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     of_bob = await of(office, bob, XML)

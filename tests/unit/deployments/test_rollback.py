@@ -112,7 +112,7 @@ async def test_any_revision_can_be_had(office: Office, ada: Actor, profile: Prof
     assert (on_phone(office), made.revision) == (SECOND, 2)
 
 
-async def test_progress_is_told(office: Office, ada: Actor, profile: Profile) -> None:
+async def test_progress_is_reported(office: Office, ada: Actor, profile: Profile) -> None:
     await deployed(office, ada, profile, XML, SECOND)
     told: list[tuple[StepName, bool]] = []
 
@@ -202,7 +202,7 @@ async def test_it_takes_the_right_to_switch_to_the_profile(
     assert on_phone(office) == XML
 
 
-async def test_whoever_owns_the_profile_now_may_put_it_back(
+async def test_present_owner_of_the_profile_may_roll_back(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     await deployed(office, ada, profile, XML, SECOND)

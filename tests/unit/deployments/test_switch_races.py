@@ -154,7 +154,7 @@ async def test_a_switch_that_is_cancelled_in_the_upload_was_interrupted(
     assert await is_free(office)
 
 
-async def test_a_switch_that_is_cancelled_behind_the_upload_was_deployed(
+async def test_switch_cancelled_after_the_upload_is_deployed(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     gate = journal.gate("restart")

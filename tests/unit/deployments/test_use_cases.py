@@ -78,7 +78,7 @@ async def test_a_phone_without_a_history_has_an_empty_one(office: Office, bob: A
 
 
 @pytest.mark.parametrize("mac", ["", "nonsense", "00:1B:D4:00:00:99"])
-async def test_a_phone_that_nobody_knows_has_none(
+async def test_unknown_phone_has_no_deployments(
     office: Office, root: Actor, mac: str, history: list[Deployment]
 ) -> None:
     with pytest.raises(NotFound):

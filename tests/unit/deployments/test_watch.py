@@ -64,7 +64,7 @@ async def test_first_way_to_see_a_sip_phone_confirms(first: str) -> None:
     assert [way.watched for way in ways.values()] == [[], []]
 
 
-async def test_sip_phone_that_no_way_sees_is_told_with_both_messages() -> None:
+async def test_sip_phone_that_neither_watch_sees_is_reported_with_both_messages() -> None:
     events, web = MemoryWatch(), MemoryWatch()
     watching = await Watch(events, web, seconds=120).begin(PHONE, "SIP")
     assert watching is not None
@@ -88,7 +88,7 @@ async def test_there_may_be_no_way_at_all() -> None:
     assert await Watch(None, None, seconds=120).begin(PHONE, "SCCP") is None
 
 
-async def test_nobody_is_watched_for_no_time() -> None:
+async def test_watch_of_zero_seconds_is_not_started() -> None:
     web = MemoryWatch()
 
     assert await Watch(None, web, seconds=0).begin(PHONE, "SCCP") is None

@@ -83,7 +83,7 @@ def test_a_template_that_gives_no_plain_name_is_refused(template: str) -> None:
 
 
 @given(st.text(max_size=80) | st.from_regex(r"[A-Za-z0-9._{}MACmac-]{0,80}"), macs)
-def test_whatever_the_template_a_name_is_one_plain_segment(template: str, mac: str) -> None:
+def test_file_name_of_any_template_is_one_path_segment(template: str, mac: str) -> None:
     try:
         name = config_filename(template, mac)
     except ValueError:

@@ -60,9 +60,7 @@ async def desk(rig: Rig) -> Extension:
     return await rig.extensions.create(ADMIN, new())
 
 
-async def test_an_extension_knows_who_created_it_and_that_nobody_changed_it(
-    rig: Rig, desk: Extension
-) -> None:
+async def test_new_extension_has_its_creator_and_no_last_editor(rig: Rig, desk: Extension) -> None:
     assert desk == Extension(
         uuid=identifier(1),
         type="chan_sccp",
@@ -147,7 +145,7 @@ async def test_an_extension_is_deleted(rig: Rig, desk: Extension) -> None:
 
 
 @pytest.mark.parametrize("uuid", [MISSING, "", "1001"])
-async def test_what_is_missing_is_not_found_whatever_is_wrong_with_the_change(
+async def test_missing_record_is_not_found_before_the_patch_is_checked(
     rig: Rig, desk: Extension, uuid: str
 ) -> None:
     with pytest.raises(NotFound):

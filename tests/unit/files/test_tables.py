@@ -97,7 +97,7 @@ async def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
     "content",
     [b"name\nAda\n\xff\xfe\n", b'name\nAda\n"open' + b"x" * (csv.field_size_limit() + 1)],
 )
-async def test_what_cannot_be_read_is_told(tmp_path: Path, content: bytes) -> None:
+async def test_unreadable_file_is_refused(tmp_path: Path, content: bytes) -> None:
     rows = await rows_of(CsvTable(written(tmp_path / "f.csv", content)))
 
     assert isinstance(rows[-1], RowProblem)

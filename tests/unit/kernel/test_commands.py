@@ -108,7 +108,7 @@ def test_a_body_becomes_the_command() -> None:
     assert desk == NewDesk(mac="00:1B:D4:12:34:56", name="Front", floor=3, tags=("a",))
 
 
-def test_every_bad_field_is_named_whatever_is_wrong_with_it() -> None:
+def test_every_bad_field_is_named_with_any_fault() -> None:
     body = {"mac": "x", "name": 5, "floor": "1", "is_active": 1, "colour": "red", "tags": [""]}
 
     assert problems(NewDesk, body) == {

@@ -48,7 +48,7 @@ def test_a_uuid_is_known_in_any_case(uuid: object) -> None:
 
 
 @given(st.none() | st.text())
-def test_whatever_else_names_no_record(text: str | None) -> None:
+def test_other_text_names_no_record(text: str | None) -> None:
     assert known_id(text) == ""
 
 

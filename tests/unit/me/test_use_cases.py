@@ -34,7 +34,7 @@ async def test_permission_and_pin_are_null_without(office: Office, bob: Actor) -
     assert (profile.permission, profile.vendor_user) == (None, None)
 
 
-async def test_somebody_who_is_gone_sees_nothing(office: Office, root: Actor, bob: Actor) -> None:
+async def test_deleted_user_sees_nothing(office: Office, root: Actor, bob: Actor) -> None:
     await office.users.delete(root, bob.user_uuid)
 
     with pytest.raises(NotFound):

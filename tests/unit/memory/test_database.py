@@ -80,7 +80,7 @@ async def test_a_long_list_is_read_fast_from_its_middle() -> None:
     assert seconds < 0.5
 
 
-async def test_what_is_removed_leaves_nothing_behind() -> None:
+async def test_removed_records_leave_no_index_entries() -> None:
     database = MemoryDatabase()
     async with database.write() as tx:
         await tx.users.add(a_user(1))
@@ -96,7 +96,7 @@ async def test_what_is_removed_leaves_nothing_behind() -> None:
         assert (records.by_key, records._groups) == ({}, {})
 
 
-async def test_counted_guesses_that_nobody_needs_are_forgotten() -> None:
+async def test_counted_guesses_are_deleted_when_obsolete() -> None:
     database = MemoryDatabase()
     for number in range(50):
         async with database.write() as tx:

@@ -61,7 +61,7 @@ async def test_a_profile_is_created_with_the_exact_text(office: Office, ada: Act
     assert await office.profiles.get(ada, profile.uuid.upper()) == profile
 
 
-async def test_a_superadmin_creates_one_for_anybody(
+async def test_superadmin_creates_a_profile_for_any_user(
     office: Office, root: Actor, ada: Actor
 ) -> None:
     profile = await office.profiles.create(root, new(ada))
@@ -69,7 +69,7 @@ async def test_a_superadmin_creates_one_for_anybody(
     assert await office.profiles.get(ada, profile.uuid) == profile
 
 
-async def test_nobody_else_does_whether_or_not_the_owner_exists(
+async def test_other_callers_are_refused_whether_or_not_the_owner_exists(
     office: Office, ada: Actor, bob: Actor
 ) -> None:
     for owner in (ada.user_uuid, NOWHERE):

@@ -13,7 +13,7 @@ from phoneprov_core.users.passwords import AccountPolicy
 
 
 @pytest.mark.parametrize("password", ["password", "PassWord", "12345678", "QWERTYUIOP", "iloveyou"])
-def test_common_passwords_are_told_whatever_their_case(password: str) -> None:
+def test_common_passwords_are_found_in_any_case(password: str) -> None:
     assert is_common(password)
 
 
@@ -39,7 +39,7 @@ def test_the_policy_of_the_core_refuses_them() -> None:
     assert policy.rule("correct horse battery") == "correct horse battery"
 
 
-def test_a_missing_list_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_list_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(common, "find_spec", lambda _name: None)
 
     with pytest.raises(ImportError, match="install zxcvbn"):

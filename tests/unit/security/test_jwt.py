@@ -207,7 +207,7 @@ def test_a_payload_that_is_no_object_of_ours_is_refused(payload: bytes) -> None:
     ),
     change=st.dictionaries(st.sampled_from(list(PAYLOAD)), st.text() | st.integers()),
 )
-def test_whatever_is_signed_only_our_own_error_comes_out(
+def test_any_signed_content_raises_only_token_errors(
     payload: object, change: dict[str, object]
 ) -> None:
     refused(signed(HEADER, payload))
@@ -257,13 +257,13 @@ def test_a_token_under_an_older_key_is_read_and_under_an_unknown_key_refused() -
     refused(old)
 
 
-def test_a_clock_that_is_a_little_behind_reads_a_fresh_token() -> None:
+def test_clock_slightly_late_accepts_a_new_token() -> None:
     assert TOKENS.read(TokenKind.ACCESS, ACCESS, ISSUED - 30_000) == CLAIMS
     with pytest.raises(Unauthenticated):
         TOKENS.read(TokenKind.ACCESS, ACCESS, ISSUED - 30_001)
 
 
-def test_an_expired_token_is_told_so_and_a_forged_one_is_not() -> None:
+def test_expired_token_is_reported_and_a_forged_one_is_not() -> None:
     forged = signed(HEADER, {**PAYLOAD, "exp": 0}, bytes(32))
 
     with pytest.raises(Unauthenticated, match=r"^The access token has expired\.$"):
@@ -321,9 +321,7 @@ def test_bad_tokens_take_no_place_from_good_ones(
     assert checks == [ACCESS, *bad]
 
 
-def test_only_so_many_tokens_are_remembered(
-    checks: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_token_cache_is_bounded(checks: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_REMEMBERED", 2)
     tokens = JwtTokens(NEW_KEYS)
     several = [

@@ -227,7 +227,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
         load_or_create_keys(plain)
 
 
-def test_a_file_that_somebody_else_made_first_is_the_one_that_counts(
+def test_key_file_of_a_concurrent_start_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def overtaken(path: Path) -> str:

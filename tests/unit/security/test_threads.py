@@ -70,9 +70,7 @@ async def is_full(threads: WorkThreads) -> bool:
     return False
 
 
-async def test_so_many_work_so_many_wait_and_the_next_is_refused_at_once(
-    threads: WorkThreads, work: Work
-) -> None:
+async def test_full_queue_refuses_the_next_task_at_once(threads: WorkThreads, work: Work) -> None:
     tasks = await begin(threads, work, 3)
 
     for _ in range(20):
@@ -200,7 +198,7 @@ async def test_an_answer_is_handed_back_at_once_when_no_work_waits(
     assert await slow == "done"
 
 
-async def test_held_answers_go_back_when_whatever_waits_is_given_up(work: Work) -> None:
+async def test_held_results_are_delivered_when_waiting_tasks_are_cancelled(work: Work) -> None:
     threads = WorkThreads(workers=1, queue=2)
     first = Work()
     (early,) = await begin(threads, first, 1)

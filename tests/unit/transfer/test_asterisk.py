@@ -85,7 +85,7 @@ def test_no_value_can_begin_a_section_an_option_or_a_comment(name: str, password
     assert (number, len(options)) == ("1001", 6)
 
 
-def test_an_endpoint_without_secrets_has_no_auth_that_lets_anybody_in() -> None:
+def test_endpoint_without_password_has_no_auth_section() -> None:
     section = Sections().endpoint(an_extension())
 
     assert "hush" not in section.text
@@ -139,7 +139,7 @@ def test_a_section_does_not_show_its_password() -> None:
     assert "hush" not in repr(Sections(with_secrets=True).endpoint(an_extension()))
 
 
-async def test_devices_have_the_lines_of_whoever_is_on_them() -> None:
+async def test_devices_have_the_lines_of_their_users() -> None:
     async with open_in_memory() as phoneprov:
         actor = phoneprov.system_actor()
         user = await phoneprov.users.create(

@@ -101,7 +101,7 @@ async def test_an_empty_cell_clears_what_may_be_empty_and_leaves_the_rest(
     assert (row["name"], row["password"], row["description"]) == ("Desk", "pw", None)
 
 
-async def test_every_bad_row_is_told_with_line_and_field(phoneprov: InMemory) -> None:
+async def test_every_bad_row_is_reported_with_line_and_field(phoneprov: InMemory) -> None:
     table = ListTable(
         "mac,phone_ip,is_active",
         ("nonsense", "300.1.1.1", "maybe"),
@@ -318,7 +318,7 @@ async def test_kems_are_known_by_uuid_then_mac_then_all_they_say(phoneprov: InMe
         ("name", "mac", "needed"),
     ],
 )
-async def test_wrong_columns_are_told_once(
+async def test_wrong_columns_are_reported_once(
     phoneprov: InMemory, columns: str, field: str, message: str
 ) -> None:
     row = tuple("x" for _ in columns.split(","))
