@@ -425,7 +425,7 @@ async def test_a_profile_that_is_gone_cannot_be_put_back(desk: Office) -> None:
     reply = await desk.ada.ask("POST", f"/phones/{MAC}/rollback")
 
     error_of(reply, 404)
-    assert "gone" in reply.json()["message"]
+    assert "was deleted" in reply.json()["message"]
 
 
 # Lint and the difference of two revisions
