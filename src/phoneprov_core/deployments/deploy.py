@@ -140,8 +140,8 @@ class Deploy:
         switched (code ``phone_busy``), if a record of this uuid exists (code ``already_exists``),
         if the phone changed since the turn of a login or logout (code ``desk_changed``), and if
         the user may not be logged in twice (code ``logged_in_elsewhere``); ``TooManyAttempts``
-        beyond ``limits``; ``Refused`` and ``TimedOut`` if the upload failed. Then the complete old file is
-        in place, or, with the code ``OUTCOME_UNKNOWN``, either file.
+        beyond ``limits``; ``Refused`` and ``TimedOut`` if the upload failed. Then the complete old
+        file is in place, or, with the code ``OUTCOME_UNKNOWN``, either file.
         """
         require_fitting(order.profile, order.phone)
         return await self._unbroken(self._carry_out(actor, order, progress))

@@ -23,11 +23,13 @@ class Desk(Struct, frozen=True):
     """A phone as a place to log in. ``user_uuid``, ``username``, ``profile_uuid`` and ``since``
     are null while no user is logged in; ``until`` also for a login without an end."""
 
-    mac: Annotated[str, schema(examples=["00:1B:D4:12:34:56"])]
+    mac: Annotated[
+        str, schema(description="MAC address of the phone", examples=["00:1B:D4:12:34:56"])
+    ]
     default_profile_uuid: DefaultProfile | None
     hotdesk: Hotdesk
     user_uuid: Annotated[Uuid, schema(description="User that is logged in")] | None
-    username: str | None
+    username: Annotated[str, schema(description="Username of that user", examples=["ada"])] | None
     profile_uuid: Annotated[Uuid, schema(description="Profile of the login")] | None
     since: Annotated[Timestamp, schema(description="Time of the login")] | None
     until: Annotated[Timestamp, schema(description="End of the login")] | None
