@@ -75,9 +75,8 @@ class DeskChange(Struct, frozen=True):
 
 
 class Order(Struct, frozen=True):
-    """What goes onto which phone. ``uuid`` is the record's; one is made where it is None.
-    ``desk`` is the login or logout that the deployment belongs to, None for a switch and a
-    rollback."""
+    """A phone and the revision for it. ``uuid`` is that of the record; None creates one. ``desk``
+    is the login or logout that the deployment belongs to; None for a switch and a rollback."""
 
     action: Action
     profile: ProfileRecord
@@ -137,13 +136,12 @@ class Deploy:
     ) -> Deployment:
         """Deploy, and return the record after the restart command.
 
-        Raises ``Conflict`` for a phone that is inactive, does not fit, has no address, or is
-        being worked on right now (code ``phone_busy``), when there is a record of this uuid
-        already (code ``already_exists``), when the phone changed since the turn of a login or
-        logout (code ``desk_changed``), and when the user may not be logged in twice (code
-        ``logged_in_elsewhere``); ``TooManyAttempts`` beyond ``limits``;
-        ``Refused`` and ``TimedOut`` when the file could not be put in place, and then the old one
-        is there, whole, or, with the code ``OUTCOME_UNKNOWN``, either of the two.
+        Raises ``Conflict`` if the phone is inactive, is not compatible, has no address, or is being
+        switched (code ``phone_busy``), if a record of this uuid exists (code ``already_exists``),
+        if the phone changed since the turn of a login or logout (code ``desk_changed``), and if
+        the user may not be logged in twice (code ``logged_in_elsewhere``); ``TooManyAttempts``
+        beyond ``limits``; ``Refused`` and ``TimedOut`` if the upload failed. Then the complete old
+        file is in place, or, with the code ``OUTCOME_UNKNOWN``, either file.
         """
         require_fitting(order.profile, order.phone)
         return await self._unbroken(self._carry_out(actor, order, progress))

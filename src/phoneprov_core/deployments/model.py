@@ -53,7 +53,7 @@ class StepName(Enum):
 
 
 class Action(Enum):
-    """The operation that a deployment belongs to."""
+    """The kind of request."""
 
     SWITCH = "switch"
     ROLLBACK = "rollback"

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.fields import StoredMac, Uuid, schema
+from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.times import Timestamp
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.users.model import User
@@ -23,7 +23,9 @@ class Desk(Struct, frozen=True):
     """A phone as a place to log in. ``user_uuid``, ``username``, ``profile_uuid`` and ``since``
     are null while no user is logged in; ``until`` also for a login without an end."""
 
-    mac: StoredMac
+    mac: Annotated[
+        str, schema(description="MAC address of the phone", examples=["00:1B:D4:12:34:56"])
+    ]
     default_profile_uuid: DefaultProfile | None
     hotdesk: Hotdesk
     user_uuid: Annotated[Uuid, schema(description="User that is logged in")] | None

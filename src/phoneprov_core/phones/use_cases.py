@@ -77,7 +77,7 @@ class Phones:
         return phone
 
     async def delete(self, actor: Actor, mac: str) -> None:
-        """Delete a phone, its vendor flag and its desk; its KEMs are connected to none then. Raises
+        """Delete a phone, its vendor flag and its desk, and disconnect its KEMs. Raises
         ``NotFound``."""
         require_shared_write(actor, self._shared_write)
         mac = known_mac(mac)

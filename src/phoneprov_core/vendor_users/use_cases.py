@@ -39,8 +39,8 @@ class VendorUsers:
         return vendor_user
 
     async def save(self, actor: Actor, user_uuid: str, new: NewPin) -> VendorUser:
-        """Set the user's PIN, and open its lock after wrong ones; a record that was there keeps
-        its identity.
+        """Set the user's PIN, which opens its lock after wrong ones; an existing record keeps its
+        uuid.
 
         Raises ``NotFound`` if the user does not exist.
         """

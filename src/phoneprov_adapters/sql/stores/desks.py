@@ -201,7 +201,7 @@ class SqlDesks(DeskStore):
             # Only a desk with a row has a turn other than 0.
             return bool(await self._connection.rows(_NEXT_TURN, the_mac=mac, the_turn=turn))
         statement = _take_turn(self._connection.insert, any_turn=turn is None)
-        return bool(await self._put(statement, mac, turn=(turn or 0) + 1))
+        return bool(await self._put(statement, mac, turn=1))
 
     async def begin_change(self, mac: str, change_uuid: str, user_uuid: str | None) -> None:
         changes = {"change_uuid": change_uuid, "change_user_uuid": user_uuid}

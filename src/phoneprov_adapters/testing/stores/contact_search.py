@@ -82,5 +82,5 @@ class ContactSearchContract:
             await tx.links.add(a_link(20, identifier(2), identifier(13)))
         async with database.read() as tx:
             assert await tx.users.by_extension("1011") == a_user(1)
-            for number in ("1012", "1013", "1099", "", "\0"):
-                assert await tx.users.by_extension(number) is None
+            for other in ("1012", "1013", "1099", "", "\0"):
+                assert await tx.users.by_extension(other) is None
