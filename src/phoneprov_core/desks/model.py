@@ -29,7 +29,7 @@ class Desk(Struct, frozen=True):
     default_profile_uuid: DefaultProfile | None
     hotdesk: Hotdesk
     user_uuid: Annotated[Uuid, schema(description="User that is logged in")] | None
-    username: Annotated[str, schema(description="Username of that user")] | None
+    username: Annotated[str, schema(description="Username of that user", examples=["ada"])] | None
     profile_uuid: Annotated[Uuid, schema(description="Profile of the login")] | None
     since: Annotated[Timestamp, schema(description="Time of the login")] | None
     until: Annotated[Timestamp, schema(description="End of the login")] | None
