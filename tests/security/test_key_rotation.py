@@ -1,4 +1,4 @@
-"""Keys can be changed while the service serves: nothing is lost, nothing is left behind."""
+"""Keys can be changed while the service serves: all secrets are sealed again and none is lost."""
 
 from __future__ import annotations
 
@@ -57,17 +57,17 @@ async def test_every_column_of_secrets_is_looked_after(vault: Vault) -> None:
 
 async def test_everything_is_sealed_anew_and_reads_as_before(vault: Vault) -> None:
     await vault.fill(OLD_KEYS, COUNT)
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
 
     async with vault.opened(BOTH_KEYS) as sealer:
         assert await key_ids(sealer) == {OLD: len(SEALED_COLUMNS) * COUNT}
-        rotated = await sealer.rotation.rotate(lambda done, total: told.append((done, total)))
+        rotated = await sealer.rotation.rotate(lambda done, total: reported.append((done, total)))
         assert await key_ids(sealer) == {NEW: len(SEALED_COLUMNS) * COUNT}
 
     assert (rotated.count, rotated.unreadable) == (len(SEALED_COLUMNS) * COUNT, ())
     assert rotated.status.outdated == ()
-    assert told == sorted(told)
-    assert told[-1] == (len(SEALED_COLUMNS) * COUNT, len(SEALED_COLUMNS) * COUNT)
+    assert reported == sorted(reported)
+    assert reported[-1] == (len(SEALED_COLUMNS) * COUNT, len(SEALED_COLUMNS) * COUNT)
     async with vault.opened(NEW_KEYS) as sealer, sealer.database.read() as tx:
         for number in range(1, COUNT + 1):
             assert await secrets_of(tx, number) == expected(number)
