@@ -134,6 +134,7 @@ async def test_no_login_outlives_what_happens_to_the_account_meanwhile(service: 
         for number in range(logins):
             ada = await direct.account()
             method, body = _HAPPENINGS[number % len(_HAPPENINGS)]
+            await kept_open([here, there])
             here.send("POST", "/auth/login", {"username": ada.username, "password": PASSWORD})
             await asyncio.sleep(random.uniform(0, 0.05))
             changed = await there.ask(
