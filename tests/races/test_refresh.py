@@ -44,6 +44,7 @@ async def test_of_many_at_once_exactly_one_gets_a_pair(service: Service) -> None
         pairs = await direct.sessions(ada.uuid, tokens)
         began = time.perf_counter()
         for pair in pairs:
+            await kept_open(lines)
             for line in lines:
                 line.send("POST", "/auth/refresh", {"refresh_token": pair.refresh_token})
             answers = await replies(*lines)

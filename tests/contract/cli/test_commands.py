@@ -229,12 +229,13 @@ def test_serve_answers_and_stops_at_a_signal(
         stderr=subprocess.PIPE,
         text=True,
     )
-    try:
-        reply = wait_until_ready(port)
-        server.send_signal(number)
-        _, said = server.communicate(timeout=60)
-    finally:
-        server.kill()
+    with server:
+        try:
+            reply = wait_until_ready(port)
+            server.send_signal(number)
+            _, said = server.communicate(timeout=60)
+        finally:
+            server.kill()
 
     assert server.returncode == 0
     assert "Server" not in reply.headers
