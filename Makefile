@@ -13,7 +13,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-console test-fail2ban test-ftp-servers test-metrics test-patroni test-pgbouncer test-nginx unit
+.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-clients test-console test-fail2ban test-ftp-servers test-metrics test-patroni test-pgbouncer test-nginx unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -150,6 +150,17 @@ $(FTP_SERVERS)/usr/sbin/proftpd:
 	cd $(FTP_SERVERS) && apt-get update && apt-get download $(FTP_PACKAGES) \
 	  && for package in *.deb; do dpkg-deb --extract $$package . && rm $$package; done
 	npm install --silent --no-fund --no-audit --ignore-scripts --prefix $(FTP_SERVERS) ftp-srv@4.6.3
+	touch $@
+
+CLIENTS := $(CURDIR)/build/clients
+
+test-clients: $(VENV)/installed-dev $(CLIENTS)/installed  ## clients that generators make from the OpenAPI document (needs Java and npm)
+	PHONEPROV_TEST_CLIENTS=$(CLIENTS) $(BIN)/python -m pytest -q tests/clients/check_clients.py
+
+$(CLIENTS)/installed:
+	python3 -m venv $(CLIENTS)
+	$(CLIENTS)/bin/pip install openapi-python-client openapi-generator-cli ruff pydantic python-dateutil urllib3
+	npm install --silent --no-fund --no-audit --ignore-scripts --prefix $(CLIENTS) openapi-typescript@7 typescript@5
 	touch $@
 
 # Debian has no Asterisk after bullseye; debootstrap fills a folder with it and with SIPp.

@@ -18,6 +18,8 @@ from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
 from phoneprov_core.deployments.switch import SwitchProfile
 from phoneprov_core.deployments.use_cases import Deployments
+from phoneprov_core.desks.services import PhoneServices
+from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kems.use_cases import Kems
@@ -74,6 +76,8 @@ class UseCases:
     personal_directory: PersonalDirectory
     vendor_phones: VendorPhones
     vendor_users: VendorUsers
+    desks: Desks
+    phone_services: PhoneServices
     fetches: Fetches
     discovered_phones: DiscoveredPhones
     transfer: Transfer

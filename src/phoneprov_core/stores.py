@@ -10,8 +10,10 @@ from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.audit.ports import AuditStore
 from phoneprov_core.auth.ports import LoginAddressStore, LoginAttemptStore, SessionStore
 from phoneprov_core.batches.ports import BatchStore
-from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore, ServiceSessionStore
-from phoneprov_core.directory.model import CompanyContact, PersonalContact
+from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore
+from phoneprov_core.desks.ports import DeskStore
+from phoneprov_core.directory.model import PersonalContact
+from phoneprov_core.directory.ports import CompanyContactStore
 from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kems.ports import KemStore
 from phoneprov_core.kernel.actor import Actor
@@ -70,7 +72,7 @@ class Stores(Protocol):
     @property
     def leases(self) -> LeaseStore: ...
     @property
-    def service_sessions(self) -> ServiceSessionStore: ...
+    def desks(self) -> DeskStore: ...
     @property
     def batches(self) -> BatchStore: ...
     @property
@@ -86,7 +88,7 @@ class Stores(Protocol):
     @property
     def vendor_users(self) -> VendorUserStore: ...
     @property
-    def company_contacts(self) -> SearchedStore[CompanyContact]: ...
+    def company_contacts(self) -> CompanyContactStore: ...
     @property
     def personal_contacts(self) -> Store[PersonalContact]: ...
     @property

@@ -24,11 +24,13 @@ from phoneprov_http.middleware.authentication import Authentication
 from phoneprov_http.middleware.limits import Limits
 from phoneprov_http.openapi.config import openapi_config
 from phoneprov_http.openapi.schemas import StructSchemas
+from phoneprov_http.phone.app import PhonePages
 from phoneprov_http.routes.audit import audit_routes
 from phoneprov_http.routes.auth import auth_routes
 from phoneprov_http.routes.batches import batch_routes
 from phoneprov_http.routes.company_directory import company_directory_routes
 from phoneprov_http.routes.deployments import deployment_routes
+from phoneprov_http.routes.desks import desk_routes
 from phoneprov_http.routes.docs import docs_routes
 from phoneprov_http.routes.extensions import extension_routes
 from phoneprov_http.routes.health import health_routes
@@ -50,11 +52,15 @@ from phoneprov_http.routes.vendor_users import vendor_user_routes
 
 class HttpSettings(Struct, frozen=True, kw_only=True):
     """The settings of the HTTP side. ``largest_body`` is in bytes; ``X-Forwarded-For`` is
-    believed from ``trusted_proxies`` only. ``console`` is whether ``/console`` is served."""
+    believed from ``trusted_proxies`` only. ``console`` is whether ``/console`` is served,
+    ``phone_services`` whether the pages of phones are; ``phone_url`` is the base of the URLs in
+    these, empty for the one of the request."""
 
     largest_body: int = 1024 * 1024
     trusted_proxies: Sequence[Network] = ()
     console: bool = True
+    phone_services: bool = True
+    phone_url: str = ""
 
 
 Ready = Callable[[], Awaitable[str | None]]
@@ -85,6 +91,7 @@ def api_routes(use_cases: UseCases, settings: HttpSettings) -> Router:
             ),
             import_routes(use_cases.import_text),
             *deployment_routes(use_cases.deployments, use_cases.rollback),
+            *desk_routes(use_cases.desks),
             batch_routes(use_cases.batches),
             *provisioning_routes(use_cases.fetches, use_cases.discovered_phones),
             company_directory_routes(use_cases.company_directory, shared_write),
@@ -150,4 +157,12 @@ def create_app(
     """The ASGI application over these use cases."""
     settings = settings or HttpSettings()
     application = litestar_app(use_cases, settings, ready=ready, lifespan=lifespan)
-    return AccessLog(application, settings.trusted_proxies)
+    app = AccessLog(application, settings.trusted_proxies)
+    if not settings.phone_services:
+        return app
+    return PhonePages(
+        app,
+        use_cases.phone_services,
+        base=settings.phone_url,
+        trusted_proxies=settings.trusted_proxies,
+    )

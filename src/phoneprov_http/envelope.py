@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 from litestar import Response
@@ -22,7 +22,8 @@ encode = msgspec.json.Encoder().encode
 
 Nothing = Annotated[None, schema(description="Always null")]
 Message = Annotated[str, schema(description="A text for people")]
-Success = Annotated[Literal[True], schema(description="Always true")]
+# Not ``Literal``: client generators make nothing, or a text, of a boolean with one value.
+Success = Annotated[bool, schema(description="Always true", examples=[True])]
 RequestId = Annotated[
     str,
     schema(
@@ -119,7 +120,7 @@ class ErrorInfo(Struct):
 class Failure(Struct):
     """The response of a failed request."""
 
-    success: Annotated[Literal[False], schema(description="Always false")]
+    success: Annotated[bool, schema(description="Always false", examples=[False])]
     message: Message
     data: Nothing
     error: ErrorInfo

@@ -162,6 +162,13 @@ CODES = {
         "another switch of the phone is running.",
         "Another switch of this phone is running; try again when it has ended.",
     ),
+    "not_logged_in": Code(
+        "no user is logged in at the phone.", "No user is logged in at this phone."
+    ),
+    "desk_changed": Code(
+        "the desk changed since it was read.",
+        "This page is out of date. Press Services and begin again.",
+    ),
     "no_phones": Code(
         "the filters select no active phone.", "No active phone matches the filters."
     ),

@@ -23,7 +23,8 @@ from phoneprov_adapters.ftp.client import FtpClient
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.watch import WebWatch
-from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases, SqlServiceSessions
+from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
+from phoneprov_adapters.sql.stores.desks import SqlDesks
 from phoneprov_adapters.sql.stores.profiles import SqlProfiles
 from phoneprov_adapters.sql.stores.revisions import SqlRevisions
 from phoneprov_core.deployments.confirm import Confirm
@@ -71,7 +72,7 @@ POINTS = {
     "the FTP server is left": Point(owner=FtpSession, method="quit", after=True, new=True),
     "the place is to be written": Point(owner=SqlDeployments, method="put", new=True),
     "the place is written": Point(owner=SqlDeployments, method="put", after=True, new=True),
-    "the session is dropped": Point(owner=SqlServiceSessions, method="drop", after=True, new=True),
+    "the session is written": Point(owner=SqlDesks, method="use", after=True, new=True),
     # The phone begins to be watched meanwhile.
     "the phone is watched": Point(owner=WebWatch, method="begin", after=True, new=True, knows=None),
     "the phone is to leave its services": Point(
@@ -92,9 +93,6 @@ POINTS = {
     ),
     "the lease is given back": Point(
         owner=SqlLeases, method="release", after=True, new=True, knows=True
-    ),
-    "the session is opened": Point(
-        owner=SqlServiceSessions, method="open", after=True, new=True, knows=True
     ),
     "the outcome is kept": Point(
         owner=Confirm, method="_confirm", new=True, outcome="deployed", knows=True

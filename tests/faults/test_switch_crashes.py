@@ -223,7 +223,7 @@ async def put_right(service: Service, outside: Desk, name: str, phone: Before) -
     request = SwitchRequest(profile_uuid=phone.next.uuid, mac=phone.mac)
     assert (await use_cases.switch_profile(ACTOR, request)).profile == "next", name
     async with database.read() as tx:
-        assert await tx.service_sessions.user_of(phone.mac) == OWNER, name
+        assert await tx.desks.user_of(phone.mac) == OWNER, name
     assert phone.file.read_bytes() == phone.next.cnf_xml.encode(), name
     assert outside.leftovers() == [], name
 

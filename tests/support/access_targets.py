@@ -24,6 +24,7 @@ from phoneprov_adapters.testing.records import (
     moment,
 )
 from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
 from phoneprov_core.vendor_services.model import VendorService
@@ -79,6 +80,13 @@ async def a_new_phone(rig: Rig) -> dict[str, str]:
         await tx.phones.add(a_phone(number))
         await tx.vendor_phones.save(VendorPhoneRecord(a_mac(number), True, moment(1)))
     return {"mac": a_mac(number)}
+
+
+async def a_desk_of_the_owner(rig: Rig) -> dict[str, str]:
+    target = await a_new_phone(rig)
+    async with rig.api.database.write() as tx:
+        await tx.desks.use(target["mac"], DeskUse(rig.owner), moment(1))
+    return target
 
 
 async def a_new_batch(rig: Rig) -> dict[str, str]:

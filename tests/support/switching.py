@@ -46,7 +46,7 @@ async def last_deployment(office: Office) -> Deployment:
 async def whose_services(office: Office) -> str | None:
     """The user that the phone's services act for."""
     async with office.database.read() as tx:
-        return await tx.service_sessions.user_of(MAC)
+        return await tx.desks.user_of(MAC)
 
 
 async def switch(office: Office, actor: Actor, profile: Profile, mac: str = MAC) -> Switched:

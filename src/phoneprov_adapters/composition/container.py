@@ -38,6 +38,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.common import is_common
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.lookalikes import looks
+from phoneprov_adapters.security.pages import HmacPages
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
@@ -59,10 +60,21 @@ from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
 from phoneprov_core.deployments.switch import SwitchProfile
 from phoneprov_core.deployments.use_cases import Deployments
+from phoneprov_core.desks.access import IdentifyPhone
+from phoneprov_core.desks.change import ChangeDesk
+from phoneprov_core.desks.login import ChangePin, LogInAtPhone
+from phoneprov_core.desks.logout import LogOut
+from phoneprov_core.desks.pins import CheckPin
+from phoneprov_core.desks.ports import PageSigner
+from phoneprov_core.desks.services import PhoneCredentials, PhoneServices, ServiceMenu
+from phoneprov_core.desks.upkeep import KeepDesks
+from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.devices.ports import ConfigUploader, ManagerInterface, PhoneDriver
+from phoneprov_core.directory.lookup import LookUp
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kems.use_cases import Kems
+from phoneprov_core.kernel.actor import system_actor
 from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
@@ -246,6 +258,54 @@ class Container(containers.DeclarativeContainer):
     batches = providers.Singleton(
         Batches, database, batch_worker, tasks.provided.start, clock, new_id
     )
+    signer: providers.Provider[PageSigner] = providers.Singleton(HmacPages, keys)
+    change_desk = providers.Singleton(
+        ChangeDesk,
+        database,
+        deploy,
+        phone_driver,
+        providers.Singleton(calls_of, ami),
+        tasks.provided.run,
+        pause,
+        clock,
+        clear_calls=settings.provided.desks.clear_calls,
+    )
+    log_out_at_phone = providers.Singleton(LogOut, database, change_desk, signer, clock)
+    check_pin = providers.Singleton(CheckPin, database, hasher, clock)
+    phone_services = providers.Singleton(
+        PhoneServices,
+        identify=providers.Singleton(
+            IdentifyPhone,
+            database,
+            settings.provided.phone_networks,
+            settings.provided.desks.binding,
+            clock,
+        ),
+        menu=providers.Singleton(ServiceMenu, database),
+        log_in=providers.Singleton(
+            LogInAtPhone, database, check_pin, change_desk, signer, settings.provided.desks, clock
+        ),
+        log_out=log_out_at_phone,
+        change_pin=providers.Singleton(
+            ChangePin, database, check_pin, hasher, signer, clock, new_id
+        ),
+        look_up=providers.Singleton(LookUp, database),
+        credentials=providers.Singleton(
+            PhoneCredentials,
+            database,
+            settings.provided.phone_web.user,
+            settings.provided.phone_web.password,
+            clock,
+        ),
+    )
+    desks = providers.Singleton(Desks, database, log_out_at_phone, clock)
+    keep_desks = providers.Singleton(
+        KeepDesks,
+        database,
+        change_desk,
+        providers.Singleton(system_actor, settings.provided.level_rule),
+        clock,
+    )
     company_directory = providers.Singleton(
         CompanyDirectory, database, settings.provided.shared_write, clock, new_id
     )
@@ -297,6 +357,8 @@ class Container(containers.DeclarativeContainer):
         rollback=rollback,
         deployments=deployments,
         batches=batches,
+        desks=desks,
+        phone_services=phone_services,
         audit=audit,
         company_directory=company_directory,
         kems=kems,

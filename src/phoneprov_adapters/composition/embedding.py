@@ -23,7 +23,13 @@ from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
 from phoneprov_adapters.composition.settings import Settings, read_settings
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
-from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher, PlainTokens
+from phoneprov_adapters.memory.system import (
+    CountingIds,
+    FixedClock,
+    PlainHasher,
+    PlainPages,
+    PlainTokens,
+)
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.security.keys import SecretKeys
@@ -80,6 +86,7 @@ async def open_in_memory(settings: Settings | None = None) -> AsyncIterator[InMe
         (container.database, database),
         (container.hasher, PlainHasher()),
         (container.tokens, PlainTokens()),
+        (container.signer, PlainPages()),
         (container.uploader, uploader),
         (container.phone_commands, phone),
         (container.manager, manager if settings.manager else None),

@@ -30,6 +30,9 @@ DRAIN_SECONDS = 32.0
 LOOK_SECONDS = float(LEASE_SECONDS)
 """Seconds between two searches for deployments of processes that ended."""
 
+DESK_SECONDS = 2.0
+"""How often a serving process looks for logins that are over and desks that are unsettled."""
+
 LOOK_FOR_BATCHES_SECONDS = 5.0
 """Seconds between two searches for open batches that no worker holds."""
 
@@ -180,6 +183,7 @@ async def running(
             looking = [asyncio.create_task(_go_on_marking(database))]
             if batches:
                 looking.append(asyncio.create_task(_go_on_with_batches(container)))
+                looking.append(asyncio.create_task(_keep_desks(container)))
                 looking.append(asyncio.create_task(_prune_from_time_to_time(container)))
             try:
                 yield container.use_cases()
@@ -211,6 +215,16 @@ async def _go_on_marking(database: Database) -> None:
         await asyncio.sleep(LOOK_SECONDS)
         with suppress(Unavailable):
             await _mark_interrupted(database)
+
+
+async def _keep_desks(container: Container) -> None:
+    """End logins whose time is over, and repair what crashes interrupted. The database may be
+    away for a while."""
+    keep_desks = container.keep_desks()
+    while True:
+        with suppress(Unavailable):
+            await keep_desks()
+        await asyncio.sleep(DESK_SECONDS)
 
 
 async def _go_on_with_batches(container: Container) -> None:

@@ -6,6 +6,7 @@ import ipaddress
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -23,6 +24,7 @@ from phoneprov_core.auth.model import Lifetimes
 from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.deployments.limits import PHONES_PER_CALLER, SWITCHES_PER_PHONE
+from phoneprov_core.desks.model import DeskPolicy, Elsewhere, PhoneBinding
 from phoneprov_core.devices.commands import (
     DEFAULT_FILENAME_TEMPLATE,
     RestartType,
@@ -38,6 +40,9 @@ _SCHEMES: Mapping[str, Literal["http", "https"]] = {"http": "http", "https": "ht
 _TLS: Mapping[str, Tls] = {"off": "off", "explicit": "explicit", "implicit": "implicit"}
 
 HASH_THREADS = "PHONEPROV_HASH_THREADS"
+
+LONGEST_BASE = 80
+"""A URL in a page has at most 256 characters, and most of them are needed after the base."""
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -85,6 +90,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     uploader: str
     files_dir: Path | None
     fetch_binding: FetchBinding
+    phone_services: bool
+    phone_url: str
+    desks: DeskPolicy
     phone_driver: str
     console: bool
     variables: Variables
@@ -169,6 +177,14 @@ def settings_from(read: Variables) -> Settings:
         uploader=read.one("PHONEPROV_UPLOADER", "ftp", UPLOADERS.known),
         files_dir=read.one("PHONEPROV_FILES_DIR", "", _folder),
         fetch_binding=read.choice("PHONEPROV_FETCH_BINDING", FetchBinding.ADDRESS),
+        phone_services=read.literal("PHONEPROV_PHONE_SERVICES", {"on": True, "off": False}),
+        phone_url=read.one("PHONEPROV_PHONE_URL", "", _phone_url),
+        desks=DeskPolicy(
+            hours=read.number("PHONEPROV_DESK_HOURS", 0),
+            elsewhere=read.choice("PHONEPROV_DESK_ELSEWHERE", Elsewhere.MOVE),
+            binding=read.choice("PHONEPROV_PHONE_BINDING", PhoneBinding.ADDRESS),
+            clear_calls=read.truth("PHONEPROV_CLEAR_CALL_HISTORY", default=True),
+        ),
         phone_driver=read.one("PHONEPROV_PHONE_DRIVER", "cisco", PHONE_DRIVERS.known),
         console=read.literal("PHONEPROV_CONSOLE", {"on": True, "off": False}),
         variables=read,
@@ -274,6 +290,19 @@ def _folder(text: str) -> Path | None:
     if text and not Path(text).is_dir():
         raise ValueError("it must be a folder that exists")
     return Path(text) if text else None
+
+
+def _phone_url(text: str) -> str:
+    """The base of the URLs that phones are sent, without a slash at the end."""
+    base = text.rstrip("/")
+    if not base:
+        return ""
+    parts = urlsplit(base)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("it must be an http or https address without a query")
+    if len(base) > LONGEST_BASE or not (base.isascii() and base.isprintable()) or " " in base:
+        raise ValueError(f"it must be at most {LONGEST_BASE} printable ASCII characters")
+    return base
 
 
 def _port_or_none(text: str) -> int | None:

@@ -30,12 +30,11 @@ from phoneprov_adapters.memory.batches import BATCH_PHONES, BATCHES, MemoryBatch
 from phoneprov_adapters.memory.deployments import (
     DEPLOYMENTS,
     LEASES,
-    SERVICE_SESSIONS,
     MemoryDeployments,
     MemoryLeases,
-    MemoryServiceSessions,
     Millis,
 )
+from phoneprov_adapters.memory.desks import DESKS, MemoryDesks
 from phoneprov_adapters.memory.directory import (
     COMPANY_CONTACTS,
     PERSONAL_CONTACTS,
@@ -88,7 +87,7 @@ SCHEMA = Schema(
     REVISIONS,
     DEPLOYMENTS,
     LEASES,
-    SERVICE_SESSIONS,
+    DESKS,
     BATCHES,
     BATCH_PHONES,
     SERVED_FILES,
@@ -184,8 +183,8 @@ class MemoryTransaction:
         return MemoryBatches(self._tables, self._clock)
 
     @cached_property
-    def service_sessions(self) -> MemoryServiceSessions:
-        return MemoryServiceSessions(self._tables)
+    def desks(self) -> MemoryDesks:
+        return MemoryDesks(self._tables, self._clock)
 
     @cached_property
     def served_files(self) -> MemoryServedFiles:

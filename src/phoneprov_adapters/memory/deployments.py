@@ -1,4 +1,4 @@
-"""Deployments, leases and service sessions in memory."""
+"""Deployments and leases in memory."""
 
 from __future__ import annotations
 
@@ -10,21 +10,13 @@ from msgspec import Struct
 from phoneprov_adapters.memory.records import (
     EVERY,
     Kind,
-    OnRemove,
     Position,
-    Reference,
     Unique,
 )
 from phoneprov_adapters.memory.store import MemoryStore, newest
 from phoneprov_adapters.memory.tables import Tables
-from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
-from phoneprov_core.deployments.ports import (
-    DeploymentRows,
-    DeploymentStore,
-    LeaseStore,
-    ServiceSessionStore,
-)
+from phoneprov_core.deployments.ports import DeploymentRows, DeploymentStore, LeaseStore
 
 Millis = Callable[[], int]
 
@@ -39,26 +31,12 @@ class Lease(Struct, frozen=True):
     expires_at: int
 
 
-class ServiceSession(Struct, frozen=True):
-    """The user whose services a phone shows."""
-
-    mac: str
-    user_uuid: str
-    opened_at: str
-
-
 DEPLOYMENTS: Kind[Deployment] = Kind(
     "deployment",
     found_by=("outcome", "mac"),
     unique=(Unique("number", "number", lambda one: (one.mac, one.number)),),
 )
 LEASES: Kind[Lease] = Kind("lease", key="mac", created="mac")
-SERVICE_SESSIONS: Kind[ServiceSession] = Kind(
-    "service session",
-    key="mac",
-    created="opened_at",
-    references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
-)
 
 
 class MemoryDeploymentRows(DeploymentRows):
@@ -185,20 +163,3 @@ class MemoryLeases(LeaseStore):
     async def release_all(self) -> None:
         for lease in list(self._tables.of(LEASES).group()):
             self._tables.put(LEASES, msgspec.structs.replace(lease, expires_at=0))
-
-
-class MemoryServiceSessions(ServiceSessionStore):
-    """Service sessions, by phone."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-
-    async def open(self, mac: str, user_uuid: str, now: str) -> None:
-        self._tables.put(SERVICE_SESSIONS, ServiceSession(mac, user_uuid, now))
-
-    async def user_of(self, mac: str) -> str | None:
-        session = self._tables.of(SERVICE_SESSIONS).get(mac)
-        return None if session is None else session.user_uuid
-
-    async def drop(self, mac: str) -> bool:
-        return self._tables.remove(SERVICE_SESSIONS, mac)

@@ -6,7 +6,9 @@ from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
 from phoneprov_adapters.memory.store import MemorySearchedStore, MemoryStore
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
+from phoneprov_core.directory.ports import CompanyContactStore
 from phoneprov_core.directory.search import CONTACT_FIELDS
+from phoneprov_core.directory.terms import TermSearch, first_match, terms_of
 
 COMPANY_CONTACTS: Kind[CompanyContact] = Kind("company contact", search=CONTACT_FIELDS)
 PERSONAL_CONTACTS: Kind[PersonalContact] = Kind(
@@ -16,10 +18,25 @@ PERSONAL_CONTACTS: Kind[PersonalContact] = Kind(
 )
 
 
-class MemoryCompanyContacts(MemorySearchedStore[CompanyContact]):
-    """Contacts of the company, by uuid."""
+class MemoryCompanyContacts(MemorySearchedStore[CompanyContact], CompanyContactStore):
+    """Contacts of the company, by uuid. A search looks at each of them."""
 
     kind = COMPANY_CONTACTS
+
+    async def search(
+        self, search: TermSearch, limit: int, *, after: str | None = None
+    ) -> list[CompanyContact]:
+        found = []
+        for contact in self._tables.of(COMPANY_CONTACTS).group():
+            terms = terms_of(contact)
+            firsts = [first_match(terms, prefix) for prefix in search.prefixes]
+            if None not in firsts:
+                found.append((firsts[0], contact.uuid, contact))
+        found.sort(key=lambda one: one[:2])
+        if after is not None:
+            places = [place for place, one in enumerate(found) if one[1] == after]
+            found = found[places[0] + 1 :] if places else []
+        return [contact for _, _, contact in found[:limit]]
 
 
 class MemoryPersonalContacts(MemoryStore[PersonalContact]):

@@ -6,9 +6,8 @@ import time
 from collections import Counter
 
 from phoneprov_adapters.memory.batches import BATCHES
-from phoneprov_adapters.memory.deployments import SERVICE_SESSIONS
+from phoneprov_adapters.memory.desks import DESKS
 from phoneprov_adapters.memory.phones import PHONES
-from phoneprov_adapters.memory.records import EVERY
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.statistics.ports import Statistics, StatisticsStore
 
@@ -25,7 +24,7 @@ class MemoryStatistics(StatisticsStore):
         return Statistics(
             Counter("active" if phone.is_active else "inactive" for phone in phones),
             Counter(batch.state.value for batch in batches if batch.ended_at is None),
-            self._tables.of(SERVICE_SESSIONS).count(EVERY),
+            sum(1 for one in self._tables.of(DESKS).group() if one.desk.user_uuid),
         )
 
     async def clock(self) -> int:

@@ -7,6 +7,7 @@ signature. A service uses ``phoneprov_adapters.runtime.system`` and ``phoneprov_
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import itertools
 import unicodedata
 from collections.abc import Awaitable
@@ -19,6 +20,7 @@ from msgspec import Struct
 from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.auth.ports import Tokens
 from phoneprov_core.configuration.comparison import Compared, Comparison, compare
+from phoneprov_core.desks.ports import PageSigner
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.users.passwords import PasswordHasher
 from phoneprov_core.vendor_users.ports import PinHasher
@@ -133,6 +135,16 @@ class PlainTokens(Tokens):
         if marker != "plain" or wire.typ is not kind or not issued_at <= now < expires_at:
             raise _not_valid()
         return Claims(wire.sub, wire.sid, wire.jti, issued_at, expires_at)
+
+
+class PlainPages(PageSigner):
+    """Signatures without a key. *Not secure*: everyone can sign."""
+
+    def sign(self, text: str) -> str:
+        return hashlib.sha256(text.encode()).hexdigest()[:22]
+
+    def is_signed(self, text: str, signature: str) -> bool:
+        return signature == self.sign(text)
 
 
 def _not_valid() -> Unauthenticated:

@@ -64,6 +64,17 @@ class MemoryUsers(MemorySearchedStore[User], UserStore):
         found = self._tables.of(USERS).group(("username", folded(username)))
         return next(found, None)
 
+    async def by_extension(self, number: str) -> User | None:
+        # Links refer to users, so their module imports this one.
+        from phoneprov_adapters.memory.extensions import EXTENSIONS  # noqa: PLC0415
+        from phoneprov_adapters.memory.links import LINKS  # noqa: PLC0415
+
+        extension = next(self._tables.of(EXTENSIONS).group(("extension", number)), None)
+        if extension is None or not extension.is_active:
+            return None
+        links = list(self._tables.of(LINKS).group(("extension_uuid", extension.uuid)))
+        return self._tables.of(USERS).get(links[0].user_uuid) if len(links) == 1 else None
+
     async def with_password(self, username: str) -> tuple[User, str] | None:
         user = await self.by_username(username)
         hash_ = await self.password_hash(user.uuid) if user else None

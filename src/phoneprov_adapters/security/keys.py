@@ -36,12 +36,13 @@ class PinKey:
 class SecretKey(PinKey):
     """One secret, and a subkey per purpose: one subkey reveals nothing about another."""
 
-    __slots__ = ("encryption", "signing")
+    __slots__ = ("encryption", "pages", "signing")
 
     def __init__(self, secret: bytes) -> None:
         super().__init__(secret)
         self.signing = _derived(secret, "signing", 32)
         self.encryption = _derived(secret, "encryption", 32)
+        self.pages = _derived(secret, "pages", 32)
 
 
 class SecretKeys:

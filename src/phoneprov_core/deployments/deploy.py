@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import msgspec
@@ -18,12 +19,19 @@ from phoneprov_core.deployments.model import (
     Outcome,
     StepName,
 )
-from phoneprov_core.deployments.ports import DeploymentsTransaction, Journal, Unbroken, Watching
+from phoneprov_core.deployments.ports import (
+    DeploymentsTransaction,
+    DeskUse,
+    Journal,
+    Unbroken,
+    Watching,
+)
 from phoneprov_core.deployments.steps import Course, Progress, no_progress
 from phoneprov_core.devices.commands import DEFAULT_FILENAME_TEMPLATE, config_filename
 from phoneprov_core.devices.ports import (
     OUTCOME_UNKNOWN,
     ConfigUploader,
+    ForgetsCalls,
     PhoneDriver,
     Upload,
     Uploaded,
@@ -46,8 +54,29 @@ LEASE_SECONDS = 60
 no longer runs."""
 
 
+async def _no_answer() -> None:
+    """No phone waits for an answer."""
+
+
+class DeskChange(Struct, frozen=True):
+    """A login or a logout that a deployment carries out: who uses the phone afterwards.
+
+    ``turn`` is the turn of the phone in which it was asked for, None for any. ``answer`` is
+    awaited once the file is in place, before the phone is called: the phone that asked gets its
+    answer before it is restarted. ``forget_calls`` clears the phone's call history.
+    """
+
+    use: DeskUse
+    turn: int | None = None
+    refuse_elsewhere: bool = False
+    end_elsewhere: bool = False
+    forget_calls: bool = False
+    answer: Callable[[], Awaitable[None]] = _no_answer
+
+
 class Order(Struct, frozen=True):
-    """A phone and the revision for it. ``uuid`` is that of the record; None creates one."""
+    """A phone and the revision for it. ``uuid`` is that of the record; None creates one. ``desk``
+    is the login or logout that the deployment belongs to; None for a switch and a rollback."""
 
     action: Action
     profile: ProfileRecord
@@ -55,6 +84,7 @@ class Order(Struct, frozen=True):
     cnf_xml: str
     phone: Phone
     uuid: str | None = None
+    desk: DeskChange | None = None
 
     def __repr__(self) -> str:
         return redacted(self, "cnf_xml")
@@ -107,10 +137,11 @@ class Deploy:
         """Deploy, and return the record after the restart command.
 
         Raises ``Conflict`` if the phone is inactive, is not compatible, has no address, or is being
-        switched (code ``phone_busy``), and if a record of this uuid exists (code
-        ``already_exists``); ``TooManyAttempts`` beyond ``limits``; ``Refused`` and ``TimedOut`` if
-        the upload failed. Then the complete old file is in place, or, with the code
-        ``OUTCOME_UNKNOWN``, either file.
+        switched (code ``phone_busy``), if a record of this uuid exists (code ``already_exists``),
+        if the phone changed since the turn of a login or logout (code ``desk_changed``), and if
+        the user may not be logged in twice (code ``logged_in_elsewhere``); ``TooManyAttempts``
+        beyond ``limits``; ``Refused`` and ``TimedOut`` if the upload failed. Then the complete old
+        file is in place, or, with the code ``OUTCOME_UNKNOWN``, either file.
         """
         require_fitting(order.profile, order.phone)
         return await self._unbroken(self._carry_out(actor, order, progress))
@@ -133,7 +164,7 @@ class Deploy:
             family = software_type_of(phone, order.profile.software_type)
             # Concurrently: the duration is that of the slower one.
             await asyncio.gather(
-                course.settled(StepName.CLEAR_SESSION, self._clear_session(actor, record, phone)),
+                course.settled(StepName.CLEAR_SESSION, self._clear_session(actor, order, record)),
                 watch(),
             )
             record = await self._noted(
@@ -206,6 +237,8 @@ class Deploy:
                     record, number=fence, created_at=shown(self._clock())
                 )
                 await tx.deployments.add(record)
+                if order.desk is not None:
+                    await _begin_change(tx, order.desk, record)
                 fields = {
                     "mac": record.mac,
                     "action": record.action.value,
@@ -226,13 +259,39 @@ class Deploy:
             Upload(order.phone.phone_ip, record.filename, content, record.uuid)
         )
 
-    async def _clear_session(self, actor: Actor, record: Deployment, phone: Phone) -> None:
-        """Delete the stored service session, and have the phone close its services. The file's
-        place is recorded in the same transaction."""
-        async with self._open.write(by=actor) as tx:
-            await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
-            await tx.service_sessions.drop(phone.mac)
+    async def _clear_session(self, actor: Actor, order: Order, record: Deployment) -> None:
+        """Record the file's place and who uses the phone from now on, in one transaction. Then
+        have the phone leave its services, and forget its calls if it changes hands."""
+        phone, desk = order.phone, order.desk
+        try:
+            async with self._open.write(by=actor) as tx:
+                await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
+                await self._use(tx, order)
+        finally:
+            if desk is not None:
+                await desk.answer()
         await self._driver.leave_services(phone)
+        if desk is not None and desk.forget_calls and isinstance(self._driver, ForgetsCalls):
+            await self._driver.forget_calls(phone)
+
+    async def _use(self, tx: DeploymentsTransaction, order: Order) -> None:
+        mac, now = order.phone.mac, shown(self._clock())
+        if await tx.phones.find(mac) is None:
+            return
+        if order.desk is not None:
+            use = order.desk.use
+        elif await tx.desks.default_profile(mac) == order.profile.uuid:
+            use = DeskUse()
+        else:
+            use = DeskUse(order.profile.user_uuid, order.profile.uuid)
+        # Held until the end of the transaction: of two logins of a user one ends the other.
+        user = await tx.users.find(use.user_uuid) if use.user_uuid else None
+        if user is not None and order.desk is not None and order.desk.end_elsewhere:
+            await tx.desks.end_elsewhere(user.uuid, mac)
+        await tx.desks.use(mac, use, now)
+        if use.user_uuid and (user is None or not user.is_active):
+            # Deleted or deactivated during the upload: the phone gets its default profile back.
+            await tx.desks.end_user(use.user_uuid)
 
     async def _noted(self, actor: Actor, record: Deployment) -> Deployment:
         """Store the steps so far, so that a caller can watch them. The deployment does not depend
@@ -256,23 +315,44 @@ class Deploy:
             await tx.deployments.put(record)
             tx.trail.note(_ended(record))
             await tx.leases.release(record.mac, record.uuid, record.number)
-            # If the user was deleted meanwhile, no session exists; the record is completed all the
-            # same.
-            owner = await tx.users.find(order.profile.user_uuid)
-            if record.outcome is Outcome.DEPLOYED and owner is not None:
-                await tx.service_sessions.open(
-                    record.mac, order.profile.user_uuid, shown(self._clock())
-                )
+            if order.desk is not None and record.outcome in _SETTLED:
+                await tx.desks.end_change(record.mac, record.uuid)
+
+
+_OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
+_SETTLED = frozenset({Outcome.DEPLOYED, Outcome.FAILED})
+"""After any other outcome the file on the server may be the old or the new one: the change stays
+recorded, and is repaired."""
+
+
+async def _begin_change(tx: DeploymentsTransaction, desk: DeskChange, record: Deployment) -> None:
+    """Raises ``Conflict``."""
+    user_uuid = desk.use.user_uuid
+    if user_uuid and desk.refuse_elsewhere:
+        await tx.users.find(user_uuid)  # of two logins of a user one waits here
+        if await tx.desks.is_elsewhere(user_uuid, record.mac):
+            raise Conflict(
+                "You are logged in at another phone. Log out there first.",
+                code="logged_in_elsewhere",
+            )
+    if not await tx.desks.take_turn(record.mac, desk.turn):
+        raise Conflict(
+            "This page is out of date. Press Services and begin again.", code="desk_changed"
+        )
+    await tx.desks.begin_change(record.mac, record.uuid, user_uuid)
 
 
 def _ended(record: Deployment) -> Event:
     """The event of a deployment that ended: ``phone.switched`` and the like once the phone has
     the configuration, else ``phone.switch_failed``."""
+    resource = "phone"
     verb = {Action.SWITCH: "switched", Action.ROLLBACK: "rolled_back"}.get(
         record.action, record.action.value
     )
     if record.outcome is not Outcome.DEPLOYED:
         verb = "switch_failed"
+    elif record.action in _OF_DESKS:
+        resource, verb = "desk", record.action.value
     fields: dict[str, Value] = {
         "deployment_uuid": record.uuid,
         "profile_uuid": record.profile_uuid,
@@ -281,7 +361,7 @@ def _ended(record: Deployment) -> Event:
         "outcome": record.outcome.value,
         "restart": record.restart,
     }
-    return Event(f"phone.{verb}", "phone", record.mac, fields)
+    return Event(f"{resource}.{verb}", resource, record.mac, fields)
 
 
 def require_fitting(profile: ProfileRecord, phone: Phone) -> None:

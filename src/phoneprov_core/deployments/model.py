@@ -57,6 +57,12 @@ class Action(Enum):
 
     SWITCH = "switch"
     ROLLBACK = "rollback"
+    LOGIN = "login"
+    """A user logged in at the phone with a PIN."""
+    LOGOUT = "logout"
+    """The phone gets its default profile back."""
+    EXPIRY = "expiry"
+    """Like ``LOGOUT``, at the end of the login time."""
 
 
 class Confirmation(Enum):

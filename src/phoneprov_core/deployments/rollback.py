@@ -110,7 +110,7 @@ async def _of_phone(
 ) -> Deployment:
     deployment = await tx.deployments.find(uuid)
     if deployment is None or deployment.mac != phone.mac or not may_see(actor, deployment):
-        raise NotFound("This phone has no such deployment.")
+        raise NotFound("There is no such deployment of this phone.")
     return deployment
 
 

@@ -23,6 +23,9 @@ DEFAULT_FILENAME_TEMPLATE = "SEP{MAC}.cnf.xml"
 REPLY_LIMIT = 64 * 1024
 """Maximum number of bytes in a phone's reply."""
 
+CLEAR_CALLS = (KeyPress("Init:CallHistory"),)
+"""Clears the lists of missed, received and placed calls."""
+
 CLEAR_SERVICES = (KeyPress("Init:Services"),)
 """Closes the phone's services application; has no effect if it is not open."""
 

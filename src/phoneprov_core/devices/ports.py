@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -149,4 +149,13 @@ class PhoneDriver(Protocol):
         None if neither states it. After a failure the phone can be called again.
 
         """
+        ...
+
+
+@runtime_checkable
+class ForgetsCalls(Protocol):
+    """A ``PhoneDriver`` whose phones can forget their calls. A driver need not have this."""
+
+    async def forget_calls(self, phone: Phone) -> None:
+        """Clear the lists of calls on the phone. Raises like the methods of ``PhoneDriver``."""
         ...

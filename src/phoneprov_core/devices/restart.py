@@ -7,12 +7,13 @@ from enum import Enum
 from msgspec import structs
 
 from phoneprov_core.devices.commands import (
+    CLEAR_CALLS,
     CLEAR_SERVICES,
     RestartType,
     restart_action,
     restart_keys,
 )
-from phoneprov_core.devices.ports import ManagerInterface, PhoneCommands, PhoneDriver
+from phoneprov_core.devices.ports import ForgetsCalls, ManagerInterface, PhoneCommands, PhoneDriver
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.phones.model import Phone
 
@@ -52,6 +53,12 @@ class CiscoPhones(PhoneDriver):
         if not is_multiplatform(phone.software_type):  # its firmware does not know Init:Services
             await self._commands.execute(reachable_ip(phone), CLEAR_SERVICES, phone.mac)
 
+    async def forget_calls(self, phone: Phone) -> None:
+        """See ``ForgetsCalls``."""
+        is_mpp = is_multiplatform(phone.software_type)
+        keys = tuple(structs.replace(key, may_be_empty=is_mpp) for key in CLEAR_CALLS)
+        await self._commands.execute(reachable_ip(phone), keys, phone.mac)
+
     async def restart(self, phone: Phone, software_type: str | None) -> None:
         if self._by is RestartBy.NONE:
             raise _switched_off()
@@ -76,6 +83,11 @@ class NeverRestarting(PhoneDriver):
 
     async def leave_services(self, phone: Phone) -> None:
         await self._driver.leave_services(phone)
+
+    async def forget_calls(self, phone: Phone) -> None:
+        """See ``ForgetsCalls``."""
+        if isinstance(self._driver, ForgetsCalls):
+            await self._driver.forget_calls(phone)
 
     async def restart(self, phone: Phone, software_type: str | None) -> None:  # noqa: ARG002
         raise _switched_off()

@@ -6,14 +6,29 @@ from typing import Protocol
 
 from phoneprov_core.access.ports import KnownUsers
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
+from phoneprov_core.directory.terms import TermSearch
 from phoneprov_core.kernel.store import SearchedStore, Store
+
+
+class CompanyContactStore(SearchedStore[CompanyContact], Protocol):
+    """Contacts of the company, with an index to search them by."""
+
+    async def search(
+        self, search: TermSearch, limit: int, *, after: str | None = None
+    ) -> list[CompanyContact]:
+        """At most ``limit`` active contacts that have a term (``terms_of``) for each prefix of
+        the search, each once, by their first term for the first prefix, then by uuid; beginning
+        after the contact with the uuid ``after``, none if that one does not match any more.
+        The cost follows the number of contacts that match the first prefix up to the last one
+        returned."""
+        ...
 
 
 class CompanyDirectoryTransaction(Protocol):
     """Stores that the use cases of company contacts use."""
 
     @property
-    def company_contacts(self) -> SearchedStore[CompanyContact]: ...
+    def company_contacts(self) -> CompanyContactStore: ...
 
 
 class PersonalDirectoryTransaction(Protocol):
@@ -22,5 +37,14 @@ class PersonalDirectoryTransaction(Protocol):
 
     @property
     def users(self) -> KnownUsers: ...
+    @property
+    def personal_contacts(self) -> Store[PersonalContact]: ...
+
+
+class LookupTransaction(Protocol):
+    """Stores that a phone's search reads."""
+
+    @property
+    def company_contacts(self) -> CompanyContactStore: ...
     @property
     def personal_contacts(self) -> Store[PersonalContact]: ...

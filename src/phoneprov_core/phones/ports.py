@@ -11,6 +11,15 @@ from phoneprov_core.phones.model import Phone
 from phoneprov_core.vendor_phones.ports import VendorPhoneStore
 
 
+class ForgetDesk(Protocol):
+    """The one method of desks that the inventory uses."""
+
+    async def remove(self, mac: str) -> bool:
+        """Forget who uses the phone, and its default profile. Returns whether anything was
+        recorded."""
+        ...
+
+
 class PhoneStore(SearchedStore[Phone], Protocol):
     """Phones, by MAC."""
 
@@ -31,3 +40,5 @@ class PhonesTransaction(Protocol):
     def kems(self) -> KemStore: ...
     @property
     def vendor_phones(self) -> VendorPhoneStore: ...
+    @property
+    def desks(self) -> ForgetDesk: ...

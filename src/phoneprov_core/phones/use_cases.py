@@ -77,13 +77,15 @@ class Phones:
         return phone
 
     async def delete(self, actor: Actor, mac: str) -> None:
-        """Delete a phone and its vendor flag, and disconnect its KEMs. Raises ``NotFound``."""
+        """Delete a phone, its vendor flag and its desk, and disconnect its KEMs. Raises
+        ``NotFound``."""
         require_shared_write(actor, self._shared_write)
         mac = known_mac(mac)
         async with self._open.write(by=actor) as tx:
             found(await tx.phones.remove(mac), "phone")
             await tx.vendor_phones.remove(mac)
             await tx.kems.disconnect(mac)
+            await tx.desks.remove(mac)
 
 
 def _require_address_unchanged(actor: Actor, before: str | None, after: str | None) -> None:

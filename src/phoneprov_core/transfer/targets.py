@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.deployments.ports import DeploymentStore
+from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.directory.ports import (
     CompanyDirectoryTransaction,
     PersonalDirectoryTransaction,
@@ -44,6 +45,8 @@ class TransferTransaction(
 
     @property
     def users(self) -> Any: ...
+    @property
+    def desks(self) -> DeskStore: ...
     @property
     def deployments(self) -> DeploymentStore: ...
     @property

@@ -20,6 +20,11 @@ class UserStore(SearchedStore[User], Protocol):
         """The account with this name, ignoring case, or None."""
         ...
 
+    async def by_extension(self, number: str) -> User | None:
+        """The account linked to the active extension of this number; None when no account, or
+        several, are linked to it."""
+        ...
+
     async def with_password(self, username: str) -> tuple[User, str] | None:
         """The account with this name, ignoring case, and the hash of its password; None if the
         account does not exist or has no password."""
@@ -66,6 +71,15 @@ class ClearAttempts(Protocol):
         ...
 
 
+class EndDeskUse(Protocol):
+    """The one method of desks that accounts use."""
+
+    async def end_user(self, user_uuid: str) -> int:
+        """End the use of every phone by the user; a logout is due there. Returns the number of
+        phones."""
+        ...
+
+
 class UsersTransaction(Protocol):
     """Stores that the use cases of accounts use."""
 
@@ -77,3 +91,5 @@ class UsersTransaction(Protocol):
     def sessions(self) -> EndSessions: ...
     @property
     def attempts(self) -> ClearAttempts: ...
+    @property
+    def desks(self) -> EndDeskUse: ...

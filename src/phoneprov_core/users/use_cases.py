@@ -107,6 +107,7 @@ class Users:
             if before.is_active and not user.is_active:
                 await self._keep_a_superadmin(tx, actor, before)
                 await tx.sessions.end_all(user.uuid)
+                await tx.desks.end_user(user.uuid)
             await tx.users.put(user)
             if user.username != before.username:
                 await tx.users.claim_looks(user.uuid, self._policy.looks(user.username))
@@ -126,6 +127,7 @@ class Users:
             user = found(await tx.users.find(known_id(uuid)), "user")
             if user.is_active:
                 await self._keep_a_superadmin(tx, actor, user)
+            await tx.desks.end_user(user.uuid)
             await tx.users.remove(user.uuid)
             await tx.attempts.clear(account_key(user.username))
 

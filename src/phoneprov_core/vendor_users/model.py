@@ -3,6 +3,7 @@ PINs cannot be tried."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Annotated
 
 from msgspec import Struct
@@ -37,3 +38,8 @@ class NewPin(Command, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return redacted(self, "pin_code")
+
+
+def guess_key(user_uuid: str) -> str:
+    """The key that guesses at a user's PIN are counted under."""
+    return hashlib.sha256(f"pin {user_uuid}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.access.ports import KnownUsers
+from phoneprov_core.users.ports import ClearAttempts
 from phoneprov_core.vendor_users.model import VendorUser
 
 
@@ -44,3 +45,5 @@ class VendorUsersTransaction(Protocol):
     def users(self) -> KnownUsers: ...
     @property
     def vendor_users(self) -> VendorUserStore: ...
+    @property
+    def attempts(self) -> ClearAttempts: ...

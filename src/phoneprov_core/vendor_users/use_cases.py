@@ -8,7 +8,7 @@ from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.vendor_users.model import NewPin, VendorUser
+from phoneprov_core.vendor_users.model import NewPin, VendorUser, guess_key
 from phoneprov_core.vendor_users.ports import PinHasher, VendorUsersTransaction
 
 
@@ -39,7 +39,8 @@ class VendorUsers:
         return vendor_user
 
     async def save(self, actor: Actor, user_uuid: str, new: NewPin) -> VendorUser:
-        """Set the user's PIN; an existing record keeps its uuid.
+        """Set the user's PIN, which opens its lock after wrong ones; an existing record keeps its
+        uuid.
 
         Raises ``NotFound`` if the user does not exist.
         """
@@ -51,7 +52,9 @@ class VendorUsers:
         hash_ = await self._hasher.hash_pin(new.pin_code)
         vendor_user = VendorUser(self._new_id(), owner, hash_, shown(self._clock()))
         async with self._open.write(by=actor) as tx:
-            return await tx.vendor_users.save(vendor_user)
+            saved = await tx.vendor_users.save(vendor_user)
+            await tx.attempts.clear(guess_key(owner))
+        return saved
 
     async def delete(self, actor: Actor, user_uuid: str) -> None:
         """Raises ``NotFound`` if the user does not exist or has no PIN."""

@@ -51,6 +51,7 @@ TAGS = {
     "User extensions": "Links between users and extensions; level 0",
     "Phones": "Phone inventory. Every account reads it, level 0 writes it",
     "Phone profiles": "Configurations and the switch onto a phone; the owner or level 0",
+    "Desks": "Default profiles of phones, and the users that are logged in there",
     "Import": "Import of tables; level 0",
     "Deployments": "Record of switches, and rollback; others than level 0 see their own",
     "Batches": "Switches or restarts of many phones in the background; level 0",

@@ -122,10 +122,6 @@ def _with_enums_in_place(components: Json) -> Json:
 
 
 def _nullable(schema: Json) -> Json:
-    if schema.get("enum") in ([True], [False]):
-        # A boolean with one value: client generators take ``enum`` for names, ``const`` for it.
-        rest = {name: value for name, value in schema.items() if name != "enum"}
-        return {"type": "boolean", "const": schema["enum"][0], **rest}
     if schema.get("type") == "null":
         # A schema of null alone is more than some client generators understand.
         return {**schema, "type": ["object", "null"], "maxProperties": 0}

@@ -21,6 +21,7 @@ from phoneprov_http.app import HttpSettings, litestar_app
 from support.access_rig import KNOWN, UNKNOWN, Rig, Route
 from support.access_targets import (
     a_deployment_of_the_owners,
+    a_desk_of_the_owner,
     a_new_batch,
     a_new_company_contact,
     a_new_extension,
@@ -169,9 +170,13 @@ def table() -> Iterator[Route]:
         ("DELETE", "/{mac}", "shared", a_new_phone),
         ("GET", "/{mac}/deployments", "account", a_new_phone),
         ("POST", "/{mac}/rollback", "own record", a_deployment_of_the_owners),
+        ("GET", "/{mac}/desk", "own record", a_desk_of_the_owner),
+        ("PUT", "/{mac}/desk", "level 0", a_new_phone, sending(hotdesk=True)),
+        ("POST", "/{mac}/desk/logout", "own record", a_desk_of_the_owner),
         ("GET", "/{mac}/fetches", "account", a_new_phone),
     )
     yield from of(f"{V1}/discovered-phones", ("GET", "", "level 0", nothing))
+    yield from of(f"{V1}/desks", ("GET", "", "account", nothing))
     yield from of(
         f"{V1}/phone-profiles",
         ("GET", "", "account", nothing),

@@ -291,7 +291,7 @@ async def test_what_is_another_s_is_not_shown_in_a_preview(desk: Office) -> None
     found = bare_data_of(await preview(desk.bob, of_bob))
 
     assert (found["on_phone"], found["changed"], found["diff"]) == (None, None, None)
-    assert "somebody else" in found["diff_note"]
+    assert "another user" in found["diff_note"]
 
 
 async def test_what_stands_against_a_switch_is_part_of_the_preview(desk: Office) -> None:
@@ -425,7 +425,7 @@ async def test_a_profile_that_is_gone_cannot_be_put_back(desk: Office) -> None:
     reply = await desk.ada.ask("POST", f"/phones/{MAC}/rollback")
 
     error_of(reply, 404)
-    assert "gone" in reply.json()["message"]
+    assert "was deleted" in reply.json()["message"]
 
 
 # Lint and the difference of two revisions

@@ -58,14 +58,18 @@ def _a_header_more(document: dict[str, Any]) -> None:
     reply["headers"]["X-Nothing"] = {"required": True, "schema": {"type": "string"}}
 
 
+def _limit(document: dict[str, Any]) -> dict[str, Any]:
+    parameters = document["paths"]["/api/v1/phones"]["get"]["parameters"]
+    [schema] = [one["schema"] for one in parameters if one["name"] == "limit"]
+    return schema  # type: ignore[no-any-return]
+
+
 def _a_larger_limit(document: dict[str, Any]) -> None:
-    limit = document["paths"]["/api/v1/phones"]["get"]["parameters"][0]
-    limit["schema"]["maximum"] = 1001
+    _limit(document)["maximum"] = 1001
 
 
 def _a_smaller_limit(document: dict[str, Any]) -> None:
-    limit = document["paths"]["/api/v1/phones"]["get"]["parameters"][0]
-    limit["schema"]["maximum"] = 999
+    _limit(document)["maximum"] = 999
 
 
 def _a_field_that_must_be_sent(document: dict[str, Any]) -> None:

@@ -204,5 +204,5 @@ async def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "phoneprov.db"
     file.write_bytes(b"no database" * 1000)
 
-    with pytest.raises(Unavailable, match="no database"):
+    with pytest.raises(Unavailable, match="is not a SQLite database"):
         await bring_up_to_date(f"sqlite+aiosqlite:///{file}")

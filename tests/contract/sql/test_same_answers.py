@@ -17,6 +17,9 @@ from phoneprov_adapters.testing import records
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.deployments.model import Outcome, Step, StepName
+from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.desks.model import Due
+from phoneprov_core.directory.terms import TermSearch
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.rates import Rate
 from phoneprov_core.stores import Database, Stores
@@ -74,6 +77,16 @@ deployments = st.builds(
 )
 pins = st.builds(records.a_pin, numbers, ids)
 profiles = st.builds(records.a_profile, numbers, ids, compatible_models=st.lists(texts).map(tuple))
+uses = st.builds(DeskUse, st.none() | ids, st.none() | ids, st.none() | moments)
+searches = st.sampled_from(
+    [
+        TermSearch(("n",)),
+        TermSearch(("d1",)),
+        TermSearch(("wa",)),
+        TermSearch(("d", "w")),
+        TermSearch(("w", "d4")),
+    ]
+)
 company_contacts = st.builds(records.a_company_contact, numbers, name=texts, is_active=truths)
 personal_contacts = st.builds(records.a_personal_contact, numbers, ids, created_at=moments)
 extensions = st.builds(
@@ -148,9 +161,25 @@ questions = st.one_of(
     asked("deployments.interrupt_abandoned", moments),
     asked("leases.take", macs, ids, st.sampled_from([0, 60])),
     asked("leases.release", macs, ids, numbers),
-    asked("service_sessions.open", macs, ids, moments),
-    asked("service_sessions.user_of", macs),
-    asked("service_sessions.drop", macs),
+    asked("desks.find", macs),
+    asked("desks.at", macs),
+    asked("desks.configure", macs, st.none() | ids, hotdesk=st.booleans()),
+    asked("desks.take_turn", macs, st.none() | st.integers(0, 3)),
+    asked("desks.begin_change", macs, ids, st.none() | ids),
+    asked("desks.end_change", macs, ids),
+    asked("desks.use", macs, uses, moments),
+    asked("desks.end_user", ids),
+    asked("desks.is_elsewhere", ids, macs),
+    asked("desks.end_elsewhere", ids, macs),
+    asked("desks.release", macs, st.sampled_from(Due)),
+    asked("desks.expire", moments),
+    asked("desks.unsettled", moments, numbers, st.integers(1, 3)),
+    asked("desks.postpone", macs, numbers),
+    asked("desks.settle", macs),
+    asked("desks.remove", macs),
+    asked("desks.all.rows", st.integers(1, 3), owner=st.none() | ids),
+    asked("company_contacts.search", searches, st.integers(1, 3), after=st.none() | ids),
+    asked("users.by_extension", texts),
     asked("vendor_users.of_user", ids),
     asked("vendor_users.save", pins),
     asked("vendor_users.remove", ids),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from phoneprov_core.deployments.model import Deployment, Outcome, StepName
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import (
@@ -193,7 +194,7 @@ async def test_the_phone_s_services_act_for_the_profile_s_owner_from_then_on(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile, journal: Journal
 ) -> None:
     async with office.database.write() as tx:
-        await tx.service_sessions.open(MAC, bob.user_uuid, shown(office.clock()))
+        await tx.desks.use(MAC, DeskUse(bob.user_uuid), shown(office.clock()))
     seen: list[str | None] = []
 
     async def look() -> None:
@@ -203,7 +204,7 @@ async def test_the_phone_s_services_act_for_the_profile_s_owner_from_then_on(
         journal.at(step, look)
     await switch(office, root, profile)
 
-    assert seen == [bob.user_uuid, None, None]
+    assert seen == [bob.user_uuid, ada.user_uuid, ada.user_uuid]
     assert await whose_services(office) == ada.user_uuid
 
 

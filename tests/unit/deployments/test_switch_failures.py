@@ -7,6 +7,7 @@ import pytest
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.deployments.model import Outcome, StepName
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.devices.ports import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import (
@@ -102,7 +103,7 @@ async def test_a_failed_upload_leaves_the_services_as_they_were(
     office: Office, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     async with office.database.write() as tx:
-        await tx.service_sessions.open(MAC, bob.user_uuid, shown(office.clock()))
+        await tx.desks.use(MAC, DeskUse(bob.user_uuid), shown(office.clock()))
     office.uploader.fail_next(Refused("no"))
 
     with pytest.raises(Refused):
@@ -178,7 +179,7 @@ async def test_without_an_address_the_session_kept_here_is_cleared_all_the_same(
     office.deploy._uploader = uploader
     await office.phones.update(root, MAC, PhonePatch(phone_ip=None))
     async with office.database.write() as tx:
-        await tx.service_sessions.open(MAC, bob.user_uuid, shown(office.clock()))
+        await tx.desks.use(MAC, DeskUse(bob.user_uuid), shown(office.clock()))
     seen: list[str | None] = []
 
     async def look() -> None:
@@ -188,7 +189,7 @@ async def test_without_an_address_the_session_kept_here_is_cleared_all_the_same(
     answer = await switch(office, ada, profile)
 
     assert answer.restart == "ok"
-    assert seen == [None]
+    assert seen == [ada.user_uuid]
     clear = (await last_deployment(office)).steps[1]
     assert not clear.ok
     assert clear.message is not None

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import BigInteger, Boolean, ClauseElement, ColumnElement, bindparam, or_, tuple_
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    ClauseElement,
+    ColumnElement,
+    Text,
+    bindparam,
+    or_,
+    tuple_,
+)
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import Delete, Insert, Select, Update
@@ -128,3 +137,22 @@ def _now_sqlite(*_: Any, **__: Any) -> str:
 @compiles(now_ms, "postgresql")
 def _now_postgresql(*_: Any, **__: Any) -> str:
     return "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
+
+
+class json_items(FunctionElement[str]):  # noqa: N801 - reads like the SQL function it is
+    """The texts in a JSON list, as rows of one column ``value``."""
+
+    type = Text()
+    inherit_cache = True
+
+
+@compiles(json_items, "sqlite")
+def _items_sqlite(element: json_items, compiler: SQLCompiler, **keywords: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **keywords)})"
+
+
+@compiles(json_items, "postgresql")
+def _items_postgresql(element: json_items, compiler: SQLCompiler, **keywords: Any) -> str:
+    return (
+        f"json_array_elements_text(CAST({compiler.process(element.clauses, **keywords)} AS JSON))"
+    )

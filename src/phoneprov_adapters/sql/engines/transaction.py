@@ -11,7 +11,8 @@ from phoneprov_adapters.sql.stores.access import SqlAssignments, SqlPermissions
 from phoneprov_adapters.sql.stores.audit import SqlAudit
 from phoneprov_adapters.sql.stores.auth import SqlLoginAttempts, SqlSessions
 from phoneprov_adapters.sql.stores.batches import SqlBatches
-from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases, SqlServiceSessions
+from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
+from phoneprov_adapters.sql.stores.desks import SqlDesks
 from phoneprov_adapters.sql.stores.directory import SqlCompanyContacts, SqlPersonalContacts
 from phoneprov_adapters.sql.stores.enriched_phones import SqlEnrichedPhones
 from phoneprov_adapters.sql.stores.extensions import SqlExtensions
@@ -118,8 +119,8 @@ class SqlTransaction:
         return SqlBatches(self._connection)
 
     @cached_property
-    def service_sessions(self) -> SqlServiceSessions:
-        return SqlServiceSessions(self._connection)
+    def desks(self) -> SqlDesks:
+        return SqlDesks(self._connection)
 
     @cached_property
     def retention(self) -> SqlRetention:

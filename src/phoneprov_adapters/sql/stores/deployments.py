@@ -1,4 +1,4 @@
-"""Deployments, leases and service sessions in SQL."""
+"""Deployments and leases in SQL."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, delete, exists, select, update
+from sqlalchemy import bindparam, exists, select, update
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory, Row
@@ -19,15 +19,10 @@ from phoneprov_adapters.sql.stores.deployment_rows import (
     deployment_in,
 )
 from phoneprov_adapters.sql.stores.hashes import HashColumns
-from phoneprov_adapters.sql.stores.store import Records, SqlStore, write
-from phoneprov_adapters.sql.tables import deployments, leases, service_sessions
+from phoneprov_adapters.sql.stores.store import Records, SqlStore
+from phoneprov_adapters.sql.tables import deployments, leases
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
-from phoneprov_core.deployments.ports import (
-    DeploymentRows,
-    DeploymentStore,
-    LeaseStore,
-    ServiceSessionStore,
-)
+from phoneprov_core.deployments.ports import DeploymentRows, DeploymentStore, LeaseStore
 
 _INTERRUPT = (
     update(deployments)
@@ -161,41 +156,3 @@ class SqlLeases(LeaseStore):
 
     async def release_all(self) -> None:
         await self._connection.rows(_RELEASE_ALL)
-
-
-@cache
-def _open(insert: InsertFactory) -> Statement:
-    statement = insert(service_sessions)
-    return statement.on_conflict_do_update(
-        index_elements=["mac"],
-        set_={
-            "user_uuid": statement.excluded.user_uuid,
-            "opened_at": statement.excluded.opened_at,
-        },
-    )
-
-
-_USER_OF = select(service_sessions.c.user_uuid).where(service_sessions.c.mac == bindparam("mac"))
-_DROP = (
-    delete(service_sessions)
-    .where(service_sessions.c.mac == bindparam("mac"))
-    .returning(service_sessions.c.mac)
-)
-
-
-class SqlServiceSessions(ServiceSessionStore):
-    """Service sessions, by phone."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    async def open(self, mac: str, user_uuid: str, now: str) -> None:
-        row = {"mac": mac, "user_uuid": user_uuid, "opened_at": now}
-        await write(self._connection, _open(self._connection.insert), row)
-
-    async def user_of(self, mac: str) -> str | None:
-        row = await self._connection.row(_USER_OF, mac=mac)
-        return None if row is None else str(row[0])
-
-    async def drop(self, mac: str) -> bool:
-        return bool(await self._connection.rows(_DROP, mac=mac))

@@ -2,18 +2,107 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+import msgspec
+from sqlalchemy import bindparam, delete, exists, func, insert, select, tuple_
+
+from phoneprov_adapters.sql.engines.statements import Statement, json_items
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
-from phoneprov_adapters.sql.tables import company_contacts, personal_contacts
+from phoneprov_adapters.sql.tables import company_contacts, contact_terms, personal_contacts
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
+from phoneprov_core.directory.ports import CompanyContactStore
 from phoneprov_core.directory.search import CONTACT_FIELDS
+from phoneprov_core.directory.terms import LAST, TermSearch, terms_of
+
+_COLUMNS = [company_contacts.c[name] for name in CompanyContact.__struct_fields__]
+_FORGET_TERMS = delete(contact_terms).where(
+    contact_terms.c.contact_uuid == bindparam("contact_uuid")
+)
+_ITEMS = json_items(bindparam("terms", type_=contact_terms.c.term.type)).table_valued("value")
+_ADD_TERMS = insert(contact_terms).from_select(
+    ["term", "contact_uuid"],
+    select(_ITEMS.c.value, bindparam("contact_uuid", type_=contact_terms.c.contact_uuid.type)),
+)
+_FIRST_TERM = select(func.min(contact_terms.c.term)).where(
+    contact_terms.c.contact_uuid == bindparam("contact_uuid"),
+    contact_terms.c.term >= bindparam("low"),
+    contact_terms.c.term < bindparam("high"),
+)
 
 
-class SqlCompanyContacts(SqlSearchedStore[CompanyContact]):
-    """Contacts of the company, by uuid."""
+@cache
+def _search(others: int, *, after: bool) -> Statement:
+    """Contacts with a term in the first range, by that term, and a term in each other one."""
+    found, earlier = contact_terms, contact_terms.alias("earlier")
+    statement = (
+        select(*_COLUMNS)
+        .select_from(found.join(company_contacts, company_contacts.c.uuid == found.c.contact_uuid))
+        .where(
+            found.c.term >= bindparam("low0"),
+            found.c.term < bindparam("high0"),
+            ~exists().where(
+                earlier.c.contact_uuid == found.c.contact_uuid,
+                earlier.c.term >= bindparam("low0"),
+                earlier.c.term < found.c.term,
+            ),
+        )
+        .order_by(found.c.term, found.c.contact_uuid)
+        .limit(bindparam("limit"))
+    )
+    for number in range(1, others + 1):
+        other = contact_terms.alias(f"other{number}")
+        statement = statement.where(
+            exists().where(
+                other.c.contact_uuid == found.c.contact_uuid,
+                other.c.term >= bindparam(f"low{number}"),
+                other.c.term < bindparam(f"high{number}"),
+            )
+        )
+    if after:
+        behind = tuple_(bindparam("after_term"), bindparam("after_key"))
+        statement = statement.where(tuple_(found.c.term, found.c.contact_uuid) > behind)
+    return statement
+
+
+class SqlCompanyContacts(SqlSearchedStore[CompanyContact], CompanyContactStore):
+    """Contacts of the company, by uuid; their terms lie beside them."""
 
     records = Records(
         CompanyContact, company_contacts, one_name="company contact", search=CONTACT_FIELDS
     )
+
+    async def add(self, entity: CompanyContact) -> None:
+        await super().add(entity)
+        await self._add_terms(entity)
+
+    async def put(self, entity: CompanyContact) -> None:
+        await super().put(entity)
+        await self._connection.soon(_FORGET_TERMS, contact_uuid=entity.uuid)
+        await self._add_terms(entity)
+
+    async def search(
+        self, search: TermSearch, limit: int, *, after: str | None = None
+    ) -> list[CompanyContact]:
+        values: dict[str, object] = {"limit": limit}
+        for number, prefix in enumerate(search.prefixes):
+            values |= {f"low{number}": prefix, f"high{number}": prefix + LAST}
+        if after is not None:
+            row = await self._connection.row(
+                _FIRST_TERM, contact_uuid=after, low=values["low0"], high=values["high0"]
+            )
+            if row is None or row[0] is None:
+                return []
+            values |= {"after_term": row[0], "after_key": after}
+        statement = _search(len(search.prefixes) - 1, after=after is not None)
+        found = await self._connection.rows(statement, **values)
+        return [CompanyContact(*row) for row in found]
+
+    async def _add_terms(self, contact: CompanyContact) -> None:
+        if terms := sorted(terms_of(contact)):
+            await self._connection.soon(
+                _ADD_TERMS, terms=msgspec.json.encode(terms).decode(), contact_uuid=contact.uuid
+            )
 
 
 class SqlPersonalContacts(SqlStore[PersonalContact]):

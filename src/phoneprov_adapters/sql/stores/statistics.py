@@ -6,7 +6,7 @@ from sqlalchemy import func, select
 
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import now_ms
-from phoneprov_adapters.sql.tables import batches, phones, service_sessions
+from phoneprov_adapters.sql.tables import batches, desks, phones
 from phoneprov_core.statistics.ports import Statistics, StatisticsStore
 
 _PHONES = select(phones.c.is_active, func.count()).group_by(phones.c.is_active)
@@ -15,7 +15,7 @@ _BATCHES = (
     .where(batches.c.ended_at.is_(None))
     .group_by(batches.c.state)
 )
-_SESSIONS = select(func.count()).select_from(service_sessions)
+_SESSIONS = select(func.count()).where(desks.c.user_uuid.is_not(None))
 
 
 _CLOCK = select(now_ms())

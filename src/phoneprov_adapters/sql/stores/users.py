@@ -10,7 +10,13 @@ from sqlalchemy import bindparam, delete, select, update
 from phoneprov_adapters.sql.engines.connection import InsertFactory
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore
-from phoneprov_adapters.sql.tables import passwords, username_looks, users
+from phoneprov_adapters.sql.tables import (
+    extensions,
+    passwords,
+    user_extensions,
+    username_looks,
+    users,
+)
 from phoneprov_core.users.model import User, folded
 from phoneprov_core.users.names import looks_alike
 from phoneprov_core.users.ports import UserStore
@@ -18,6 +24,16 @@ from phoneprov_core.users.search import USER_FIELDS
 
 _COLUMNS = [users.c[name] for name in User.__struct_fields__]
 _BY_USERNAME = select(*_COLUMNS).where(users.c.username_key == bindparam("username_key"))
+_BY_EXTENSION = (
+    select(*_COLUMNS)
+    .select_from(
+        extensions.join(
+            user_extensions, user_extensions.c.extension_uuid == extensions.c.uuid
+        ).join(users, users.c.uuid == user_extensions.c.user_uuid)
+    )
+    .where(extensions.c.extension == bindparam("number"), extensions.c.is_active.is_(True))
+    .limit(2)
+)
 _WITH_PASSWORD = (
     select(*_COLUMNS, passwords.c.hash)
     .select_from(users.join(passwords, passwords.c.user_uuid == users.c.uuid))
@@ -67,6 +83,12 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
             return None  # PostgreSQL refuses NUL in text, also in parameters of comparisons.
         row = await self._connection.row(_BY_USERNAME, username_key=folded(username))
         return None if row is None else self._entity_of(row)
+
+    async def by_extension(self, number: str) -> User | None:
+        if "\0" in number:
+            return None
+        found = await self._connection.rows(_BY_EXTENSION, number=number)
+        return self._entity_of(found[0]) if len(found) == 1 else None
 
     async def with_password(self, username: str) -> tuple[User, str] | None:
         if "\0" in username:

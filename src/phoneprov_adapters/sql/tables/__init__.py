@@ -20,7 +20,12 @@ from phoneprov_adapters.sql.tables.accounts import (
 )
 from phoneprov_adapters.sql.tables.audit import audit
 from phoneprov_adapters.sql.tables.columns import metadata
-from phoneprov_adapters.sql.tables.directory import company_contacts, personal_contacts
+from phoneprov_adapters.sql.tables.desks import desks
+from phoneprov_adapters.sql.tables.directory import (
+    company_contacts,
+    contact_terms,
+    personal_contacts,
+)
 from phoneprov_adapters.sql.tables.inventory import (
     extensions,
     kems,
@@ -38,7 +43,6 @@ from phoneprov_adapters.sql.tables.switching import (
     leases,
     profile_revisions,
     profiles,
-    service_sessions,
 )
 
 __all__ = [
@@ -47,7 +51,9 @@ __all__ = [
     "batch_phones",
     "batches",
     "company_contacts",
+    "contact_terms",
     "deployments",
+    "desks",
     "discovered_phones",
     "extensions",
     "fetches",
@@ -64,7 +70,6 @@ __all__ = [
     "profiles",
     "rates",
     "served_files",
-    "service_sessions",
     "sessions",
     "user_extensions",
     "username_looks",

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Index, Table, Text
+from sqlalchemy import Boolean, Column, ForeignKey, Index, Table, Text
 
-from phoneprov_adapters.sql.tables.columns import listed, metadata, moment, search, user, uuid
+from phoneprov_adapters.sql.tables.columns import (
+    listed,
+    metadata,
+    moment,
+    search,
+    string,
+    text,
+    user,
+    uuid,
+)
 
 company_contacts = Table(
     "company_contacts",
@@ -26,6 +35,20 @@ company_contacts = Table(
     *listed(
         "company_contacts", "uuid", "department", "company", "location", "building", "is_active"
     ),
+)
+
+# What company contacts are searched by (phoneprov_core.directory.terms).
+contact_terms = Table(
+    "contact_terms",
+    metadata,
+    Column("term", text, primary_key=True),
+    Column(
+        "contact_uuid",
+        string(36),
+        ForeignKey("company_contacts.uuid", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Index(None, "contact_uuid", "term"),
 )
 
 personal_contacts = Table(

@@ -109,15 +109,6 @@ leases = Table(
     Column("expires_at", BigInteger, nullable=False),
 )
 
-service_sessions = Table(
-    "service_sessions",
-    metadata,
-    Column("mac", string(17), primary_key=True),
-    user(),
-    moment("opened_at"),
-    Index(None, "user_uuid"),
-)
-
 batches = Table(
     "batches",
     metadata,

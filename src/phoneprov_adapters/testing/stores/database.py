@@ -14,8 +14,10 @@ from phoneprov_adapters.testing.stores.attempts import LoginAttemptsContract
 from phoneprov_adapters.testing.stores.audit import AuditContract
 from phoneprov_adapters.testing.stores.batch_turns import BatchTurnsContract
 from phoneprov_adapters.testing.stores.batches import BatchesContract
+from phoneprov_adapters.testing.stores.contact_search import ContactSearchContract
 from phoneprov_adapters.testing.stores.deployment_lists import DeploymentListsContract
 from phoneprov_adapters.testing.stores.deployments import DeploymentsContract
+from phoneprov_adapters.testing.stores.desks import DesksContract
 from phoneprov_adapters.testing.stores.directory import DirectoryContract
 from phoneprov_adapters.testing.stores.enriched_phones import EnrichedPhonesContract
 from phoneprov_adapters.testing.stores.kems import KemsContract
@@ -30,7 +32,6 @@ from phoneprov_adapters.testing.stores.rows import RowsContract
 from phoneprov_adapters.testing.stores.rules import RulesContract
 from phoneprov_adapters.testing.stores.search import SearchContract
 from phoneprov_adapters.testing.stores.sequences import Opening, SequencesContract
-from phoneprov_adapters.testing.stores.service_sessions import ServiceSessionsContract
 from phoneprov_adapters.testing.stores.sessions import SessionsContract
 from phoneprov_adapters.testing.stores.statistics import StatisticsContract
 from phoneprov_adapters.testing.stores.store import StoreContract
@@ -131,8 +132,11 @@ class DatabaseContract:
     class TestProvisioning(ProvisioningContract):
         """See ``ProvisioningContract``."""
 
-    class TestServiceSessions(ServiceSessionsContract):
-        """See ``ServiceSessionsContract``."""
+    class TestContactSearch(ContactSearchContract):
+        """See ``ContactSearchContract``."""
+
+    class TestDesks(DesksContract):
+        """See ``DesksContract``."""
 
     class TestBatches(BatchesContract):
         """See ``BatchesContract``."""

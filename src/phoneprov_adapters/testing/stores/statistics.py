@@ -10,6 +10,7 @@ import pytest
 from phoneprov_adapters.testing.batches import a_batch
 from phoneprov_adapters.testing.records import a_mac, a_phone, a_user, identifier, moment
 from phoneprov_core.batches.model import BatchState
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.statistics.ports import Statistics
 from phoneprov_core.stores import Database
 
@@ -31,7 +32,8 @@ class StatisticsContract:
                 await tx.batches.add(a_batch(number))
             await tx.phones.add(a_phone(3, is_active=False))
             await tx.batches.add(a_batch(3, **ended))
-            await tx.service_sessions.open(a_mac(1), identifier(900), moment(1))
+            await tx.desks.use(a_mac(1), DeskUse(identifier(900)), moment(1))
+            await tx.desks.use(a_mac(2), DeskUse(), moment(1))
 
         async with database.read() as tx:
             found = await tx.statistics.read()

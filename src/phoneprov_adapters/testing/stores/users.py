@@ -214,7 +214,6 @@ class UsersContract:
                 await tx.sessions.start(a_session(number, uuid))
                 await tx.profiles.add(a_profile(number, uuid))
                 await tx.vendor_users.save(a_pin(number, uuid))
-                await tx.service_sessions.open(a_mac(number), uuid, "2026-01-31T08:15:30.250Z")
             record = a_deployment(1, a_mac(1), user_uuid=ADA, profile_uuid=identifier(1))
             await tx.deployments.add(record)
 
@@ -229,14 +228,12 @@ class UsersContract:
             assert await tx.sessions.principal(identifier(1), 2000) is None
             assert await tx.profiles.rows(10) == [a_profile(2, BOB)]
             assert await tx.vendor_users.of_user(ADA) is None
-            assert await tx.service_sessions.user_of(a_mac(1)) is None
             # Records of the past stay; Bob's records stay.
             assert await tx.deployments.find(identifier(1)) == record
             assert await tx.users.password_hash(BOB) == "hash"
             assert await tx.assignments.of_user(BOB) is not None
             assert await tx.sessions.principal(identifier(2), 2000) is not None
             assert await tx.vendor_users.of_user(BOB) == a_pin(2, BOB)
-            assert await tx.service_sessions.user_of(a_mac(2)) == BOB
             assert await tx.permissions.find(identifier(1)) is not None
 
     async def test_who_created_or_changed_an_account_may_be_gone(self, database: Database) -> None:

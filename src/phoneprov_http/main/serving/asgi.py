@@ -44,6 +44,8 @@ def app_over(container: Container) -> ASGIApp:
         HttpSettings(
             largest_body=settings.largest_body,
             trusted_proxies=settings.trusted_proxies,
+            phone_services=settings.phone_services,
+            phone_url=settings.phone_url,
             console=settings.console,
         ),
         ready=readiness(container),

@@ -1,0 +1,219 @@
+"""Desks in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+import msgspec
+from msgspec import Struct
+
+from phoneprov_adapters.memory.deployments import LEASES, Millis
+from phoneprov_adapters.memory.phones import PHONES
+from phoneprov_adapters.memory.profiles import PROFILES
+from phoneprov_adapters.memory.records import EVERY, Kind
+from phoneprov_adapters.memory.tables import Tables
+from phoneprov_adapters.memory.users import USERS
+from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES
+from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
+from phoneprov_core.desks.ports import DeskRows, DeskStore
+
+
+class KeptDesk(Struct, frozen=True):
+    """A desk, with the user of the change that is under way."""
+
+    mac: str
+    desk: DeskRecord
+    change_user_uuid: str | None = None
+    not_before: int = 0
+
+
+DESKS: Kind[KeptDesk] = Kind("desk", key="mac", created="mac")
+
+
+class MemoryDesks(DeskStore):
+    """Desks, one record a phone."""
+
+    def __init__(self, tables: Tables, clock: Millis) -> None:
+        self._tables = tables
+        self._clock = clock
+
+    @property
+    def all(self) -> DeskRows:
+        return MemoryDeskRows(self._tables)
+
+    async def find(self, mac: str) -> DeskRecord:
+        return self._kept(mac).desk
+
+    async def at(self, mac: str) -> PhoneState | None:
+        phone = self._tables.of(PHONES).get(mac)
+        if phone is None:
+            return None
+        flag = self._tables.of(VENDOR_PHONES).get(mac)
+        desk = self._kept(mac).desk
+        user = self._tables.of(USERS).get(desk.user_uuid or "")
+        return PhoneState(phone, None if flag is None else flag.vendor, desk, user)
+
+    async def default_profile(self, mac: str) -> str | None:
+        return self._kept(mac).desk.default_profile_uuid
+
+    async def user_of(self, mac: str) -> str | None:
+        return self._kept(mac).desk.user_uuid
+
+    async def configure(self, mac: str, default_profile_uuid: str | None, *, hotdesk: bool) -> None:
+        self._change(self._kept(mac), default_profile_uuid=default_profile_uuid, hotdesk=hotdesk)
+
+    async def take_turn(self, mac: str, turn: int | None) -> bool:
+        kept = self._kept(mac)
+        if turn is not None and turn != kept.desk.turn:
+            return False
+        self._change(kept, turn=kept.desk.turn + 1)
+        return True
+
+    async def begin_change(self, mac: str, change_uuid: str, user_uuid: str | None) -> None:
+        kept = msgspec.structs.replace(self._kept(mac), change_user_uuid=user_uuid)
+        self._change(kept, change_uuid=change_uuid)
+
+    async def end_change(self, mac: str, change_uuid: str) -> None:
+        kept = self._kept(mac)
+        if kept.desk.change_uuid == change_uuid:
+            kept = msgspec.structs.replace(kept, change_user_uuid=None)
+            self._change(kept, change_uuid=None)
+
+    async def use(self, mac: str, use: DeskUse, now: str) -> None:
+        kept = self._kept(mac)
+        self._change(
+            msgspec.structs.replace(kept, not_before=0),
+            turn=kept.desk.turn + 1,
+            user_uuid=use.user_uuid,
+            profile_uuid=use.profile_uuid,
+            since=now if use.user_uuid else None,
+            until=use.until,
+            due=None,
+        )
+
+    async def end_user(self, user_uuid: str) -> int:
+        return self._end(one for one in self._all() if one.desk.user_uuid == user_uuid)
+
+    async def is_elsewhere(self, user_uuid: str, mac: str) -> bool:
+        return any(
+            user_uuid in {one.desk.user_uuid, one.change_user_uuid}
+            for one in self._all()
+            if one.mac != mac
+        )
+
+    async def end_elsewhere(self, user_uuid: str, mac: str) -> int:
+        used = (one for one in self._all() if one.desk.user_uuid == user_uuid and one.mac != mac)
+        return self._end(used)
+
+    async def release(self, mac: str, due: Due) -> bool:
+        kept = self._kept(mac)
+        return kept.desk.user_uuid is not None and bool(self._end((kept,), due))
+
+    async def expire(self, now: str) -> int:
+        over = (one for one in self._all() if one.desk.until is not None and one.desk.until <= now)
+        return self._end(over, Due.EXPIRY)
+
+    async def unsettled(self, now: str, now_ms: int, limit: int) -> list[DeskRecord]:
+        return list(
+            islice(
+                (
+                    one.desk
+                    for one in self._all()
+                    if one.not_before <= now_ms and self._is_unsettled(one.desk, now)
+                ),
+                limit,
+            )
+        )
+
+    async def postpone(self, mac: str, until_ms: int) -> None:
+        if self._tables.of(DESKS).get(mac) is not None:
+            self._change(msgspec.structs.replace(self._kept(mac), not_before=until_ms))
+
+    async def settle(self, mac: str) -> None:
+        if self._tables.of(DESKS).get(mac) is not None:
+            kept = msgspec.structs.replace(self._kept(mac), change_user_uuid=None, not_before=0)
+            self._change(kept, due=None, change_uuid=None)
+
+    async def remove(self, mac: str) -> bool:
+        return self._tables.remove(DESKS, mac)
+
+    def _is_unsettled(self, desk: DeskRecord, now: str) -> bool:
+        if desk.due is not None or (desk.until is not None and desk.until <= now):
+            return True
+        lease = self._tables.of(LEASES).get(desk.mac)
+        is_held = (
+            lease is not None
+            and lease.holder == desk.change_uuid
+            and lease.expires_at > self._clock()
+        )
+        return desk.change_uuid is not None and not is_held
+
+    def _all(self) -> list[KeptDesk]:
+        return list(self._tables.of(DESKS).group(EVERY))
+
+    def _kept(self, mac: str) -> KeptDesk:
+        return self._tables.of(DESKS).get(mac) or KeptDesk(mac, DeskRecord(mac))
+
+    def _change(self, kept: KeptDesk, **changes: object) -> None:
+        desk = msgspec.structs.replace(kept.desk, **changes)
+        self._tables.put(DESKS, msgspec.structs.replace(kept, desk=desk))
+
+    def _end(self, used: Iterable[KeptDesk], due: Due = Due.LOGOUT) -> int:
+        ended = list(used)
+        for kept in ended:
+            self._change(
+                msgspec.structs.replace(kept, not_before=0),
+                turn=kept.desk.turn + 1,
+                user_uuid=None,
+                profile_uuid=None,
+                since=None,
+                until=None,
+                due=due,
+            )
+        return len(ended)
+
+
+class MemoryDeskRows(DeskRows):
+    """The desk of every phone."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def count(self, owner: str | None = None) -> int:
+        return len(self._listed(None, owner))
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: ListedDesk | None = None,
+        offset: int = 0,
+        owner: str | None = None,
+    ) -> list[ListedDesk]:
+        return self._listed(after, owner)[offset : offset + limit]
+
+    def _listed(self, after: ListedDesk | None, owner: str | None) -> list[ListedDesk]:
+        position = None if after is None else (after.created_at, after.mac)
+        phones = self._tables.of(PHONES).group(EVERY, position)
+        listed = [ListedDesk(one.created_at, one.mac, self._desk(one.mac)) for one in phones]
+        return [one for one in listed if owner is None or one.desk.user_uuid == owner]
+
+    def _desk(self, mac: str) -> Desk:
+        kept = self._tables.of(DESKS).get(mac)
+        desk = kept.desk if kept else DeskRecord(mac)
+        user = self._tables.of(USERS).get(desk.user_uuid or "")
+        profiles = self._tables.of(PROFILES)
+        default = profiles.get(desk.default_profile_uuid or "")
+        profile = profiles.get(desk.profile_uuid or "")
+        return Desk(
+            mac=mac,
+            default_profile_uuid=default.uuid if default else None,
+            hotdesk=desk.hotdesk,
+            user_uuid=user.uuid if user else None,
+            username=user.username if user else None,
+            profile_uuid=profile.uuid if user and profile else None,
+            since=desk.since if user else None,
+            until=desk.until if user else None,
+        )

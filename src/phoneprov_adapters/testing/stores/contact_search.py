@@ -1,0 +1,86 @@
+"""The contract of ``CompanyContactStore.search`` and of ``UserStore.by_extension``."""
+
+from __future__ import annotations
+
+import pytest
+
+from phoneprov_adapters.testing.records import (
+    a_company_contact,
+    a_link,
+    a_user,
+    an_extension,
+    identifier,
+)
+from phoneprov_core.directory.terms import searched
+from phoneprov_core.stores import Database
+
+
+@pytest.mark.asyncio
+class ContactSearchContract:
+    """The contract of ``CompanyContactStore.search`` and of ``UserStore.by_extension``."""
+
+    async def found(
+        self, database: Database, name: str = "", number: str = "", after: str | None = None
+    ) -> list[str]:
+        """The names that a search finds."""
+        search = searched(name, number)
+        assert search is not None
+        async with database.read() as tx:
+            return [one.name for one in await tx.company_contacts.search(search, 10, after=after)]
+
+    async def test_contacts_are_found_by_words_and_digits(self, database: Database) -> None:
+        people = [
+            ("Ada Lovelace", "+44 20 7946 0018", True),
+            ("Élodie O'Brien-Łoś", "1001", True),
+            ("Ada Adams", None, True),
+            ("Ada Gone", "1001", False),
+        ]
+        async with database.write() as tx:
+            for place, (name, work, is_active) in enumerate(people, 1):
+                contact = a_company_contact(
+                    place, name=name, work=work, mobile=None, home=None, is_active=is_active
+                )
+                await tx.company_contacts.add(contact)
+
+        everyone = ["Ada Adams", "Ada Lovelace", "Élodie O'Brien-Łoś"]
+        assert await self.found(database) == everyone
+        assert await self.found(database, after=identifier(3)) == everyone[1:]
+        assert await self.found(database, after=identifier(99)) == []
+        # A contact with two words that match is found once.
+        assert await self.found(database, "ad") == ["Ada Lovelace", "Ada Adams"]
+        assert await self.found(database, "ADA love") == ["Ada Lovelace"]
+        assert await self.found(database, "elo") == ["Élodie O'Brien-Łoś"]
+        assert await self.found(database, "los") == ["Élodie O'Brien-Łoś"]
+        assert await self.found(database, "lovelace brien") == []
+        assert await self.found(database, number="7946") == ["Ada Lovelace"]
+        assert await self.found(database, number="10-01") == ["Élodie O'Brien-Łoś"]
+        assert await self.found(database, "ada", "001") == ["Ada Lovelace"]
+
+    async def test_changed_and_removed_contacts_are_found_as_they_are(
+        self, database: Database
+    ) -> None:
+        async with database.write() as tx:
+            await tx.company_contacts.add(a_company_contact(1, name="Ada"))
+            await tx.company_contacts.add(a_company_contact(2, name="Adam"))
+        async with database.write() as tx:
+            await tx.company_contacts.put(a_company_contact(1, name="Bob"))
+            await tx.company_contacts.remove(identifier(2))
+        assert await self.found(database, "ada") == []
+        assert await self.found(database, "bob") == ["Bob"]
+
+    async def test_by_extension_finds_the_only_user_of_an_active_extension(
+        self, database: Database
+    ) -> None:
+        async with database.write() as tx:
+            for number in (1, 2):
+                await tx.users.add(a_user(number))
+            for number, active in ((11, True), (12, False), (13, True)):
+                await tx.extensions.add(
+                    an_extension(number, extension=f"10{number}", is_active=active)
+                )
+                await tx.links.add(a_link(number, identifier(1), identifier(number)))
+            await tx.links.add(a_link(20, identifier(2), identifier(13)))
+        async with database.read() as tx:
+            assert await tx.users.by_extension("1011") == a_user(1)
+            for other in ("1012", "1013", "1099", "", "\0"):
+                assert await tx.users.by_extension(other) is None

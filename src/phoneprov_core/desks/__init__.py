@@ -1,0 +1,1 @@
+"""Desks: which user is logged in at which phone."""

@@ -1,0 +1,86 @@
+"""Which requests may act for a phone."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Protocol
+
+from phoneprov_core.desks.model import AtPhone, PhoneBinding
+from phoneprov_core.desks.ports import DesksTransaction
+from phoneprov_core.kernel.errors import Forbidden
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.values import known_mac
+
+_DEVICE = re.compile(r"SEP([0-9A-F]{12})", re.IGNORECASE | re.ASCII)
+
+
+class Networks(Protocol):
+    """The phone networks of the settings."""
+
+    def contains(self, address: str) -> bool:
+        """Whether the address lies in one of the networks."""
+        ...
+
+
+class IdentifyPhone:
+    """Finds the phone that a request comes from.
+
+    Phones do not prove who they are. A request must come from the phone's recorded address, or
+    from the phone networks (see ``PhoneBinding``).
+    """
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[DesksTransaction],
+        networks: Networks,
+        binding: PhoneBinding,
+        clock: Clock,
+    ) -> None:
+        self._open = open_
+        self._networks = networks
+        self._binding = binding
+        self._clock = clock
+
+    async def __call__(self, device: str, ip: str) -> AtPhone:
+        """The phone of this device name, and the user logged in there.
+
+        Raises ``Forbidden``, always with the same message: for an unknown or inactive phone, for
+        one flagged as not being a vendor phone, and for a wrong address.
+        """
+        async with self._open.read() as tx:
+            state = await tx.desks.at(mac_of_device(device))
+        if state is None or state.vendor is False or not state.phone.is_active:
+            raise not_served()
+        if not self._may_act(state.phone.phone_ip, ip):
+            raise not_served()
+        used = state.desk.is_used(shown(self._clock()))
+        return AtPhone(state.phone, state.desk, state.user if used else None, ip)
+
+    def _may_act(self, recorded: str | None, ip: str) -> bool:
+        if self._binding is PhoneBinding.ADDRESS and recorded is not None:
+            return _plain(recorded) == _plain(ip)
+        return self._networks.contains(ip)
+
+
+def not_served() -> Forbidden:
+    """The one refusal of a phone."""
+    return Forbidden(
+        "This phone cannot use the services. Ask an administrator.", code="phone_not_served"
+    )
+
+
+def mac_of_device(device: str) -> str:
+    """The canonical MAC in a device name (``SEP001BD4123456``); empty for any other text."""
+    match = _DEVICE.fullmatch(device)
+    return known_mac(match[1]) if match else ""
+
+
+def _plain(text: str) -> object:
+    """The address; an IPv4 address in IPv6's mapped form is that IPv4 address."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return text
+    return getattr(address, "ipv4_mapped", None) or address

@@ -1,0 +1,174 @@
+"""Logins and logouts as deployments: the orders, and the answer between file and restart."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from msgspec import Struct
+
+from phoneprov_core.batches.ports import Calls, Pause
+from phoneprov_core.deployments.deploy import Deploy, DeskChange, Order, require_fitting
+from phoneprov_core.deployments.model import Action, Deployment
+from phoneprov_core.deployments.ports import DeskUse, Unbroken
+from phoneprov_core.desks.model import DeskRecord
+from phoneprov_core.desks.ports import DesksTransaction
+from phoneprov_core.desks.tokens import out_of_date
+from phoneprov_core.devices.ports import ForgetsCalls, PhoneDriver
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Conflict, PhoneprovError
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.trail import Event
+from phoneprov_core.phones.model import Phone
+
+ANSWER_SECONDS = 2.0
+"""How long the phone is not called while its answer is sent."""
+
+READING_SECONDS = 0.3
+"""How long the phone has to show the answer."""
+
+
+class Changed(Struct, frozen=True):
+    """A login or logout whose file is in place. ``answered`` is called once the phone has its
+    answer; without it the phone is restarted after ``ANSWER_SECONDS``."""
+
+    restarts: bool
+    answered: Callable[[], None]
+
+
+class ChangeDesk:
+    """Carries out logins and logouts.
+
+    A change returns when the file is in place. The phone is called after its answer was sent; a
+    phone that does not fetch the answer is called all the same.
+    """
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[DesksTransaction],
+        deploy: Deploy,
+        driver: PhoneDriver,
+        calls: Calls | None,
+        unbroken: Unbroken[None],
+        pause: Pause,
+        clock: Clock,
+        *,
+        clear_calls: bool,
+    ) -> None:
+        self._open = open_
+        self._deploy = deploy
+        self._driver = driver
+        self._calls = calls
+        self._unbroken = unbroken
+        self._pause = pause
+        self._clock = clock
+        self._clear_calls = clear_calls
+        self._running: set[asyncio.Future[object]] = set()
+
+    async def is_in_call(self, phone: Phone) -> bool:
+        """Whether Asterisk knows the phone to be in a call; False where it cannot tell."""
+        if self._calls is None:
+            return False
+        try:
+            return await self._calls.in_call(phone)
+        except PhoneprovError:
+            return False
+
+    async def put(self, actor: Actor, order: Order) -> Deployment:
+        """Carry out an order to its end. Raises like ``Deploy``."""
+        return await self._deploy(actor, self._forgetting(order))
+
+    async def put_and_answer(self, actor: Actor, order: Order) -> Changed:
+        """Carry out an order until its file is in place; the rest follows the answer. Raises like
+        ``Deploy``."""
+        assert order.desk is not None
+        answered, placed = asyncio.Event(), asyncio.Event()
+
+        async def answer() -> None:
+            placed.set()
+            await self._answered(answered)
+
+        order = msgspec.structs.replace(
+            order, desk=msgspec.structs.replace(order.desk, answer=answer)
+        )
+        work = self._begun(self.put(actor, order))
+        waiting: asyncio.Future[object] = asyncio.ensure_future(placed.wait())
+        try:
+            await asyncio.wait({work, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiting.cancel()
+        if not placed.is_set():
+            await work  # raises
+        return Changed(True, answered.set)
+
+    async def leave(self, actor: Actor, phone: Phone, turn: int | None) -> Changed:
+        """End the use of a phone that has no default profile: it keeps its file, and leaves its
+        services after the answer. Raises ``Conflict`` (code ``desk_changed``)."""
+        async with self._open.write(by=actor) as tx:
+            if not await tx.desks.take_turn(phone.mac, turn):
+                raise out_of_date()
+            await tx.desks.use(phone.mac, DeskUse(), shown(self._clock()))
+            await tx.desks.settle(phone.mac)
+            tx.trail.note(Event("desk.logout", "desk", phone.mac))
+        answered = asyncio.Event()
+
+        async def clear() -> None:
+            await self._answered(answered)
+            with contextlib.suppress(PhoneprovError):
+                await self._driver.leave_services(phone)
+                if self._clear_calls and isinstance(self._driver, ForgetsCalls):
+                    await self._driver.forget_calls(phone)
+
+        self._begun(self._unbroken(clear()))
+        return Changed(False, answered.set)
+
+    async def default_order(
+        self, desk: DeskRecord, phone: Phone, action: Action, turn: int | None
+    ) -> Order | None:
+        """The order that puts the default profile back; None if there is none that fits."""
+        return await self.order(
+            desk.default_profile_uuid, phone, action, DeskChange(DeskUse(), turn)
+        )
+
+    async def order(
+        self, profile_uuid: str | None, phone: Phone, action: Action, desk: DeskChange
+    ) -> Order | None:
+        """The order for the newest revision of a profile; None if it does not exist or does not
+        fit the phone."""
+        async with self._open.read() as tx:
+            profile = await tx.profiles.find(profile_uuid or "")
+            revision = await tx.revisions.newest(profile.uuid) if profile else None
+            cnf_xml = await tx.revisions.cnf_xml(revision.uuid) if revision else None
+        if profile is None or revision is None or cnf_xml is None:
+            return None
+        try:
+            require_fitting(profile, phone)
+        except Conflict:
+            return None
+        return Order(action, profile, revision, cnf_xml, phone, desk=desk)
+
+    def _forgetting(self, order: Order) -> Order:
+        if order.desk is None:
+            return order
+        desk = msgspec.structs.replace(order.desk, forget_calls=self._clear_calls)
+        return msgspec.structs.replace(order, desk=desk)
+
+    async def _answered(self, answered: asyncio.Event) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await answered.wait()
+        await self._pause(READING_SECONDS)
+
+    def _begun(self, work: Awaitable[object]) -> asyncio.Future[object]:
+        task = asyncio.ensure_future(work)
+        self._running.add(task)
+        task.add_done_callback(self._forget)
+        return task
+
+    def _forget(self, task: asyncio.Future[object]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # it is in the record; the phone has its answer

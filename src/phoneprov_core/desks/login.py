@@ -1,0 +1,191 @@
+"""Logging in at a phone with a PIN, and changing the PIN there."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from msgspec import Struct
+
+from phoneprov_core.deployments.deploy import DeskChange
+from phoneprov_core.deployments.model import Action
+from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.desks import tokens
+from phoneprov_core.desks.change import Changed, ChangeDesk
+from phoneprov_core.desks.model import AtPhone, DeskPolicy, Elsewhere
+from phoneprov_core.desks.pins import CheckPin, wrong_pin
+from phoneprov_core.desks.ports import DesksTransaction, PageSigner
+from phoneprov_core.desks.tokens import Purpose
+from phoneprov_core.kernel import values
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Conflict, Invalid
+from phoneprov_core.kernel.ids import NewId, known_id
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, millis, shown
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.profiles.model import ProfileRecord
+from phoneprov_core.users.model import User
+from phoneprov_core.vendor_users.model import VendorUser, guess_key
+from phoneprov_core.vendor_users.ports import PinHasher
+
+_MOST_PROFILES = 100
+
+
+class ProfileChoice(Struct, frozen=True):
+    """Several profiles of a user fit the phone. ``token`` stands for the PIN that was right."""
+
+    profiles: tuple[ProfileRecord, ...]
+    token: str
+
+
+class LogInAtPhone:
+    """Logs a user in: a switch to one of the user's profiles."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[DesksTransaction],
+        check_pin: CheckPin,
+        change: ChangeDesk,
+        signer: PageSigner,
+        policy: DeskPolicy,
+        clock: Clock,
+    ) -> None:
+        self._open = open_
+        self._check_pin = check_pin
+        self._change = change
+        self._signer = signer
+        self._policy = policy
+        self._clock = clock
+
+    def form(self, at: AtPhone) -> str:
+        """The token of a login form. Raises ``Conflict`` for a phone without logins."""
+        _require_hotdesk(at)
+        return tokens.issue(self._signer, Purpose.LOGIN, at.desk, self._now())
+
+    async def __call__(
+        self, at: AtPhone, name: str, pin: str, token: str
+    ) -> Changed | ProfileChoice:
+        """Log in with the only profile that fits, or offer those that do.
+
+        Raises ``Conflict`` for an old token, a phone without logins, a phone in a call, and a
+        user without a fitting profile; ``Unauthenticated`` like ``CheckPin``; and everything that
+        ``Deploy`` raises.
+        """
+        _require_hotdesk(at)
+        tokens.read(self._signer, Purpose.LOGIN, at.desk, self._now(), token)
+        user = await self._check_pin(name, pin, at.phone.mac, at.ip)
+        fitting = await self._fitting(user, at.phone)
+        if not fitting:
+            raise _no_profile()
+        if len(fitting) == 1:
+            return await self._log_in(at, user, fitting[0].uuid)
+        proof = tokens.issue(self._signer, Purpose.PROFILE, at.desk, self._now(), user.uuid)
+        return ProfileChoice(fitting, proof)
+
+    async def choose(self, at: AtPhone, profile_uuid: str, token: str) -> Changed:
+        """Log in with one of the profiles that were offered. Raises like a login."""
+        _require_hotdesk(at)
+        user_uuid = tokens.read(self._signer, Purpose.PROFILE, at.desk, self._now(), token)
+        async with self._open.read() as tx:
+            user = await tx.users.find(user_uuid)
+        if user is None or not user.is_active:
+            raise tokens.out_of_date()
+        if known_id(profile_uuid) not in {
+            profile.uuid for profile in await self._fitting(user, at.phone)
+        }:
+            raise _no_profile()
+        return await self._log_in(at, user, known_id(profile_uuid))
+
+    async def _fitting(self, user: User, phone: Phone) -> tuple[ProfileRecord, ...]:
+        async with self._open.read() as tx:
+            profiles = await tx.profiles.rows(_MOST_PROFILES, owner=user.uuid)
+        return tuple(one for one in profiles if one.objection_to(phone) is None)
+
+    async def _log_in(self, at: AtPhone, user: User, profile_uuid: str) -> Changed:
+        if await self._change.is_in_call(at.phone):
+            raise Conflict("This phone is in a call. Log in when it is over.", code="in_call")
+        until = None
+        if self._policy.hours:
+            until = shown(self._clock() + timedelta(hours=self._policy.hours))
+        desk = DeskChange(
+            DeskUse(user.uuid, profile_uuid, until),
+            at.desk.turn,
+            refuse_elsewhere=self._policy.elsewhere is Elsewhere.REFUSE,
+            end_elsewhere=self._policy.elsewhere is Elsewhere.MOVE,
+        )
+        order = await self._change.order(profile_uuid, at.phone, Action.LOGIN, desk)
+        if order is None:
+            raise _no_profile()
+        return await self._change.put_and_answer(actor_at(at, user), order)
+
+    def _now(self) -> int:
+        return millis(self._clock())
+
+
+class ChangePin:
+    """Changes the PIN of the user that is logged in at the phone."""
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[DesksTransaction],
+        check_pin: CheckPin,
+        hasher: PinHasher,
+        signer: PageSigner,
+        clock: Clock,
+        new_id: NewId,
+    ) -> None:
+        self._open = open_
+        self._check_pin = check_pin
+        self._hasher = hasher
+        self._signer = signer
+        self._clock = clock
+        self._new_id = new_id
+
+    def form(self, at: AtPhone) -> str:
+        """The token of the form. Raises ``Conflict`` while no user is logged in."""
+        require_user(at)
+        return tokens.issue(self._signer, Purpose.PIN, at.desk, millis(self._clock()))
+
+    async def __call__(self, at: AtPhone, old: str, new: str, again: str, token: str) -> None:
+        """Raises ``Conflict`` for an old token and while no user is logged in; ``Invalid`` for a
+        PIN of the wrong length and for two different new ones; ``Unauthenticated`` for a wrong
+        old PIN, which counts as a failed login."""
+        user = require_user(at)
+        tokens.read(self._signer, Purpose.PIN, at.desk, millis(self._clock()), token)
+        try:
+            values.pin_code(new)
+        except ValueError:
+            raise Invalid("A PIN has 4 to 32 digits. Nothing was changed.") from None
+        if new != again:
+            raise Invalid("The two new PINs differ. Nothing was changed.")
+        if (await self._check_pin(user.username, old, at.phone.mac, at.ip)).uuid != user.uuid:
+            raise wrong_pin()
+        hash_ = await self._hasher.hash_pin(new)
+        made = VendorUser(self._new_id(), user.uuid, hash_, shown(self._clock()))
+        async with self._open.write(by=actor_at(at, user)) as tx:
+            if not await tx.desks.take_turn(at.phone.mac, at.desk.turn):
+                raise tokens.out_of_date()
+            await tx.vendor_users.save(made)
+            await tx.attempts.clear(guess_key(user.uuid))
+
+
+def require_user(at: AtPhone) -> User:
+    """The user that is logged in. Raises ``Conflict`` (code ``not_logged_in``)."""
+    if at.user is None:
+        raise Conflict("No user is logged in at this phone. Log in first.", code="not_logged_in")
+    return at.user
+
+
+def actor_at(at: AtPhone, user: User) -> Actor:
+    """The user as the actor of a request from a phone; it holds no level."""
+    return Actor(user.uuid, None, ip=at.ip, username=user.username)
+
+
+def _require_hotdesk(at: AtPhone) -> None:
+    if not at.desk.hotdesk:
+        raise Conflict("Users cannot log in at this phone.", code="no_hotdesk")
+
+
+def _no_profile() -> Conflict:
+    return Conflict(
+        "You have no profile that fits this phone. Ask an administrator.", code="no_profile"
+    )

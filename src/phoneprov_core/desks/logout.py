@@ -1,0 +1,90 @@
+"""Logging out: by the user at the phone, by an administrator, and afterwards what is due."""
+
+from __future__ import annotations
+
+from phoneprov_core.access.rules import may_act_for
+from phoneprov_core.deployments.model import Action
+from phoneprov_core.desks import tokens
+from phoneprov_core.desks.change import Changed, ChangeDesk
+from phoneprov_core.desks.login import actor_at, require_user
+from phoneprov_core.desks.model import AtPhone, Due
+from phoneprov_core.desks.ports import DesksTransaction, PageSigner
+from phoneprov_core.desks.tokens import Purpose
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, millis
+from phoneprov_core.kernel.trail import Event
+from phoneprov_core.kernel.values import known_mac
+
+
+class LogOut:
+    """Puts the default profile back onto a phone.
+
+    A phone in a call is left alone until the call is over: the user is logged out at once, and
+    the default profile follows.
+    """
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[DesksTransaction],
+        change: ChangeDesk,
+        signer: PageSigner,
+        clock: Clock,
+    ) -> None:
+        self._open = open_
+        self._change = change
+        self._signer = signer
+        self._clock = clock
+
+    def form(self, at: AtPhone) -> str:
+        """The token of the page that asks. Raises ``Conflict`` while no user is logged in."""
+        require_user(at)
+        return tokens.issue(self._signer, Purpose.LOGOUT, at.desk, millis(self._clock()))
+
+    async def at_phone(self, at: AtPhone, token: str) -> Changed:
+        """Log out at the phone. Raises ``Conflict`` for an old token and while no user is logged
+        in, and everything that ``Deploy`` raises; the user stays logged in then."""
+        user = require_user(at)
+        tokens.read(self._signer, Purpose.LOGOUT, at.desk, millis(self._clock()), token)
+        actor = actor_at(at, user)
+        if await self._change.is_in_call(at.phone):
+            await self._release(actor, at.phone.mac)
+            return Changed(False, _nothing)
+        order = await self._change.default_order(at.desk, at.phone, Action.LOGOUT, at.desk.turn)
+        if order is None:
+            return await self._change.leave(actor, at.phone, at.desk.turn)
+        return await self._change.put_and_answer(actor, order)
+
+    async def __call__(self, actor: Actor, mac: str) -> str:
+        """Log out whoever is logged in at a phone, and return its canonical MAC.
+
+        Raises ``NotFound`` for an unknown phone, and for callers without level 0 that are not
+        logged in there; ``Conflict`` (code ``not_logged_in``) while no user is logged in; and
+        everything that ``Deploy`` raises.
+        """
+        async with self._open.read() as tx:
+            state = await tx.desks.at(known_mac(mac))
+        if state is None or not may_act_for(actor, state.desk.user_uuid or ""):
+            raise NotFound("There is no such desk.")
+        if state.desk.user_uuid is None:
+            raise Conflict("No user is logged in at this phone.", code="not_logged_in")
+        phone, desk = state.phone, state.desk
+        if await self._change.is_in_call(phone):
+            await self._release(actor, phone.mac)
+            return phone.mac
+        order = await self._change.default_order(desk, phone, Action.LOGOUT, desk.turn)
+        if order is None:
+            (await self._change.leave(actor, phone, desk.turn)).answered()
+        else:
+            await self._change.put(actor, order)
+        return phone.mac
+
+    async def _release(self, actor: Actor, mac: str) -> None:
+        async with self._open.write(by=actor) as tx:
+            await tx.desks.release(mac, Due.LOGOUT)
+            tx.trail.note(Event("desk.logout", "desk", mac))
+
+
+def _nothing() -> None:
+    """The phone is called later."""

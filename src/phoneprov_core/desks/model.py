@@ -1,0 +1,128 @@
+"""Desks: a phone, its default profile, and the user that is logged in there."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from msgspec import UNSET, Struct, UnsetType
+
+from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.fields import Uuid, schema
+from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.users.model import User
+
+DefaultProfile = Annotated[
+    Uuid, schema(description="Profile that the phone has while no user is logged in")
+]
+Hotdesk = Annotated[bool, schema(description="Whether users can log in at the phone")]
+
+
+class Desk(Struct, frozen=True):
+    """A phone as a place to log in. ``user_uuid``, ``username``, ``profile_uuid`` and ``since``
+    are null while no user is logged in; ``until`` also for a login without an end."""
+
+    mac: Annotated[
+        str, schema(description="MAC address of the phone", examples=["00:1B:D4:12:34:56"])
+    ]
+    default_profile_uuid: DefaultProfile | None
+    hotdesk: Hotdesk
+    user_uuid: Annotated[Uuid, schema(description="User that is logged in")] | None
+    username: Annotated[str, schema(description="Username of that user", examples=["ada"])] | None
+    profile_uuid: Annotated[Uuid, schema(description="Profile of the login")] | None
+    since: Annotated[Timestamp, schema(description="Time of the login")] | None
+    until: Annotated[Timestamp, schema(description="End of the login")] | None
+
+
+class ListedDesk(Struct, frozen=True):
+    """A desk and its position in lists: the creation of its phone."""
+
+    created_at: str
+    mac: str
+    desk: Desk
+
+
+class DeskPatch(Command, frozen=True, kw_only=True):
+    """Changes to a desk."""
+
+    default_profile_uuid: DefaultProfile | UnsetType | None = UNSET
+    hotdesk: Hotdesk | UnsetType = UNSET
+
+
+class Due(Enum):
+    """Why a phone has to get its default profile back."""
+
+    LOGOUT = "logout"
+    EXPIRY = "expiry"
+
+
+class DeskRecord(Struct, frozen=True):
+    """What is stored of a desk.
+
+    ``turn`` grows with every change. ``due`` is set when the use has ended and the phone still
+    has the user's profile. ``change_uuid`` is the deployment of a login or logout that is under
+    way, or that a crash interrupted.
+    """
+
+    mac: str
+    default_profile_uuid: str | None = None
+    hotdesk: bool = True
+    turn: int = 0
+    user_uuid: str | None = None
+    profile_uuid: str | None = None
+    since: str | None = None
+    until: str | None = None
+    due: Due | None = None
+    change_uuid: str | None = None
+
+    def is_used(self, now: str) -> bool:
+        """Whether a user is logged in at this shown moment."""
+        return self.user_uuid is not None and (self.until is None or now < self.until)
+
+
+class PhoneState(Struct, frozen=True):
+    """A phone as a request from it finds it. ``vendor`` is its flag, None without one; ``user``
+    is the account that is logged in, None without one."""
+
+    phone: Phone
+    vendor: bool | None
+    desk: DeskRecord
+    user: User | None
+
+
+class AtPhone(Struct, frozen=True):
+    """A phone that may use the services, the user that is logged in there, and the address that
+    the request came from."""
+
+    phone: Phone
+    desk: DeskRecord
+    user: User | None
+    ip: str
+
+
+class Elsewhere(Enum):
+    """What happens when a user logs in who is logged in at another phone."""
+
+    MOVE = "move"
+    """The user is logged out there."""
+    REFUSE = "refuse"
+    ALLOW = "allow"
+
+
+class PhoneBinding(Enum):
+    """Addresses that may act for a phone."""
+
+    ADDRESS = "address"
+    """The recorded ``phone_ip``; for a phone without one, the phone networks."""
+    NETWORK = "network"
+    """Every address of the phone networks."""
+
+
+class DeskPolicy(Struct, frozen=True):
+    """The settings of desks. ``hours`` is how long a login lasts, 0 without end."""
+
+    hours: int = 0
+    elsewhere: Elsewhere = Elsewhere.MOVE
+    binding: PhoneBinding = PhoneBinding.ADDRESS
+    clear_calls: bool = True

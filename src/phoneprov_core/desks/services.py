@@ -1,0 +1,100 @@
+"""Everything that a phone can ask for."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from dataclasses import dataclass
+from typing import Protocol
+
+from phoneprov_core.desks.access import IdentifyPhone
+from phoneprov_core.desks.login import ChangePin, LogInAtPhone
+from phoneprov_core.desks.logout import LogOut
+from phoneprov_core.directory.lookup import LookUp
+from phoneprov_core.kernel.actor import anonymous
+from phoneprov_core.kernel.rates import Rate, RateStore
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, millis
+from phoneprov_core.vendor_services.model import VendorService
+from phoneprov_core.vendor_services.ports import VendorServicesTransaction
+
+_MOST_SERVICES = 1000
+_FAILURES = Rate(200, 15 * 60 * 1000)
+_MOST_BLOCKED = 10_000
+
+log = logging.getLogger("phoneprov.desks")
+
+
+class ServiceMenu:
+    """The vendor services of the menu."""
+
+    def __init__(self, open_: ReadAndWrite[VendorServicesTransaction]) -> None:
+        self._open = open_
+
+    async def __call__(self) -> list[VendorService]:
+        """The services that have an address, oldest first."""
+        async with self._open.read() as tx:
+            services = await tx.vendor_services.rows(_MOST_SERVICES)
+        return [service for service in services if service.url]
+
+
+class CredentialsTransaction(Protocol):
+    """Stores that checking the phones' own login needs."""
+
+    @property
+    def rates(self) -> RateStore: ...
+
+
+class PhoneCredentials:
+    """The login that this service uses on phones, checked for a phone that was sent it.
+
+    A phone asks whether a command may be carried out. 200 wrong answers for one client address
+    in 15 minutes block the address for the rest of them.
+    """
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[CredentialsTransaction],
+        user: str,
+        password: str,
+        clock: Clock,
+    ) -> None:
+        self._open = open_
+        self._user = user.encode()
+        self._password = password.encode()
+        self._clock = clock
+        self._blocked: dict[str, int] = {}
+
+    def __repr__(self) -> str:
+        return "PhoneCredentials(***)"
+
+    async def __call__(self, user: str, password: str, ip: str) -> bool:
+        """Whether this is the login; never while no login is set. Raises ``Unavailable``."""
+        now = millis(self._clock())
+        is_right = hmac.compare_digest(self._user, user.encode("utf-8", "surrogatepass"))
+        is_right &= hmac.compare_digest(self._password, password.encode("utf-8", "surrogatepass"))
+        if self._blocked.get(ip, 0) > now:
+            return False
+        if is_right and self._user:
+            return True
+        async with self._open.write(by=anonymous(ip)) as tx:
+            wait = await tx.rates.add(f"phone login {ip}", _FAILURES, now)
+        if wait:
+            if len(self._blocked) >= _MOST_BLOCKED:
+                self._blocked.clear()
+            self._blocked[ip] = now + wait
+            log.warning("Too many wrong logins of phones from %s.", ip)
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhoneServices:
+    """The use cases of the phone's own pages."""
+
+    identify: IdentifyPhone
+    menu: ServiceMenu
+    log_in: LogInAtPhone
+    log_out: LogOut
+    change_pin: ChangePin
+    look_up: LookUp
+    credentials: PhoneCredentials

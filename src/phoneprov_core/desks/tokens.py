@@ -1,0 +1,67 @@
+"""Tokens in the URLs of a phone's pages. Each is good for one change of one phone.
+
+A token names what it is for, when it ends, and a user if a PIN was proven before. It is signed
+together with the phone and its turn, and every change begins another turn.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from phoneprov_core.desks.model import DeskRecord
+from phoneprov_core.desks.ports import PageSigner
+from phoneprov_core.kernel.errors import Conflict
+
+LIFETIME_SECONDS = 10 * 60
+
+_TOKEN = re.compile(r"([a-z])([0-9]{1,12})-([0-9a-f]{32})?-([A-Za-z0-9_-]{22})", re.ASCII)
+
+
+class Purpose(Enum):
+    """What a token is for."""
+
+    LOGIN = "l"
+    PROFILE = "p"
+    """A login whose PIN was right; the profile is to be chosen."""
+    LOGOUT = "o"
+    PIN = "c"
+
+
+def issue(
+    signer: PageSigner, purpose: Purpose, desk: DeskRecord, now: int, user_uuid: str = ""
+) -> str:
+    """A token for a page shown at ``now`` (milliseconds since 1970)."""
+    ends = now // 1000 + LIFETIME_SECONDS
+    signature = signer.sign(_signed(purpose, desk, ends, user_uuid))
+    return f"{purpose.value}{ends}-{user_uuid.replace('-', '')}-{signature}"
+
+
+def read(signer: PageSigner, purpose: Purpose, desk: DeskRecord, now: int, token: str) -> str:
+    """The user that the token names, empty without one. Raises ``Conflict`` (code
+    ``desk_changed``) for every text that is not a current token of this phone."""
+    match = _TOKEN.fullmatch(token)
+    if match is None or match[1] != purpose.value:
+        raise out_of_date()
+    ends, digits = int(match[2]), match[3] or ""
+    user_uuid = "-".join(
+        part
+        for part in (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
+        if part
+    )
+    if not signer.is_signed(_signed(purpose, desk, ends, user_uuid), match[4]):
+        raise out_of_date()
+    if now // 1000 > ends:
+        raise out_of_date()
+    return user_uuid
+
+
+def out_of_date() -> Conflict:
+    """The refusal of a token."""
+    return Conflict(
+        "This page is out of date. Press Services and begin again.", code="desk_changed"
+    )
+
+
+def _signed(purpose: Purpose, desk: DeskRecord, ends: int, user_uuid: str) -> str:
+    return f"desk {desk.mac} {desk.turn} {purpose.value} {ends} {user_uuid}"

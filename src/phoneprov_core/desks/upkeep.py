@@ -1,0 +1,125 @@
+"""What follows without a request: the end of logins, logouts that are due, crashes repaired."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from phoneprov_core.deployments.deploy import DeskChange, Order
+from phoneprov_core.deployments.model import Action
+from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.desks.change import ChangeDesk
+from phoneprov_core.desks.model import DeskRecord, Due
+from phoneprov_core.desks.ports import DesksTransaction
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.times import Clock, millis, shown
+from phoneprov_core.phones.model import Phone
+
+RETRY_SECONDS = 60
+"""Pause after a phone that could not be given its profile."""
+
+_MOST = 200
+_AT_ONCE = 8
+
+log = logging.getLogger("phoneprov.desks")
+
+
+class KeepDesks:
+    """Ends logins whose time is over, and brings phones and desks together again.
+
+    A desk is unsettled when a logout is due (the time is over, the user moved, was deleted or
+    deactivated), or when a crash interrupted a login or logout. Then the phone is given what the
+    desk says: the profile of the user that is logged in, else the default profile.
+    """
+
+    def __init__(
+        self,
+        open_: ReadAndWrite[DesksTransaction],
+        change: ChangeDesk,
+        actor: Actor,
+        clock: Clock,
+    ) -> None:
+        self._open = open_
+        self._change = change
+        self._actor = actor
+        self._clock = clock
+
+    async def __call__(self) -> int:
+        """Settle what can be settled now; the number of desks that were. Raises
+        ``Unavailable``."""
+        now = self._clock()
+        async with self._open.read() as tx:
+            unsettled = await tx.desks.unsettled(shown(now), millis(now), _MOST)
+        if not unsettled:
+            return 0
+        if any(desk.until is not None and desk.until <= shown(now) for desk in unsettled):
+            async with self._open.write(by=self._actor) as tx:
+                await tx.desks.expire(shown(now))
+        turns = asyncio.Semaphore(_AT_ONCE)
+
+        async def settled(mac: str) -> bool:
+            async with turns:
+                return await self._settle(mac)
+
+        return sum(await asyncio.gather(*(settled(desk.mac) for desk in unsettled)))
+
+    async def _settle(self, mac: str) -> bool:
+        async with self._open.read() as tx:
+            state = await tx.desks.at(mac)
+            is_held = await tx.leases.holder(mac) is not None
+        if is_held:
+            return False  # a change is under way
+        if state is None:
+            return False  # deleted; its desk goes with it
+        desk, phone = state.desk, state.phone
+        if desk.due is None and desk.change_uuid is None:
+            return False
+        if await self._change.is_in_call(phone):
+            return False
+        try:
+            order = await self._order(desk, phone)
+            if order is not None:
+                await self._change.put(self._actor, order)
+            else:
+                (await self._change.leave(self._actor, phone, desk.turn)).answered()
+        except PhoneprovError as error:
+            # Its message names no secret.
+            log.warning("The desk %s is not settled yet: %s", mac, error.message)
+            await self._postpone(mac)
+            return False
+        return True
+
+    async def _postpone(self, mac: str) -> None:
+        async with self._open.write(by=self._actor) as tx:
+            await tx.desks.postpone(mac, millis(self._clock()) + RETRY_SECONDS * 1000)
+
+    async def _order(self, desk: DeskRecord, phone: Phone) -> Order | None:
+        """The order that brings the phone to what the desk says; None if nothing can be put
+        onto it."""
+        if desk.user_uuid is not None:
+            use = DeskUse(desk.user_uuid, desk.profile_uuid, desk.until)
+            change = DeskChange(use, desk.turn)
+            order = await self._change.order(desk.profile_uuid, phone, Action.LOGIN, change)
+            if order is not None:
+                return order
+        action = Action.EXPIRY if desk.due is Due.EXPIRY else Action.LOGOUT
+        order = await self._change.default_order(desk, phone, action, desk.turn)
+        if order is None and desk.change_uuid is not None:
+            order = await self._known_content(desk, phone, action)
+        return order
+
+    async def _known_content(self, desk: DeskRecord, phone: Phone, action: Action) -> Order | None:
+        """For a phone without a default profile: what is known to be on it, else what the
+        interrupted deployment brought."""
+        async with self._open.read() as tx:
+            current = await tx.deployments.current(phone.mac)
+            interrupted = await tx.deployments.find(desk.change_uuid or "")
+        content = current or interrupted
+        if content is None:
+            return None
+        use = DeskUse(desk.user_uuid, desk.profile_uuid, desk.until)
+        return await self._change.order(
+            content.profile_uuid, phone, action, DeskChange(use, desk.turn)
+        )

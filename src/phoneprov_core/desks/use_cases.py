@@ -1,0 +1,104 @@
+"""Reading and configuring desks over the API."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from phoneprov_core.access.rules import may_act_for, require_superadmin
+from phoneprov_core.deployments.deploy import require_fitting
+from phoneprov_core.desks.logout import LogOut
+from phoneprov_core.desks.model import Desk, DeskPatch, PhoneState
+from phoneprov_core.desks.pins import phone_key
+from phoneprov_core.desks.ports import DesksTransaction
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import NotFound, found
+from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.trail import Event, Value
+from phoneprov_core.kernel.values import known_mac
+
+
+class Desks:
+    """Desks: level 0 sees and configures all of them, other callers see those where they are
+    logged in."""
+
+    def __init__(
+        self, open_: ReadAndWrite[DesksTransaction], log_out: LogOut, clock: Clock
+    ) -> None:
+        self._open = open_
+        self._log_out = log_out
+        self._clock = clock
+
+    async def all(self, actor: Actor, page: Page = None) -> Listing[Desk]:
+        """The desk of every phone, the oldest phone first; without level 0 those where the
+        caller is logged in."""
+        owner = None if actor.holds(SUPERADMIN) else actor.user_uuid
+        desks = await listing(self._open.read, lambda tx: tx.desks.all, page, owner=owner)
+        return desks.mapped(lambda one: one.desk)
+
+    async def get(self, actor: Actor, mac: str) -> Desk:
+        """Raises ``NotFound``, also for a desk that the caller may not see."""
+        async with self._open.read() as tx:
+            state = await tx.desks.at(known_mac(mac))
+            if state is None or not may_act_for(actor, state.desk.user_uuid or ""):
+                raise _no_desk()
+            return await self._shown(tx, state)
+
+    async def update(self, actor: Actor, mac: str, patch: DeskPatch) -> Desk:
+        """Choose the default profile, and whether users can log in; also opens the lock of the
+        phone after wrong PINs. The phone keeps what it has until the next logout.
+
+        Raises ``Forbidden``; ``NotFound`` for an unknown phone or profile; ``Conflict`` for a
+        profile that does not fit the phone.
+        """
+        require_superadmin(actor)
+        mac = known_mac(mac)
+        async with self._open.write(by=actor) as tx:
+            phone = await tx.phones.find(mac)
+            if phone is None:
+                raise _no_desk()
+            desk = await tx.desks.find(mac)
+            default, hotdesk = desk.default_profile_uuid, desk.hotdesk
+            if patch.default_profile_uuid is not UNSET:
+                default = patch.default_profile_uuid
+                if default is not None:
+                    profile = found(await tx.profiles.find(default), "profile")
+                    if phone.is_active:
+                        require_fitting(profile, phone)
+            if patch.hotdesk is not UNSET:
+                hotdesk = patch.hotdesk
+            await tx.desks.configure(mac, default, hotdesk=hotdesk)
+            await tx.attempts.clear(phone_key(mac))
+            fields: dict[str, Value] = {"default_profile_uuid": default, "hotdesk": hotdesk}
+            tx.trail.note(Event("desk.updated", "desk", mac, fields))
+        return await self.get(actor, mac)
+
+    async def log_out(self, actor: Actor, mac: str) -> Desk:
+        """Log out the user at a phone; the desk afterwards. Raises like ``LogOut``."""
+        mac = await self._log_out(actor, mac)
+        async with self._open.read() as tx:
+            state = await tx.desks.at(mac)
+            if state is None:
+                raise _no_desk()
+            return await self._shown(tx, state)
+
+    async def _shown(self, tx: DesksTransaction, state: PhoneState) -> Desk:
+        desk = state.desk
+        default = await tx.profiles.find(desk.default_profile_uuid or "")
+        profile = await tx.profiles.find(desk.profile_uuid or "")
+        used = state.user is not None and desk.is_used(shown(self._clock()))
+        return Desk(
+            mac=desk.mac,
+            default_profile_uuid=default.uuid if default else None,
+            hotdesk=desk.hotdesk,
+            user_uuid=state.user.uuid if state.user and used else None,
+            username=state.user.username if state.user and used else None,
+            profile_uuid=profile.uuid if profile and used else None,
+            since=desk.since if used else None,
+            until=desk.until if used else None,
+        )
+
+
+def _no_desk() -> NotFound:
+    return NotFound("There is no such desk.")

@@ -1,0 +1,89 @@
+"""The directories as a phone shows them: numbers to dial, a page at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from phoneprov_core.directory.model import CompanyContact, PersonalContact
+from phoneprov_core.directory.ports import LookupTransaction
+from phoneprov_core.directory.terms import PAGE, searched
+from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.kernel.store import ReadAndWrite
+
+_NOT_DIALLED = re.compile(r"[\s()/.\-\u2010-\u2015]+")
+_LONGEST_NUMBER = 32
+_KINDS = (("work", ""), ("mobile", " (mobile)"), ("home", " (home)"))
+
+
+class Dialled(Struct, frozen=True):
+    """A number of a contact; ``label`` follows the name."""
+
+    name: str
+    label: str
+    number: str
+
+
+class LookupPage(Struct, frozen=True):
+    """At most 32 numbers. ``after`` is the contact that the next page begins after, None on the
+    last one."""
+
+    numbers: tuple[Dialled, ...]
+    after: str | None
+
+
+class LookUp:
+    """Looks contacts up for a phone."""
+
+    def __init__(self, open_: ReadAndWrite[LookupTransaction]) -> None:
+        self._open = open_
+
+    async def company(self, name: str, number: str, after: str = "") -> LookupPage:
+        """The active contacts of the company that match; every one if both are empty."""
+        search = searched(name, number)
+        if search is None:
+            return LookupPage((), None)
+        async with self._open.read() as tx:
+            found = await tx.company_contacts.search(
+                search, PAGE + 1, after=known_id(after) or None
+            )
+        return _page(found)
+
+    async def personal(self, user_uuid: str, after: str = "") -> LookupPage:
+        """The contacts of one user, oldest first."""
+        async with self._open.read() as tx:
+            last = await tx.personal_contacts.find(known_id(after)) if after else None
+            if last is not None and last.user_uuid != user_uuid:
+                last = None
+            found = await tx.personal_contacts.rows(PAGE + 1, after=last, owner=user_uuid)
+        return _page(found)
+
+
+def _page(found: Sequence[CompanyContact | PersonalContact]) -> LookupPage:
+    """As many contacts as have 32 numbers together; contacts without a number are left out."""
+    numbers: list[Dialled] = []
+    after: str | None = None
+    for count, contact in enumerate(found):
+        own = _numbers(contact)
+        if count == PAGE or len(numbers) + len(own) > PAGE:
+            return LookupPage(tuple(numbers), after)
+        numbers += own
+        after = contact.uuid
+    return LookupPage(tuple(numbers), None)
+
+
+def _numbers(contact: CompanyContact | PersonalContact) -> list[Dialled]:
+    return [
+        Dialled(contact.name, label, dialled)
+        for field, label in _KINDS
+        if (dialled := _dialled(getattr(contact, field)))
+    ]
+
+
+def _dialled(number: str | None) -> str:
+    """A number without the marks that people write between its digits; empty if it is too long
+    for a phone."""
+    plain = _NOT_DIALLED.sub("", number or "")
+    return plain if len(plain) <= _LONGEST_NUMBER else ""

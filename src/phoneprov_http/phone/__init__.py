@@ -1,0 +1,1 @@
+"""Pages that phones fetch: services, login, directories."""

@@ -1,0 +1,137 @@
+"""``/phone``: every reply has the status 200, every failure is a text on the phone's screen."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
+
+from phoneprov_core.desks.access import mac_of_device
+from phoneprov_core.desks.services import PhoneServices
+from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
+from phoneprov_core.phone_pages.render import CHARSETS, render
+from phoneprov_http.middleware.addresses import Network
+from phoneprov_http.phone.pages import Pages, Reply, failure
+from phoneprov_http.phone.request import PhoneRequest, body_of
+
+PREFIX = "/phone/"
+
+log = logging.getLogger("phoneprov.phone")
+
+_LONG_AGO = b"Fri, 02 Jan 1970 00:00:00 GMT"
+
+
+class PhonePages:
+    """The application around the JSON one: it answers what lies under ``/phone/``.
+
+    These replies carry none of the other headers, which some phones cannot read. The log never
+    holds a query: PINs and passwords travel in it.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        services: PhoneServices,
+        *,
+        base: str = "",
+        trusted_proxies: Sequence[Network] = (),
+    ) -> None:
+        self._app = app
+        self._services = services
+        self._handlers = Pages(services).handlers
+        self._base = base
+        self._trusted_proxies = trusted_proxies
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != ScopeType.HTTP or not scope["path"].startswith(PREFIX):
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        path = scope["path"].removeprefix(PREFIX)
+        request = PhoneRequest(
+            scope, await body_of(scope, receive), self._base, self._trusted_proxies
+        )
+        result = "ok"
+        try:
+            if path == "authentication":
+                result = await self._authenticate(request, send)
+            else:
+                result = await self._show(path, request, scope, send)
+        finally:
+            _log(scope, path if path in self._handlers else "-", request, result, began)
+
+    async def _authenticate(self, request: PhoneRequest, send: Send) -> str:
+        try:
+            is_right = await self._services.credentials(
+                request["UserID"], request["Password"], request.ip
+            )
+        except PhoneprovError:
+            is_right = False
+        word = b"AUTHORIZED" if is_right else b"UNAUTHORIZED"
+        await _send(send, word, [(b"content-type", b"text/plain")])
+        return "ok" if is_right else "unauthorized"
+
+    async def _show(self, path: str, request: PhoneRequest, scope: HTTPScope, send: Send) -> str:
+        result = "ok"
+        try:
+            reply = await self._reply(path, request)
+        except PhoneprovError as error:
+            result = error.code
+            reply = failure(request, path, error)
+        except Exception as error:
+            result = "internal_error"
+            # The traceback holds no values.
+            log.exception("unexpected %s", type(error).__name__)
+            unknown = Unavailable("The service has a fault. Try again later.")
+            reply = failure(request, path, unknown)
+        try:
+            body = render(reply.page, request.charset)
+            await _send(send, b"" if scope["method"] == "HEAD" else body, _headers(reply, request))
+        finally:
+            if reply.changed is not None:
+                reply.changed.answered()
+        return result
+
+    async def _reply(self, path: str, request: PhoneRequest) -> Reply:
+        at = await self._services.identify(request.device, request.ip)
+        handler = self._handlers.get(path)
+        if handler is None:
+            raise NotFound("There is no such page. Press Services and begin again.")
+        return await handler(request, at)
+
+
+def _headers(reply: Reply, request: PhoneRequest) -> list[tuple[bytes, bytes]]:
+    charset = CHARSETS[request.charset]
+    headers = [
+        (b"content-type", f"text/xml; charset={charset}".encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    if reply.next_url is not None:
+        headers.append((b"refresh", f"0; url={reply.next_url}".encode()))
+    if reply.fleeting:
+        headers.append((b"expires", _LONG_AGO))
+    return headers
+
+
+async def _send(send: Send, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+    headers.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def _log(scope: HTTPScope, path: str, request: PhoneRequest, result: str, began: float) -> None:
+    if not log.isEnabledFor(logging.INFO):
+        return
+    fields: dict[str, Any] = {
+        "method": scope["method"],
+        "route": f"{PREFIX}{path}",
+        "phone": mac_of_device(request.device) or None,
+        "client_ip": request.ip,
+        "result": result,
+        "duration_ms": round((time.perf_counter() - began) * 1000, 1),
+    }
+    log.info("phone request", extra={"fields": fields})

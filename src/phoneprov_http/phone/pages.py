@@ -1,0 +1,248 @@
+"""The pages of each path under ``/phone``."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+from urllib.parse import quote, urlencode
+
+from msgspec import Struct
+
+from phoneprov_core.desks.change import Changed
+from phoneprov_core.desks.login import ProfileChoice, require_user
+from phoneprov_core.desks.model import AtPhone
+from phoneprov_core.desks.services import PhoneServices
+from phoneprov_core.directory.lookup import LookupPage
+from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.phone_pages.model import (
+    ENTRY_NAME,
+    MENU_ITEMS,
+    URL,
+    Directory,
+    Entry,
+    Field,
+    Input,
+    Menu,
+    MenuItem,
+    Page,
+    SoftKey,
+    Text,
+    shown,
+)
+from phoneprov_http.phone.request import PhoneRequest
+
+_EXIT = SoftKey("Exit", "SoftKey:Exit", 3)
+_LONGEST_QUERY = 48
+"""Characters of an encoded search that leave room for the rest of a URL."""
+
+
+class Reply(Struct, frozen=True):
+    """A page. ``next_url`` leads to the following page of a list. A ``fleeting`` page is not
+    kept in the phone's history. ``changed`` is told when the phone has its answer."""
+
+    page: Page
+    next_url: str | None = None
+    fleeting: bool = False
+    changed: Changed | None = None
+
+
+class Handler(Protocol):
+    """Answers one path."""
+
+    def __call__(self, request: PhoneRequest, at: AtPhone) -> Awaitable[Reply]:
+        """Raises ``PhoneprovError``, which is shown as a text."""
+        ...
+
+
+def failure(request: PhoneRequest, path: str, error: PhoneprovError) -> Reply:
+    """What a phone shows of an error: a text that says what to do."""
+    keys = [_EXIT]
+    again = _AGAIN.get(path)
+    if again and error.code in _MAY_BE_REPEATED:
+        keys.insert(0, SoftKey("Again", request.url(again), 1))
+    return Reply(Text("Not possible", "", error.message, tuple(keys)), fleeting=path in _AGAIN)
+
+
+_AGAIN = {
+    "login/check": "login",
+    "login/profile": "login",
+    "logout/confirm": "logout",
+    "pin/change": "pin",
+}
+_MAY_BE_REPEATED = frozenset({"wrong_pin", "invalid", "desk_changed", "unavailable"})
+
+
+class Pages:
+    """Builds pages from what the use cases return."""
+
+    def __init__(self, services: PhoneServices) -> None:
+        self._services = services
+        self.handlers: dict[str, Handler] = {
+            "services": self._menu,
+            "login": self._login_form,
+            "login/check": self._log_in,
+            "login/profile": self._choose_profile,
+            "logout": self._logout_form,
+            "logout/confirm": self._log_out,
+            "pin": self._pin_form,
+            "pin/change": self._change_pin,
+            "directories": self._directories,
+            "directories/company": self._search_form,
+            "directories/company/list": self._company,
+            "directories/personal": self._personal,
+        }
+
+    async def _menu(self, request: PhoneRequest, at: AtPhone) -> Reply:
+        if at.user is None:
+            items = [MenuItem("Log in", request.url("login"))]
+        else:
+            name = f"Log out {at.user.first_name} {at.user.last_name}"
+            items = [
+                MenuItem(name, request.url("logout")),
+                MenuItem("Change PIN", request.url("pin")),
+            ]
+        items.append(MenuItem("Directories", request.url("directories")))
+        for service in await self._services.menu():
+            url = _with_device(service.url or "", request.device)
+            if url is not None:
+                items.append(MenuItem(service.name or "Service", url))
+        start = _number(request["from"])
+        page = items[start : start + MENU_ITEMS]
+        if len(items) > start + MENU_ITEMS:
+            more = request.url("services", **{"from": str(start + MENU_ITEMS - 1)})
+            page[-1] = MenuItem("More", more)
+        if not page:
+            page = items[:1]
+        return Reply(Menu("Services", "Choose a service", tuple(page)))
+
+    async def _login_form(self, request: PhoneRequest, at: AtPhone) -> Reply:
+        token = self._services.log_in.form(at)
+        fields = (Field("User", "user", "A"), Field("PIN", "pin", "NP"))
+        url = request.url("login/check", token=token)
+        form = Input("Log in", "Enter user and PIN", url, fields, request.posts)
+        return Reply(form, fleeting=True)
+
+    async def _log_in(self, request: PhoneRequest, at: AtPhone) -> Reply:
+        outcome = await self._services.log_in(at, request["user"], request["pin"], request["token"])
+        if isinstance(outcome, ProfileChoice):
+            items = tuple(
+                MenuItem(
+                    one.name,
+                    request.url("login/profile", token=outcome.token, profile=one.uuid),
+                )
+                for one in outcome.profiles
+            )
+            return Reply(Menu("Log in", "Choose a profile", items), fleeting=True)
+        return _logged_in(outcome)
+
+    async def _choose_profile(self, request: PhoneRequest, at: AtPhone) -> Reply:
+        changed = await self._services.log_in.choose(at, request["profile"], request["token"])
+        return _logged_in(changed)
+
+    async def _logout_form(self, request: PhoneRequest, at: AtPhone) -> Reply:
+        token = self._services.log_out.form(at)
+        items = (
+            MenuItem("Log out", request.url("logout/confirm", token=token)),
+            MenuItem("Cancel", request.url("services")),
+        )
+        return Reply(Menu("Log out", "Log out at this phone?", items), fleeting=True)
+
+    async def _log_out(self, request: PhoneRequest, at: AtPhone) -> Reply:
+        changed = await self._services.log_out.at_phone(at, request["token"])
+        text = "You are logged out. The phone restarts now."
+        if not changed.restarts:
+            text = "You are logged out."
+        return Reply(Text("Logged out", "", text, (_EXIT,)), fleeting=True, changed=changed)
+
+    async def _pin_form(self, request: PhoneRequest, at: AtPhone) -> Reply:
+        token = self._services.change_pin.form(at)
+        fields = (
+            Field("Old PIN", "old", "NP"),
+            Field("New PIN", "new", "NP"),
+            Field("New PIN again", "again", "NP"),
+        )
+        url = request.url("pin/change", token=token)
+        form = Input("Change PIN", "4 to 32 digits", url, fields, request.posts)
+        return Reply(form, fleeting=True)
+
+    async def _change_pin(self, request: PhoneRequest, at: AtPhone) -> Reply:
+        await self._services.change_pin(
+            at, request["old"], request["new"], request["again"], request["token"]
+        )
+        text = Text("PIN changed", "", "The new PIN is valid from now on.", (_EXIT,))
+        return Reply(text, fleeting=True)
+
+    async def _directories(self, request: PhoneRequest, at: AtPhone) -> Reply:  # noqa: ARG002
+        items = (
+            MenuItem("Company directory", request.url("directories/company")),
+            MenuItem("Personal directory", request.url("directories/personal")),
+        )
+        return Reply(Menu("Directories", "Choose a directory", items))
+
+    async def _search_form(self, request: PhoneRequest, at: AtPhone) -> Reply:  # noqa: ARG002
+        fields = (Field("Name", "q", "A"), Field("Number", "n", "T"))
+        url = request.url("directories/company/list")
+        return Reply(Input("Company directory", "Enter a name or number", url, fields))
+
+    async def _company(self, request: PhoneRequest, at: AtPhone) -> Reply:  # noqa: ARG002
+        name = _short(request["q"])
+        number = request["n"][:24]
+        found = await self._services.look_up.company(name, number, request["after"])
+        return _directory(
+            "Company directory",
+            found,
+            lambda after: request.url("directories/company/list", q=name, n=number, after=after),
+        )
+
+    async def _personal(self, request: PhoneRequest, at: AtPhone) -> Reply:
+        user = require_user(at)
+        found = await self._services.look_up.personal(user.uuid, request["after"])
+        return _directory(
+            "Personal directory",
+            found,
+            lambda after: request.url("directories/personal", after=after),
+        )
+
+
+def _logged_in(changed: Changed) -> Reply:
+    text = "Your profile is in place. The phone restarts now."
+    return Reply(Text("Logged in", "", text, (_EXIT,)), fleeting=True, changed=changed)
+
+
+def _directory(title: str, found: LookupPage, url_after: Callable[[str], str]) -> Reply:
+    if not found.numbers:
+        return Reply(Text(title, "", "No number was found.", (_EXIT,)))
+    next_url = url_after(found.after) if found.after else None
+    keys = [SoftKey("Dial", "SoftKey:Dial", 1), SoftKey("Edit dial", "SoftKey:EditDial", 2)]
+    if next_url:
+        keys.append(SoftKey("Next", next_url, 3))
+    keys.append(SoftKey("Exit", "SoftKey:Exit", len(keys) + 1))
+    entries = tuple(Entry(_labelled(one.name, one.label), one.number) for one in found.numbers)
+    return Reply(Directory(title, "Choose a number", entries, tuple(keys)), next_url)
+
+
+def _labelled(name: str, label: str) -> str:
+    return shown(name, ENTRY_NAME - len(label)) + label
+
+
+def _with_device(url: str, device: str) -> str | None:
+    """A vendor service's address with the device name; None if a phone cannot take it."""
+    url = quote(url, safe="%/:?&=#@!$'()*+,;~[]-._")
+    if "#DEVICENAME#" in url:
+        full = url.replace("#DEVICENAME#", device)
+    else:
+        address, hash_, fragment = url.partition("#")
+        separator = "&" if "?" in address else "?"
+        full = f"{address}{separator}{urlencode({'device': device})}{hash_}{fragment}"
+    return next((one for one in (full, url) if len(one) <= URL), None)
+
+
+def _short(name: str) -> str:
+    """As much of a searched name as leaves room in the URL of the next page."""
+    while len(quote(name)) > _LONGEST_QUERY:
+        name = name[:-1]
+    return name
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0

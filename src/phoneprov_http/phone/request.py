@@ -1,0 +1,102 @@
+"""A request of a phone, read leniently."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from urllib.parse import parse_qsl, urlencode
+
+from litestar.types import HTTPScope, Receive
+
+from phoneprov_core.phone_pages.render import charset_of
+from phoneprov_core.phones.model import bare_model
+from phoneprov_http.middleware.addresses import Network, client_ip
+
+LARGEST = 2048
+"""Bytes of a query or a body. What a phone sends is shorter."""
+
+_MOST_FIELDS = 20
+_LONGEST_VALUE = 255
+_HOST = re.compile(r"(?:[A-Za-z0-9._-]{1,64}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
+_DEVICE = re.compile(r"[A-Za-z0-9]{1,32}")
+_POSTING = re.compile(r"(?:78|88)[0-9]{2}")
+
+
+class PhoneRequest:
+    """What a phone sent. ``device`` is the device name, empty without one; ``posts`` tells a
+    phone that can send a form in the body of a POST."""
+
+    def __init__(
+        self, scope: HTTPScope, body: bytes, base: str, trusted_proxies: Sequence[Network]
+    ) -> None:
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        self.parameters = {**_fields(scope["query_string"]), **_fields(body)}
+        self.ip = client_ip(scope, trusted_proxies)
+        self.charset = charset_of(
+            headers.get(b"accept-charset", "") or headers.get(b"x-ciscoipphone-accept-charset", "")
+        )
+        model = bare_model(headers.get(b"x-ciscoipphonemodelname", "")[:64])
+        self.posts = _POSTING.match(model) is not None
+        self.device = self["device"] or self["name"]
+        self._base = base or _base_of(scope, headers)
+
+    def __getitem__(self, name: str) -> str:
+        """A parameter without the blanks around it; empty if it was not sent."""
+        return self.parameters.get(name, "").strip()
+
+    def url(self, path: str, **parameters: str) -> str:
+        """The address of another page of this phone."""
+        device = self.device if _DEVICE.fullmatch(self.device) else ""
+        query = urlencode({"device": device, **parameters})
+        return f"{self._base}/phone/{path}?{query}"
+
+
+def _fields(encoded: bytes) -> Mapping[str, str]:
+    """The fields of a form. Phones send UTF-8, some ISO 8859-1."""
+    if not encoded or len(encoded) > LARGEST:
+        return {}
+    text = encoded.decode("latin-1")
+    try:
+        pairs = _pairs(text, "utf-8", "strict")
+    except UnicodeDecodeError:
+        pairs = _pairs(text, "latin-1", "replace")
+    return {name: value[:_LONGEST_VALUE] for name, value in reversed(pairs)}
+
+
+def _pairs(text: str, encoding: str, errors: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(
+            text,
+            keep_blank_values=True,
+            encoding=encoding,
+            errors=errors,
+            max_num_fields=_MOST_FIELDS,
+        )
+    except UnicodeDecodeError:
+        raise
+    except ValueError:  # too many fields
+        return []
+
+
+def _base_of(scope: HTTPScope, headers: Mapping[bytes, str]) -> str:
+    host = headers.get(b"host", "")
+    if not _HOST.fullmatch(host):
+        address, port = scope.get("server") or ("localhost", 80)
+        host = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+    return f"{scope['scheme']}://{host}"
+
+
+async def body_of(scope: HTTPScope, receive: Receive) -> bytes:
+    """The body of a POST, empty if it is too long; and of every other request."""
+    if scope["method"] != "POST":
+        return b""
+    content = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return b""
+        content += message["body"]
+        if len(content) > LARGEST:
+            return b""
+        if not message.get("more_body", False):
+            return bytes(content)
