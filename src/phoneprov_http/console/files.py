@@ -42,6 +42,9 @@ class Asset(Struct, frozen=True):
     tag: str
 
     def __repr__(self) -> str:
+        return f"Asset({self.media_type!r}, {len(self.content)} bytes)"
+
+    def __repr__(self) -> str:
         return f"Asset({self.media_type!r}, tag={self.tag!r})"
 
 
