@@ -128,7 +128,8 @@ def test_the_examples_install_and_are_chosen_by_their_names(wheel: Path, tmp_pat
         "import os; from phoneprov_adapters.api import read_settings;"
         "from phoneprov_adapters.composition.factories import phone_driver_of, uploader_of;"
         "s = read_settings(os.environ);"
-        "print(type(uploader_of(s)).__name__, type(phone_driver_of(s)).__name__)"
+        "from phoneprov_adapters.memory.database import MemoryDatabase;"
+        "print(type(uploader_of(s, MemoryDatabase())).__name__, type(phone_driver_of(s)).__name__)"
     )
 
     said = run(

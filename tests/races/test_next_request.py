@@ -10,7 +10,7 @@ import pytest
 
 from races.direct import Direct
 from races.harness import Service
-from races.wire import Line, Reply, replies
+from races.wire import Line, Reply, kept_open, replies
 from support.scale import note, rounds
 
 
@@ -100,6 +100,7 @@ async def test_it_counts_on_the_very_next_request(service: Service, what: str) -
     async with service.direct() as direct, service.lines(1) as lines:
         for number in range(times):
             there = await people(direct, change.level)
+            await kept_open(lines)
             before = await ask_all(lines, change.path, there.ada)
             assert [reply.status for reply in before] == [change.before] * len(lines)
 

@@ -44,6 +44,7 @@ async def test_of_many_at_once_exactly_one_gets_a_pair(service: Service) -> None
         pairs = await direct.sessions(ada.uuid, tokens)
         began = time.perf_counter()
         for pair in pairs:
+            await kept_open(lines)
             for line in lines:
                 line.send("POST", "/auth/refresh", {"refresh_token": pair.refresh_token})
             answers = await replies(*lines)
@@ -134,6 +135,7 @@ async def test_no_login_outlives_what_happens_to_the_account_meanwhile(service: 
         for number in range(logins):
             ada = await direct.account()
             method, body = _HAPPENINGS[number % len(_HAPPENINGS)]
+            await kept_open([here, there])
             here.send("POST", "/auth/login", {"username": ada.username, "password": PASSWORD})
             await asyncio.sleep(random.uniform(0, 0.05))
             changed = await there.ask(

@@ -103,6 +103,7 @@ async def test_racing_assignments_leave_a_user_one(service: Service) -> None:
         levels = [(await direct.permission(level)).uuid for level in (1, 2, 3)]
         for _ in range(races):
             ada = await direct.account()
+            await kept_open(lines)
             for line, level in zip(lines, itertools.cycle(levels), strict=False):
                 body = {"user_uuid": ada.uuid, "perm_uuid": level}
                 line.send("POST", "/user-perms", body, token=by_root.access_token)

@@ -27,6 +27,7 @@ from phoneprov_adapters.testing.records import (
     moment,
 )
 from phoneprov_core.profiles.model import Revision
+from phoneprov_core.provisioning.model import ServedFile
 from support import postgres
 from support.keys import argon2_parameters
 
@@ -89,6 +90,7 @@ async def put_secrets(tx: SqlTransaction, number: int, word: str) -> None:
     await _put(tx.extensions, extension)
     await _put(tx.profiles, profile)
     await _put(tx.deployments, deployment)
+    await tx.served_files.put(_served(number, word))
     if await tx.revisions.find(profile.uuid, 1) is None:  # it never changes
         await tx.revisions.add(_revision(number, profile.uuid), _kept(number))
 
@@ -96,6 +98,12 @@ async def put_secrets(tx: SqlTransaction, number: int, word: str) -> None:
 async def _put(store: _Store[E], record: E) -> None:
     uuid: str = record.uuid  # type: ignore[attr-defined]
     await (store.put if await store.find(uuid) else store.add)(record)
+
+
+def _served(number: int, word: str) -> ServedFile:
+    return ServedFile(
+        f"SEP{number}.cnf.xml", f"served {word} {number}".encode(), identifier(number)
+    )
 
 
 def _hash(number: int, word: str) -> str:
@@ -125,8 +133,16 @@ async def secrets_of(tx: SqlTransaction, number: int) -> tuple[str | None, ...]:
     deployment = await tx.deployments.find(identifier(number))
     assert extension is not None
     assert deployment is not None
+    served = await tx.served_files.find(_served(number, "").name)
+    assert served is not None
     revision = await tx.revisions.cnf_xml(identifier(number))
-    return extension.password, extension.voicemail_passcode, deployment.sha256, revision
+    return (
+        extension.password,
+        extension.voicemail_passcode,
+        deployment.sha256,
+        served.content.decode(),
+        revision,
+    )
 
 
 def expected(number: int, word: str = "before") -> tuple[str, ...]:
@@ -135,6 +151,7 @@ def expected(number: int, word: str = "before") -> tuple[str, ...]:
         f"password {word} {number}",
         f"passcode {word} {number}",
         _hash(number, word),
+        f"served {word} {number}",
         _kept(number),
     )
 

@@ -118,9 +118,10 @@ def test_create_admin_refuses_with_one_line(
 def test_a_bad_setting_stops_the_start_with_one_line_that_names_it(
     tmp_path: Path, variable: str, value: str
 ) -> None:
-    done = phoneprov("serve", folder=tmp_path, **{variable: value})
+    environment = environment_of(tmp_path, **{variable: value})
+    done = CliRunner().invoke(main, ["serve"], env=environment)
 
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert variable in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "hunter2" not in done.stderr
@@ -229,12 +230,13 @@ def test_serve_answers_and_stops_at_a_signal(
         stderr=subprocess.PIPE,
         text=True,
     )
-    try:
-        reply = wait_until_ready(port)
-        server.send_signal(number)
-        _, said = server.communicate(timeout=60)
-    finally:
-        server.kill()
+    with server:
+        try:
+            reply = wait_until_ready(port)
+            server.send_signal(number)
+            _, said = server.communicate(timeout=60)
+        finally:
+            server.kill()
 
     assert server.returncode == 0
     assert "Server" not in reply.headers

@@ -184,6 +184,7 @@ def test_import_for_an_unknown_user_names_the_option(tmp_path: Path) -> None:
         (b"\x7fELF\0\0", "is a binary file"),
         ("001bd4123456\nnonsense\n".encode("utf-16"), "line 2 is not the MAC of a phone"),
     ],
+    ids=["UTF-16 in the middle", "Latin-1", "ELF", "UTF-16 with a wrong line"],
 )
 def test_macs_from_a_file_that_is_not_text_is_one_line(
     tmp_path: Path, content: bytes, message: str

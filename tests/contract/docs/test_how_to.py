@@ -36,7 +36,7 @@ def carried_out(page: str, folder: Path, before: str = "") -> str:
         },
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=300,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr

@@ -76,6 +76,8 @@ async def test_full_queue_refuses_the_next_task_at_once(threads: WorkThreads, wo
     for _ in range(20):
         with pytest.raises(Unavailable):
             await threads.run(work)
+    await work.has_started()
+    await work.has_started()
     work.go.set()
 
     assert await asyncio.gather(*tasks) == ["done"] * 3
