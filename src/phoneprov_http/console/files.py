@@ -44,9 +44,6 @@ class Asset(Struct, frozen=True):
     def __repr__(self) -> str:
         return f"Asset({self.media_type!r}, {len(self.content)} bytes)"
 
-    def __repr__(self) -> str:
-        return f"Asset({self.media_type!r}, tag={self.tag!r})"
-
 
 def assets() -> dict[str, Asset]:
     """All files of the console by their paths below ``/console/``."""
