@@ -18,13 +18,15 @@ import httpx
 
 from phoneprov_adapters.simulator.events import CommandReceived, FileArrived
 from phoneprov_adapters.simulator.phone import SimulatedPhone
+from phoneprov_adapters.simulator.screen import Screen, ScreenPage
 from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_keys
 from phoneprov_http.main.commands.demo_office import PHONES, furnish, simulated_office
 from phoneprov_http.main.commands.demo_served import switch_without_ftp
 from phoneprov_http.main.commands.options import free_port
 from phoneprov_http.main.commands.simulate import reaching
 
-USERNAME, PASSWORD = "ada", "analytical engine 1843"
+USERNAME, PASSWORD, PIN = "ada", "analytical engine 1843", "24681357"
+LOBBY = "<device><deviceProtocol>SCCP</deviceProtocol></device>"
 CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
 <device>
   <deviceProtocol>SCCP</deviceProtocol>
@@ -78,7 +80,10 @@ async def _demo(*, keep: bool) -> None:
             async with _served(environment, folder) as base:
                 async with httpx.AsyncClient(base_url=base, timeout=40, trust_env=False) as client:
                     await _the_job(client, phone)
+                    await _until_back(phone)
                     await switch_without_ftp(client, environment, phone, CONFIGURATION.encode())
+                    await _until_back(phone)
+                    await _at_the_desk(client, base, phone)
                     _say("Every step succeeded.")
                 if keep:
                     _say(f"The console is at {base}/console/")
@@ -130,6 +135,53 @@ async def _the_job(client: httpx.AsyncClient, phone: SimulatedPhone) -> None:
     name, mac = switched["profile"], switched["mac"]
     _say(f"{name!r} was deployed to {mac}; restart: {switched['restart']}.")
     _show_what_arrived(phone, switched)
+
+
+async def _until_back(phone: SimulatedPhone) -> None:
+    """Wait until the phone answers after its restart."""
+    url = f"http://{phone.host}:{phone.http_port}/DeviceInformationX"
+    async with httpx.AsyncClient(timeout=2, trust_env=False) as client:
+        for _ in range(200):
+            try:
+                if (await client.get(url)).status_code == 200:
+                    return
+            except httpx.TransportError:
+                pass
+            await asyncio.sleep(0.1)
+    raise DemoFailed("The phone did not come back.")
+
+
+async def _at_the_desk(client: httpx.AsyncClient, base: str, phone: SimulatedPhone) -> None:
+    """Log out, log in at the phone with a PIN, and search the company directory there."""
+    me = await _ask(client, "GET", "/me")
+    body = {"user_uuid": me["uuid"], "name": "Lobby", "cnf_xml": LOBBY}
+    lobby = await _ask(client, "POST", "/phone-profiles", body)
+    desk = f"/phones/{phone.mac}/desk"
+    await _ask(client, "PUT", desk, {"default_profile_uuid": lobby["uuid"]})
+    await _ask(client, "PUT", f"/vendor-users/{me['uuid']}", {"pin_code": PIN})
+    contact = {"name": "Charles Babbage", "work": "1001", "mobile": "0170 1001"}
+    await _ask(client, "POST", "/company-directory", contact)
+    await _ask(client, "POST", f"{desk}/logout")
+    _say("The phone has its default profile 'Lobby'; no user is logged in.")
+    async with Screen(base, phone.mac, phone.model) as screen:
+        form = await screen.choose(_shown(await screen.services()), "Log in")
+        choice = _shown(await screen.submit(_shown(form), USERNAME, PIN))
+        page = _shown(await screen.choose(choice, "Ada"))
+        if page.title != "Logged in":
+            raise DemoFailed(f"The login at the phone failed: {page.text}")
+        at = await _ask(client, "GET", desk)
+        _say(f"{at['username']} is logged in at {at['mac']}.")
+        menu = await screen.choose(_shown(await screen.services()), "Directories")
+        form = await screen.choose(_shown(menu), "Company")
+        found = _shown(await screen.submit(_shown(form), "bab", ""))
+        if [number for _, number in found.entries] != ["1001", "01701001"]:
+            raise DemoFailed("The search at the phone did not find the contact.")
+
+
+def _shown(page: ScreenPage) -> ScreenPage:
+    for line in page.lines():
+        _say(f"    | {line}")
+    return page
 
 
 def _show_what_arrived(phone: SimulatedPhone, switched: Mapping[str, Any]) -> None:

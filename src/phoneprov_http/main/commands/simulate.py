@@ -13,6 +13,7 @@ from phoneprov_adapters.simulator.events import Event, FileArrived
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_http.main.commands.options import PORT, mac_of
+from phoneprov_http.main.commands.screen import show_screen
 
 
 @click.command("simulate-phone")
@@ -36,6 +37,11 @@ from phoneprov_http.main.commands.options import PORT, mac_of
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for uploaded files; by default a temporary one that is removed at the end.",
 )
+@click.option(
+    "--screen",
+    metavar="URL",
+    help="Show the pages of the service at this address, such as http://127.0.0.1:8000.",
+)
 def simulate_phone(
     host: str,
     ftp_port: int,
@@ -45,6 +51,7 @@ def simulate_phone(
     ftp_user: str,
     ftp_password: str,
     folder: Path | None,
+    screen: str | None,
 ) -> None:
     """Run a simulated phone until Ctrl-C, and print what reaches it.
 
@@ -63,12 +70,12 @@ def simulate_phone(
         on_event=lambda event: click.echo(told(event)),
     )
     try:
-        asyncio.run(_run(phone, ftp_user, ftp_password))
+        asyncio.run(_run(phone, ftp_user, ftp_password, screen))
     except KeyboardInterrupt:
         click.echo("Stopped.")
 
 
-async def _run(phone: SimulatedPhone, ftp_user: str, ftp_password: str) -> None:
+async def _run(phone: SimulatedPhone, ftp_user: str, ftp_password: str, screen: str | None) -> None:
     async with AsyncExitStack() as running:
         try:
             await running.enter_async_context(phone)
@@ -81,7 +88,10 @@ async def _run(phone: SimulatedPhone, ftp_user: str, ftp_password: str) -> None:
         click.echo(f"the phone_ip {phone.host}:")
         for name, value in reaching(phone, ftp_user, ftp_password).items():
             click.echo(f"  export {name}={value}")
-        await asyncio.Event().wait()
+        if screen is not None:
+            await show_screen(screen, phone.mac, phone.model)
+        else:
+            await asyncio.Event().wait()
 
 
 def reaching(phone: SimulatedPhone, ftp_user: str, ftp_password: str) -> dict[str, str]:

@@ -1,0 +1,131 @@
+"""The screen of a simulated phone: it fetches pages and sends forms as a phone does."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlencode, urlsplit
+from xml.parsers import expat
+
+import httpx
+from msgspec import Struct
+
+from phoneprov_core.devices.commands import device_name
+
+
+class ScreenPage(Struct):
+    """What the screen shows. ``items`` are lines to choose with their addresses, ``entries`` names
+    and numbers, ``keys`` soft keys with their addresses, ``fields`` labels and parameters of a form
+    that is sent to ``form``."""
+
+    kind: str = ""
+    title: str = ""
+    prompt: str = ""
+    text: str = ""
+    items: list[tuple[str, str]] = []
+    entries: list[tuple[str, str]] = []
+    keys: list[tuple[str, str]] = []
+    fields: list[tuple[str, str]] = []
+    form: str = ""
+    posts: bool = False
+
+    def lines(self) -> list[str]:
+        """The page as lines of text."""
+        shown = [f"[{self.title}]"]
+        shown += [self.text] if self.text else []
+        shown += [f"  {place} {name}" for place, (name, _) in enumerate(self.items, 1)]
+        shown += [f"  {name}: {number}" for name, number in self.entries]
+        shown += [f"  {name}: ____" for name, _ in self.fields]
+        shown += [f"  <{'> <'.join(name for name, _ in self.keys)}>"] if self.keys else []
+        return shown
+
+
+class Screen:
+    """Shows the pages of one service at ``base`` for the phone ``mac`` (canonical)."""
+
+    def __init__(self, base: str, mac: str, model: str = "CP-7945G") -> None:
+        self._name = device_name(mac)
+        headers = {
+            "User-Agent": "Allegro-Software-WebClient/4.34",
+            "Accept-Charset": "utf-8,iso-8859-1;q=0.8",
+            "x-CiscoIPPhoneModelName": model,
+        }
+        self._client = httpx.AsyncClient(
+            base_url=base, headers=headers, timeout=40, trust_env=False
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._client.aclose()
+
+    async def services(self) -> ScreenPage:
+        """Press the key Services."""
+        return await self._fetch(f"/phone/services?locale=English&name={self._name}")
+
+    async def choose(self, page: ScreenPage, name: str) -> ScreenPage:
+        """Choose the first line or key whose name begins like this. Raises ``LookupError``."""
+        for item, url in (*page.items, *page.keys):
+            if item.startswith(name) and not url.startswith("SoftKey:"):
+                return await self._fetch(url)
+        raise LookupError(f"The page {page.title!r} has no line {name!r}.")
+
+    async def submit(self, page: ScreenPage, *values: str) -> ScreenPage:
+        """Send a form with these values in the order of its fields."""
+        sent = dict(zip((parameter for _, parameter in page.fields), values, strict=True))
+        if page.posts:
+            return _read((await self._client.post(page.form, data=sent)).content)
+        joint = "&" if urlsplit(page.form).query else "?"
+        return await self._fetch(f"{page.form}{joint}{urlencode(sent)}")
+
+    async def _fetch(self, url: str) -> ScreenPage:
+        return _read((await self._client.get(url)).content)
+
+
+def _read(content: bytes) -> ScreenPage:
+    """The page in a document. Raises ``ValueError`` for anything else."""
+    page = ScreenPage(items=[], entries=[], keys=[], fields=[])
+    path: list[str] = []
+    texts: dict[str, str] = {}
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        path.append(name)
+        texts[name] = ""
+        if name == "URL" and len(path) == 2:
+            page.posts = attributes.get("method") == "post"
+
+    def data(text: str) -> None:
+        texts[path[-1]] += text
+
+    def end(name: str) -> None:
+        path.pop()
+        if name == "MenuItem":
+            page.items.append((texts["Name"], texts["URL"]))
+        elif name == "DirectoryEntry":
+            page.entries.append((texts["Name"], texts["Telephone"]))
+        elif name == "SoftKeyItem":
+            page.keys.append((texts["Name"], texts["URL"]))
+        elif name == "InputItem":
+            page.fields.append((texts["DisplayName"], texts["QueryStringParam"]))
+        elif name == "URL" and len(path) == 1:
+            page.form = texts["URL"]
+        elif not path:
+            page.kind = name.removeprefix("CiscoIPPhone")
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    parser.CharacterDataHandler = data
+    parser.EndElementHandler = end
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError:
+        raise ValueError("XML Error[4]: the reply is not a page.") from None
+    page.title, page.prompt = texts.get("Title", ""), texts.get("Prompt", "")
+    page.text = texts.get("Text", "")
+    return page
