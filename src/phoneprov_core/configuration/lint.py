@@ -84,6 +84,8 @@ _SIP_LINE = "device/sipProfile/sipLines/line"
 _WEB_ACCESS = frozenset(
     f"device/{group}/webAccess" for group in ("vendorConfig", "commonConfig", "enterpriseConfig")
 )
+_SERVICES = frozenset({"servicesURL", "secureServicesURL", "serviceURI", "url", "URL"})
+_AUTHENTICATION = frozenset({"authenticationURL", "secureAuthenticationURL"})
 _LAST_NAMES = frozenset(
     {"deviceProtocol", "line", "loadInformation", "processNodeName", "webAccess"}
 )
@@ -106,6 +108,8 @@ class _Linter:
         self._present: set[str] = set()
         self._protocol = ""
         self._load = ""
+        self._leads_to_services = False
+        self._has_authentication = False
 
     def findings(self) -> tuple[Finding, ...]:
         """All findings in the order of their positions; only the first ``MOST_FINDINGS``, and
@@ -183,6 +187,10 @@ class _Linter:
                 "neither be restarted nor be seen over it."
             )
             self._find(Severity.WARNING, element, "web_access_off", message)
+        if name in _SERVICES and "/phone/services" in value:
+            self._leads_to_services = True
+        if name in _AUTHENTICATION and value:
+            self._has_authentication = True
         if path == "device/deviceProtocol":
             self._protocol = value
             self._look_at_protocol(element, value)
@@ -244,6 +252,17 @@ class _Linter:
         if self._protocol == "SIP" and _SIP_LINE not in self._present:
             why = "a SIP phone has no lines then"
             lacks(Severity.WARNING, _SIP_LINE.removeprefix("device/"), why)
+        if not self._leads_to_services:
+            message = (
+                "There is no servicesURL or phoneServices that leads to /phone/services: a user "
+                "who logs in with this profile cannot log out at the phone."
+            )
+            self._find(Severity.WARNING, root, "no_phone_services", message)
+        if not self._has_authentication:
+            message = (
+                "There is no authenticationURL: the phone may refuse the commands of this service."
+            )
+            self._find(Severity.WARNING, root, "no_authentication", message)
         load = self._load.upper()
         for family, other in (("SCCP", "SIP"), ("SIP", "SCCP")):
             if self._protocol == family and load.startswith(other):

@@ -17,7 +17,15 @@ from support.desk import configuration
 
 # None of them may be read: a wrong one would be complained about.
 NO_SETTINGS = {"PHONEPROV_FTP_PORT": "abc", "PHONEPROV_DATA_DIR": "/nowhere/at/all"}
-GOOD = configuration("Ada").replace("<sshPassword>of Ada</sshPassword>", "")
+GOOD = (
+    configuration("Ada")
+    .replace("<sshPassword>of Ada</sshPassword>", "")
+    .replace(
+        "</device>",
+        "<servicesURL>http://10.0.0.2/phone/services</servicesURL>"
+        "<authenticationURL>http://10.0.0.2/phone/authentication</authenticationURL></device>",
+    )
+)
 
 
 def lint(*arguments: str | Path, stdin: str = "") -> Result:

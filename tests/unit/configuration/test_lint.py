@@ -42,6 +42,28 @@ def test_a_real_one_of_many_lines_has_nothing_but_secrets_to_note() -> None:
     assert not has_errors(findings)
 
 
+@pytest.mark.parametrize(
+    ("element", "code"),
+    [
+        ("servicesURL", "no_phone_services"),
+        ("authenticationURL", "no_authentication"),
+    ],
+)
+def test_profile_that_traps_its_user_is_warned_of(element: str, code: str) -> None:
+    line = next(one for one in DESK.decode().splitlines() if f"<{element}>" in one)
+    for new in ("", f"<{element}></{element}>"):
+        assert ("warning", code) in [one[:2] for one in found(desk(line, new))]
+    elsewhere = desk("/phone/services", "/other")
+    assert [one[:2] for one in found(elsewhere)] == [("warning", "no_phone_services")]
+    services = (
+        "<phoneServices><phoneService><url>http://p/phone/services</url></phoneService>"
+        "</phoneServices>"
+    )
+    assert (
+        found(desk("<servicesURL>http://10.20.0.20/phone/services</servicesURL>", services)) == []
+    )
+
+
 def test_findings_hold_no_secret() -> None:
     told = " ".join(finding.message for finding in lint(FRONT_DESK))
 

@@ -1,0 +1,223 @@
+"""What a phone is refused, and what its pages hold of bad input."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+
+from phoneprov_adapters.testing.records import identifier
+from support.api import data_of
+from support.hotdesk import IP, PIN, Hotdesk, hotdesk
+from support.phone_browser import read
+from support.switch_rig import MAC
+
+
+async def test_refused_phones_get_the_same_bytes(office: Hotdesk) -> None:
+    admin = office.admin
+    for mac, fields in (
+        ("00:1B:D4:12:34:60", {"is_active": False}),
+        ("00:1B:D4:12:34:61", {}),
+    ):
+        await admin.post("/phones", {"mac": mac, "phone_ip": IP, **fields})
+    await admin.put("/vendor-phones/001bd4123461", {"vendor": False})
+
+    for path in ("services", "directories", "login", "directories/company/list", "nothing"):
+        refused = [
+            await office.phone("00:1B:D4:12:34:99").first(f"/phone/{path}"),
+            await office.phone("00:1B:D4:12:34:60").first(f"/phone/{path}"),
+            await office.phone("00:1B:D4:12:34:61").first(f"/phone/{path}"),
+            await office.phone(MAC, "10.0.0.77").first(f"/phone/{path}"),
+            await office.phone().fetch(f"/phone/{path}?name=SEPzzz"),
+            await office.phone().fetch(f"/phone/{path}"),
+        ]
+        assert len({page.content for page in refused}) == 1
+        assert refused[0].kind == "Text"
+
+
+async def test_failed_logins_get_the_same_bytes(office: Hotdesk) -> None:
+    bob = await office.person("bob")
+    await office.api.account("without-pin")
+    await office.admin.put(f"/users/{bob.uuid}", {"is_active": False})
+    answers = []
+    for name, pin in (
+        ("ada", "00000000"), ("nobody", PIN), ("bob", PIN), ("without-pin", PIN), ("", ""),
+        ("ada", "1"), ("ada", "9" * 400), ("\0", "\0"), ("\u202eada", PIN), ("ada" * 90, "x"),
+    ):  # fmt: skip
+        await office.admin.put(f"/phones/{MAC}/desk", {"hotdesk": True})  # opens its lock
+        answers.append(await office.phone().log_in(name, pin))
+    assert len({answer.content for answer in answers}) == 1
+    assert answers[0].title == "Not possible"
+    assert (await office.desk())["user_uuid"] is None
+
+
+async def test_five_wrong_pins_lock_the_user_and_the_phone(office: Hotdesk) -> None:
+    bob = await office.person("bob")
+    other = await office.another_phone()
+    for _ in range(5):
+        wrong = await office.phone().log_in("ada", "00000000")
+
+    # The right PIN is refused now, by the user's lock and by the phone's.
+    assert (await other.log_in("ada", PIN)).title == wrong.title == "Not possible"
+    assert (await office.phone().log_in("ada", PIN)).content == wrong.content
+    assert (await office.phone().log_in("bob", PIN)).content == wrong.content
+    assert (await other.log_in("bob", PIN)).title == "Logged in"
+    # A new PIN opens the user's lock, an administrator the phone's.
+    await office.ada.put(f"/vendor-users/{office.ada.uuid}", {"pin_code": PIN})
+    await office.admin.put(f"/phones/{MAC}/desk", {})
+    assert (await office.phone().log_in("ada", PIN)).title == "Logged in"
+    assert bob.uuid
+
+
+async def test_concurrent_guesses_are_all_counted(office: Hotdesk) -> None:
+    form = await office.phone().choose(await office.phone().first(), "Log in")
+    await asyncio.gather(
+        *(office.phone().submit(form, User="ada", PIN=f"0000{n:04}") for n in range(20))
+    )
+    assert (await office.phone().submit(form, User="ada", PIN=PIN)).title == "Not possible"
+
+
+async def test_no_pin_and_no_query_is_logged(
+    office: Hotdesk, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    await office.phone().log_in("ada", "86428642")
+    await office.phone().log_in("ada", PIN)
+    await office.phone().client.get("/phone/authentication?UserID=u&Password=s3cret-canary")
+    ours = [one for one in caplog.records if one.name.startswith("phoneprov")]
+    logged = "".join(f"{one.getMessage()}{one.__dict__}" for one in ours)
+    assert "/phone/login/check" in logged
+    for canary in ("86428642", PIN, "s3cret-canary", "token="):
+        assert canary not in logged
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "device=",
+        "name=SEP001BD4123456&name=SEP001BD4123456",
+        "device=%00%ff%fe&token=%F0",
+        "device=SEP001BD4123456&token=" + "a" * 1900,
+        "device=SEP001BD4123456&q=%E9%28&n=%3C%3E",
+        "&&&=&=x&device=SEP001BD4123456",
+        "device=SEP001BD4123456&" + "&".join(f"a{n}=1" for n in range(200)),
+        "device=SEP001BD4123456&from=99999999999999999999&after=zzz",
+        "x" * 5000,
+    ],
+)
+async def test_bad_input_is_a_text_or_a_page(office: Hotdesk, query: str) -> None:
+    for path in (
+        "services", "login", "login/check", "login/profile", "logout", "logout/confirm", "pin",
+        "pin/change", "directories", "directories/company", "directories/company/list",
+        "directories/personal", "a/b", "",
+    ):  # fmt: skip
+        read(await office.phone().client.get(f"/phone/{path}?{query}"))
+        read(await office.phone().client.post(f"/phone/{path}?{query}", content=query.encode()))
+    assert (await office.desk())["user_uuid"] is None
+
+
+async def test_personal_directory_needs_its_owner(office: Hotdesk) -> None:
+    path = f"/personal-directory/{office.ada.uuid}"
+    await office.ada.post(path, {"name": "Mother", "home": "0123 456-78"})
+
+    assert (await office.phone().first("/phone/directories/personal")).kind == "Text"
+    await office.phone().log_in("ada", PIN)
+    await office.settled()
+    menu = await office.phone().first("/phone/directories")
+    assert list(menu.items) == ["Company directory", "Personal directory"]
+    page = await office.phone().choose(menu, "Personal")
+    assert page.entries == [("Mother (home)", "012345678")]
+
+
+async def test_company_directory_is_searched_in_pages_of_32(office: Hotdesk) -> None:
+    for number in range(70):
+        body = {"name": f"Person {number:02} <&\u202e\"'\u05d0>", "work": f"{1000 + number}"}
+        data_of(await office.admin.post("/company-directory", body), 201)
+    await office.admin.post(
+        "/company-directory", {"name": "Ada Lovelace", "work": "2001", "mobile": "0170 5"}
+    )
+    form = await office.phone().choose(await office.phone().first("/phone/directories"), "Company")
+
+    page = await office.phone().submit(form, Name="pers")
+    sizes = [len(page.entries)]
+    names = [name for name, _ in page.entries]
+    while "Next" in page.keys:
+        assert page.reply is not None
+        assert page.reply.headers["refresh"] == f"0; url={page.keys['Next']}"
+        page = await office.phone().fetch(page.keys["Next"])
+        sizes.append(len(page.entries))
+        names += [name for name, _ in page.entries]
+    assert sizes == [32, 32, 6]
+    assert len(set(names)) == 70
+    assert list(page.keys) == ["Dial", "Edit dial", "Exit"]
+    assert "\u202e" not in names[0]
+
+    found = await office.phone().submit(form, Name="LOVE")
+    assert found.entries == [("Ada Lovelace", "2001"), ("Ada Lovelace (mobile)", "01705")]
+    assert len((await office.phone().submit(form, Number="104")).entries) == 10
+    assert (await office.phone().submit(form, Name="zzz")).kind == "Text"
+    assert len((await office.phone().submit(form)).entries) == 32
+
+
+async def test_pages_come_in_the_character_set_of_the_phone(office: Hotdesk) -> None:
+    await office.admin.post("/company-directory", {"name": "Åsa Łoś \U0001f4de", "work": "1"})
+    phone = office.phone(**{"Accept-Charset": "iso-8859-1,utf-8;q=0.8"})
+    form = await phone.choose(await phone.first("/phone/directories"), "Company")
+
+    page = await phone.submit(form, Name="asa")
+
+    assert page.reply is not None
+    assert page.reply.headers["content-type"] == "text/xml; charset=ISO-8859-1"
+    assert page.entries[0][0].startswith("Åsa ")
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("UserID=phones&Password=phone-secret&devicename=SEP001BD4123456", b"AUTHORIZED"),
+        ("UserID=phones&Password=wrong", b"UNAUTHORIZED"),
+        ("UserID=&Password=", b"UNAUTHORIZED"),
+        ("", b"UNAUTHORIZED"),
+    ],
+)
+async def test_authentication_answers_with_one_word(
+    tmp_path: Path, query: str, answer: bytes
+) -> None:
+    login = {"PHONEPROV_PHONE_USER": "phones", "PHONEPROV_PHONE_PASSWORD": "phone-secret"}
+    async with hotdesk(tmp_path, **login) as office:
+        reply = await office.phone().client.get(f"/phone/authentication?{query}")
+        assert (reply.status_code, reply.content) == (200, answer)
+        assert dict(reply.headers) == {
+            "content-type": "text/plain",
+            "content-length": str(len(answer)),
+        }
+
+
+async def test_without_a_login_of_phones_nothing_is_authorized(office: Hotdesk) -> None:
+    reply = await office.phone().client.get("/phone/authentication?UserID=&Password=")
+    assert reply.content == b"UNAUTHORIZED"
+
+
+async def test_desks_over_the_api(office: Hotdesk) -> None:
+    await office.phone().log_in("ada", PIN)
+    await office.settled()
+    bob = await office.person("bob")
+
+    mine = data_of(await office.ada.get("/desks"), 200, "1 desk(s) found")
+    assert mine == [await office.desk()]
+    assert data_of(await bob.get("/desks"), 200, "0 desk(s) found") == []
+    assert (await bob.get(f"/phones/{MAC}/desk")).status_code == 404
+    assert (await bob.post(f"/phones/{MAC}/desk/logout", {})).status_code == 404
+    assert (await bob.put(f"/phones/{MAC}/desk", {"hotdesk": False})).status_code == 403
+    assert (await office.admin.get("/phones/00:1B:D4:00:00:99/desk")).status_code == 404
+    missing = {"default_profile_uuid": identifier(0xDEAD)}
+    assert (await office.admin.put(f"/phones/{MAC}/desk", missing)).status_code == 404
+    assert (await office.admin.put(f"/phones/{MAC}/desk", mine[0])).status_code == 200
+
+    desk = data_of(await office.ada.post(f"/phones/{MAC}/desk/logout", {}), 200, "Desk logged out")
+    assert (desk["user_uuid"], desk["since"]) == (None, None)
+    again = await office.admin.post(f"/phones/{MAC}/desk/logout", {})
+    assert (again.status_code, again.json()["error"]["code"]) == (409, "not_logged_in")
