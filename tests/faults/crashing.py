@@ -86,10 +86,10 @@ POINTS = {
         owner=PhoneWeb, method="execute", after=True, nth=2, new=True, knows=True
     ),
     "the outcome is to be written": Point(
-        owner=SqlDeployments, method="put", nth=2, new=True, knows=True
+        owner=SqlDeployments, method="put", nth=3, new=True, knows=True
     ),
     "the outcome is written": Point(
-        owner=SqlDeployments, method="put", after=True, nth=2, new=True, knows=True
+        owner=SqlDeployments, method="put", after=True, nth=3, new=True, knows=True
     ),
     "the lease is given back": Point(
         owner=SqlLeases, method="release", after=True, new=True, knows=True
@@ -98,7 +98,7 @@ POINTS = {
         owner=Confirm, method="_confirm", new=True, outcome="deployed", knows=True
     ),
     "the phone was looked for": Point(
-        owner=SqlDeployments, method="put", nth=3, new=True, outcome="deployed", knows=True
+        owner=SqlDeployments, method="put", nth=4, new=True, outcome="deployed", knows=True
     ),
 }
 """Of a switch, in the order in which they come."""

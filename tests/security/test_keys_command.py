@@ -174,7 +174,7 @@ def test_lost_key_file_is_an_error_and_not_replaced(deployment: Deployment) -> N
 
     for command in (CREATE_ADMIN, ("keys", "rotate"), ("serve", "--port", "0")):
         line = refused(deployment.run(*command))
-        assert line.startswith(f"phoneprov: The key file {file} is not there, ")
+        assert line.startswith(f"phoneprov: The key file {file} does not exist")
         assert not file.exists()
     for command in (("keys", "status"), ("db", "upgrade"), ("db", "current")):
         deployment.run(*command)

@@ -14,7 +14,7 @@ from phoneprov_core.kernel.store import Listing
 from phoneprov_http.envelope import Listed, listed
 from phoneprov_http.failures import failures
 from phoneprov_http.guards import level_0
-from phoneprov_http.routes.parameters import ApiRequest, Limit
+from phoneprov_http.routes.parameters import LINE, ApiRequest, Limit
 
 MOST = 1000
 """Number of rows of a response without ``limit``."""
@@ -38,14 +38,16 @@ OfActor = Annotated[
 OfAction = Annotated[
     str | None,
     QueryParameter(
-        description="Only this action", schema_extra={"examples": ["phone.updated"]}, max_length=255
+        description="Only this action",
+        schema_extra={"examples": ["phone.updated"], "pattern": LINE},
+        max_length=255,
     ),
 ]
 OfResource = Annotated[
     str | None,
     QueryParameter(
         description="Only this kind of resource",
-        schema_extra={"examples": ["phone"]},
+        schema_extra={"examples": ["phone"], "pattern": LINE},
         max_length=255,
     ),
 ]
@@ -54,6 +56,7 @@ OfResourceId = Annotated[
     QueryParameter(
         description="Only the resource with this identifier: a UUID, or the MAC address of a phone",
         max_length=255,
+        schema_extra={"pattern": LINE},
     ),
 ]
 Before = Annotated[

@@ -37,7 +37,7 @@ After = Annotated[
 def batch_routes(batches: Batches) -> Router:
     """``/batches``."""
 
-    @get("/", summary="List batches")
+    @get("/", summary="List batches", responses=failures(404))
     async def all_batches(
         request: ApiRequest, limit: Limit = None, offset: Offset = None, before: Before = None
     ) -> Listed[Batch]:

@@ -17,6 +17,9 @@ ApiRequest = Request[Actor, None, Any]
 PublicRequest = Request[Actor | None, None, Any]
 """A request without an access token, or where it is optional."""
 
+LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
+"""Pattern of a text without control characters."""
+
 _UUID = {"format": "uuid", "examples": ["5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11"]}
 
 Uuid = Annotated[str, PathParameter(description="UUID of the record", schema_extra=_UUID)]

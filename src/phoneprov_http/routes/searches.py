@@ -14,8 +14,9 @@ from phoneprov_core.kernel.search import MOST_WORDS
 from phoneprov_core.phones.search import PhoneSearch
 from phoneprov_core.profiles.search import ProfileSearch
 from phoneprov_core.users.search import UserSearch
+from phoneprov_http.routes.parameters import LINE
 
-_LENGTH: dict[str, Any] = {"maxLength": 255}
+_LINE: dict[str, Any] = {"maxLength": 255, "pattern": LINE}
 Words = Annotated[
     str | None,
     QueryParameter(
@@ -25,12 +26,12 @@ Words = Annotated[
             f"too, at most {MOST_WORDS}. Case and accents are ignored; MAC addresses and telephone "
             "numbers are found in any notation"
         ),
-        schema_extra=_LENGTH,
+        schema_extra=_LINE,
     ),
 ]
 Only = Annotated[
     str | None,
-    QueryParameter(description="Only rows with exactly this value", schema_extra=_LENGTH),
+    QueryParameter(description="Only rows with exactly this value", schema_extra=_LINE),
 ]
 OnlyType = Annotated[
     Literal["chan_sccp", "chan_sip", "chan_pjsip", "custom"] | None,

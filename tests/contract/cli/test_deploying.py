@@ -149,7 +149,7 @@ def test_the_history_of_a_phone_and_what_is_on_it(desk: Desk) -> None:
 
 
 def test_the_previous_one_is_put_back_or_another(desk: Desk) -> None:
-    refused(desk.run("rollback", MAC), "Nothing")
+    refused(desk.run("rollback", MAC), "no earlier deployment")
     for name in (ADA, BOB):
         desk.run("switch", name, MAC)
 

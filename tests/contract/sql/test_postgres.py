@@ -32,14 +32,14 @@ async def add(database: PostgresDatabase, user: User) -> None:
 @pytest.mark.parametrize(
     ("state", "code", "says"),
     [
-        ("53100", "disk_full", "no room"),
+        ("53100", "disk_full", "database is full"),
         ("53200", "unavailable", "short of memory"),
         ("40001", "unavailable", "busy"),
         ("40P01", "unavailable", "busy"),
         ("55P03", "unavailable", "busy"),
         ("57014", "unavailable", "too long"),
         ("57P03", "unavailable", "starting or stopping"),
-        ("25006", "unavailable", "takes no changes"),
+        ("25006", "unavailable", "read-only"),
         ("42501", "unavailable", "grant"),
         ("08006", "unavailable", "connection"),
         ("22001", "unavailable", "cannot be used"),
@@ -211,7 +211,7 @@ async def test_a_server_that_takes_no_changes_is_left_for_another_connection(
     await database.open()
     async with database.read() as tx:
         assert await tx.users.count() == 0
-    with pytest.raises(Unavailable, match="takes no changes"):
+    with pytest.raises(Unavailable, match="read-only"):
         await add(database, a_user(1))
 
     # What was a standby may be the primary by now, or the address may mean another server.
@@ -233,7 +233,7 @@ async def test_a_database_user_with_a_password(url: str) -> None:
         with pytest.raises(Unavailable, match="grant"):
             async with database.read() as tx:
                 await tx.users.count()
-        with pytest.raises(Unavailable, match="no connection to spare"):
+        with pytest.raises(Unavailable, match="no free connection"):
             await database_at(right).open()
         await database.close()
     finally:

@@ -143,7 +143,7 @@ async def test_a_network_that_falls_silent_while_saving(
             await tx.users.add(a_user(2))
             proxy.fall_silent()
 
-    with pytest.raises(Unavailable, match="is not known"):
+    with pytest.raises(Unavailable, match="outcome is unknown"):
         await change()
 
     assert await written(url) in (set(), {identifier(1), identifier(2)})

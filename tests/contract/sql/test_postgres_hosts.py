@@ -92,7 +92,7 @@ async def test_hosts_none_takes_changes_says_so(url: str) -> None:
     await postgres.server().run(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     opened = database_at(after(postgres.server().folder, url))
 
-    with pytest.raises(Unavailable, match="No host of the database takes changes"):
+    with pytest.raises(Unavailable, match="No host of the database accepts changes"):
         await opened.open()
 
     await opened.close()
