@@ -72,7 +72,7 @@ def test_rotating_tells_how_many_and_how_everything_stands(deployment: Deploymen
 
     uses = (
         "2 deployments.sha256, 2 extensions.password, 2 extensions.voicemail_passcode, "
-        "2 profile_revisions.sha256, 2 profile_revisions.cnf_xml"
+        "2 served_files.content, 2 profile_revisions.sha256, 2 profile_revisions.cnf_xml"
     )
     assert (before.exit_code, before.stderr) == (1, "")
     assert before.stdout.splitlines() == [
@@ -81,7 +81,7 @@ def test_rotating_tells_how_many_and_how_everything_stands(deployment: Deploymen
     ]
     assert (rotated.exit_code, rotated.stderr) == (0, "")
     assert rotated.stdout.splitlines() == [
-        f"10 secret(s) were encrypted with the key {NEW}.",
+        f"12 secret(s) were encrypted with the key {NEW}.",
         f"{NEW} (the first): {uses}",
         f"{OLD} (older): nothing needs it",
     ]
@@ -228,7 +228,7 @@ def test_an_altered_secret_is_named_and_the_rest_rotated(deployment: Deployment)
     rotated = deployment.run("keys", "rotate", keys=f"{NEW_KEY},{OLD_KEY}")
 
     assert rotated.exit_code == 1
-    assert rotated.stdout.startswith("4 secret(s) were encrypted")
+    assert rotated.stdout.startswith("5 secret(s) were encrypted")
     (line,) = rotated.stderr.splitlines()
     assert "deployments|sha256|00000000-0000-4000-8000-000000000001" in line
 
@@ -278,5 +278,5 @@ def test_progress_is_shown_to_a_person_alone(tmp_path: Path) -> None:
 
     assert done.returncode == 0
     assert b"Encrypting anew" in seen
-    assert b"15/15" in seen
+    assert b"18/18" in seen
     assert b"Encrypting anew" not in done.stdout

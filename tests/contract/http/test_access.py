@@ -307,7 +307,12 @@ async def rig(
         "manager": MemoryManager(),
     }
     async with opened_api(
-        folder, database_kind="memory", overrides=adapters, **SETTINGS[request.param]
+        folder,
+        database_kind="memory",
+        overrides=adapters,
+        # The owner creates a profile for each caller and rule.
+        PHONEPROV_MOST_PROFILES="0",
+        **SETTINGS[request.param],
     ) as api:
         opened = Rig(api)
         await opened.everybody()
