@@ -98,7 +98,7 @@ class Writer:
             self.answered(key, reply)
         elif reply.status == 503:
             self.refused += 1
-            if "not known" not in reply.envelope["message"]:
+            if "is unknown" not in reply.envelope["message"]:
                 self.book.pages[key] = before
             await asyncio.sleep(0.01)
         else:
