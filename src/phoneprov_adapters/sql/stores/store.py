@@ -72,7 +72,9 @@ class Records(Generic[E]):
         self.find: Statement = by_key
         self.find_and_hold: Statement = by_key.with_for_update()
         derived = derived or {}
-        stored: dict[str, Any] = {c.name: bindparam(c.name) for c in table.c if c.name not in derived}
+        stored: dict[str, Any] = {
+            c.name: bindparam(c.name) for c in table.c if c.name not in derived
+        }
         self.add: Statement = insert(table).values({**stored, **derived})
         self.put: Statement = (
             update(table)
