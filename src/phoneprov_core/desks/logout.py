@@ -57,7 +57,7 @@ class LogOut:
         return await self._change.put_and_answer(actor, order)
 
     async def __call__(self, actor: Actor, mac: str) -> str:
-        """Log out whoever is logged in at a phone, and return its canonical MAC.
+        """Log out the user at a phone, and return its canonical MAC.
 
         Raises ``NotFound`` for an unknown phone, and for callers without level 0 that are not
         logged in there; ``Conflict`` (code ``not_logged_in``) while no user is logged in; and

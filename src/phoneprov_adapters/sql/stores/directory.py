@@ -60,8 +60,8 @@ def _search(others: int, *, after: bool) -> Statement:
             )
         )
     if after:
-        behind = tuple_(bindparam("after_term"), bindparam("after_key"))
-        statement = statement.where(tuple_(found.c.term, found.c.contact_uuid) > behind)
+        last = tuple_(bindparam("after_term"), bindparam("after_key"))
+        statement = statement.where(tuple_(found.c.term, found.c.contact_uuid) > last)
     return statement
 
 
