@@ -132,6 +132,13 @@ def _deployments(phones: int, count: int) -> Iterator[Row]:
         }  # fmt: skip
 
 
+def _leases(phones: int, count: int) -> Iterator[Row]:
+    """A released lease of each phone; its fence is the number of the last deployment."""
+    for phone in range(min(phones, count)):
+        fence = (count - phone - 1) // phones + 1
+        yield {"mac": mac(phone), "holder": uuid(phone, "a003"), "fence": fence, "expires_at": 0}
+
+
 def _audit(phones: int, count: int) -> Iterator[Row]:
     for number in range(count):
         changes = {"location": {"old": None, "new": f"floor {number % 90}"}}
@@ -214,6 +221,7 @@ def fill(folder: Path, database: str, phones: int, deployments: int, audit: int)
             "profiles": _profiles(PROFILES),
             "profile_revisions": _revisions(PROFILES),
             "deployments": _deployments(phones, deployments),
+            "leases": _leases(phones, deployments),
             "audit": _audit(phones, audit),
         }.items():
             start = time.monotonic()

@@ -70,11 +70,14 @@ class MemoryRetention(RetentionStore):
         if deployment.outcome is Outcome.RUNNING:
             return True
         mine = (deployment.profile_uuid, deployment.revision)
-        since = [
+        newer = [
             one
             for one in self._tables.of(DEPLOYMENTS).group(("mac", deployment.mac))
-            if one.number > deployment.number and one.place is not None
+            if one.number > deployment.number
         ]
+        if not newer:
+            return True
+        since = [one for one in newer if one.place is not None]
         later = {(one.profile_uuid, one.revision) for one in since}
         certain = {
             (one.profile_uuid, one.revision) for one in since if one.outcome is not Outcome.UNKNOWN

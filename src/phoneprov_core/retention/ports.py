@@ -15,10 +15,10 @@ class RetentionStore(Protocol):
     Removable before a moment are:
 
     - deployments that were created before it, are not running, and are not needed. Needed is
-      the last deployment of a revision on a phone whose outcome is certain, if at most three
-      other revisions were put onto the phone later, or if a rollback of the phone would deploy
-      it again (its configuration differs from the current one, however many revisions with the
-      current text came between);
+      the newest deployment of a phone; the last deployment of a revision on a phone whose
+      outcome is certain, if at most three other revisions were put onto the phone later; and
+      what a rollback of the phone would deploy again, however many revisions with the current
+      text came between;
     - batches that ended before it, with their phones;
     - fetches and audit entries that were recorded before it;
     - revisions that a newer revision of their profile replaced before it, and that no

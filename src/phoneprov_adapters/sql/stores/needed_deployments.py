@@ -38,6 +38,9 @@ _current_size = (
 
 is_unneeded = and_(
     deployments.c.outcome != Outcome.RUNNING.value,
+    exists()
+    .where(_later.c.mac == deployments.c.mac, _later.c.number > deployments.c.number)
+    .correlate(deployments),
     or_(
         deployments.c.place.is_(None),
         exists().where(_since, _same, _certain).correlate(deployments),
