@@ -73,7 +73,7 @@ def _moment(days_ago: float) -> str:
     return (_NOW - timedelta(days=days_ago)).isoformat(timespec="milliseconds")[:23] + "Z"
 
 
-def _phones(count: int) -> Iterator[Row]:
+def _phones(count: int, turns: int) -> Iterator[Row]:
     luck = random.Random(1)
     for number in range(count):
         at = _moment(YEARS_DAYS * (1 - number / count))
@@ -84,7 +84,10 @@ def _phones(count: int) -> Iterator[Row]:
             f"127.{number >> 16}.{number >> 8 & 255}.{number & 255}", None,
             "SCCP45.9-4-2SR3-1S", "SCCP", True, at, at,
         )  # fmt: skip
-        yield {**msgspec.structs.asdict(phone), "search": PHONE_FIELDS.text(phone)}
+        yield {
+            **msgspec.structs.asdict(phone), "search": PHONE_FIELDS.text(phone),
+            "last_outcome": "deployed", "last_number": turns,
+        }  # fmt: skip
 
 
 def _profiles(count: int) -> Iterator[Row]:
@@ -217,7 +220,7 @@ def fill(folder: Path, database: str, phones: int, deployments: int, audit: int)
     with DATABASES[database](folder) as world:
         world.fill(PEOPLE)
         for table, rows in {
-            "phones": _phones(phones),
+            "phones": _phones(phones, deployments // phones),
             "profiles": _profiles(PROFILES),
             "profile_revisions": _revisions(PROFILES),
             "deployments": _deployments(phones, deployments),
@@ -225,7 +228,7 @@ def fill(folder: Path, database: str, phones: int, deployments: int, audit: int)
             "audit": _audit(phones, audit),
         }.items():
             start = time.monotonic()
-            world.insert(table, _values(table, rows))
+            world.load(table, _values(table, rows))
             click.echo(f"{table}: {time.monotonic() - start:.0f} s", err=True)
         world.run("ANALYZE")
         seconds = time.monotonic() - began

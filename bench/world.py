@@ -107,6 +107,10 @@ class World(ABC):
         """Add rows to a table, in bulk."""
 
     @abstractmethod
+    def load(self, table: str, rows: Iterator[Sequence[Any]]) -> None:
+        """Add millions of rows to a table that no other connection uses."""
+
+    @abstractmethod
     def run(self, sql: str) -> None:
         """Run one statement."""
 
@@ -132,12 +136,33 @@ class SqliteWorld(World):
         places = ", ".join("?" * len(columns))
         statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"
         connection = sqlite3.connect(self._path, timeout=30)
-        # A copy of the indexes' pages that fits: millions of rows come in random order.
-        connection.execute("PRAGMA cache_size=-2000000")
-        connection.execute("PRAGMA synchronous=OFF")
         with connection:
             connection.executemany(statement, rows)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+
+    def load(self, table: str, rows: Iterator[Sequence[Any]]) -> None:
+        columns = tables.metadata.tables[table].columns.keys()
+        places = ", ".join("?" * len(columns))
+        statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"
+        connection = sqlite3.connect(self._path, timeout=30, isolation_level=None)
+        # No log, and the indexes at the end: millions of rows come in random order.
+        connection.execute("PRAGMA journal_mode=OFF")
+        connection.execute("PRAGMA synchronous=OFF")
+        connection.execute("PRAGMA cache_size=-1000000")
+        indexes = connection.execute(
+            "SELECT name, sql FROM sqlite_master"
+            " WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+            [table],
+        ).fetchall()
+        connection.execute("BEGIN EXCLUSIVE")
+        for name, _ in indexes:
+            connection.execute(f"DROP INDEX {name}")
+        connection.executemany(statement, rows)
+        for _, index in indexes:
+            connection.execute(index)
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA journal_mode=WAL")
         connection.close()
 
     def run(self, sql: str) -> None:
@@ -168,12 +193,30 @@ class PostgresWorld(World):
             with contextlib.suppress(ProcessLookupError):
                 os.sched_setaffinity(pid, processors)
 
+    def load(self, table: str, rows: Iterator[Sequence[Any]]) -> None:
+        async def load(connection: asyncpg.Connection) -> None:
+            indexes = await connection.fetch(
+                "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = $1"
+                " AND indexname NOT IN (SELECT conname FROM pg_constraint)",
+                table,
+            )
+            for name, _ in indexes:
+                await connection.execute(f"DROP INDEX {name}")
+            columns = tables.metadata.tables[table].columns.keys()
+            await connection.copy_records_to_table(
+                table, records=rows, columns=columns, timeout=1800
+            )
+            for _, index in indexes:
+                await connection.execute(index, timeout=1800)
+
+        asyncio.run(self._on_connection(load))
+
     def insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None:
         columns = tables.metadata.tables[table].columns.keys()
 
         async def insert(connection: asyncpg.Connection) -> None:
             await connection.copy_records_to_table(
-                table, records=rows, columns=columns, timeout=1800
+                table, records=rows, columns=columns, timeout=300
             )
 
         asyncio.run(self._on_connection(insert))
