@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
-from collections import namedtuple
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
-from phoneprov_adapters.composition import doctor
 from phoneprov_adapters.sql.stores.statistics import SqlStatistics
 from phoneprov_http.main.cli import main
 from support.data_folder import furnish
@@ -128,8 +128,8 @@ def test_doctor_unknown_key_is_reported(data: Path) -> None:
 
 
 def test_doctor_full_disk_is_reported(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usage = namedtuple("usage", "total used free")(100 * 1024**3, 99 * 1024**3, 1024**3)
-    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: usage)
+    usage = SimpleNamespace(total=100 * 1024**3, free=1024**3)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     code, found = examined(data)
     assert (code, found["disk"]["state"]) == (1, "failed")
     assert "phoneprov prune" in found["disk"]["next_step"]

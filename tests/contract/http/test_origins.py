@@ -6,6 +6,8 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.api import Caller, data_of, opened_api
 from support.hotdesk import IP, PIN, hotdesk, until
 from support.origins import lines_of
@@ -43,7 +45,9 @@ async def test_lines_of_a_switch_and_its_watch_belong_to_the_request(tmp_path: P
         await api.container.tasks().drain(30)
 
 
-async def test_lines_of_an_unexpected_error_belong_to_the_request(tmp_path: Path) -> None:
+async def test_lines_of_an_unexpected_error_belong_to_the_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world = World()
     async with opened_api(tmp_path, overrides=world.adapters()) as api:
         root = await api.account("root", level=0)
@@ -51,7 +55,7 @@ async def test_lines_of_an_unexpected_error_belong_to_the_request(tmp_path: Path
         async def broken(*_: object, **__: object) -> None:
             raise ZeroDivisionError
 
-        api.container.use_cases().phones.create = broken  # type: ignore[method-assign]
+        monkeypatch.setattr(api.container.use_cases().phones, "create", broken)
         with lines_of("phoneprov") as lines:
             await root.ask("POST", "/phones", json={"mac": MAC}, headers=HEADERS)
         assert {line["event"] for line in lines} >= {"request", "unexpected ZeroDivisionError"}
