@@ -14,7 +14,7 @@ from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
-from phoneprov_core.kernel.trail import Event
+from phoneprov_core.kernel.trail import Event, Value
 from phoneprov_core.users.model import User, account_key
 from phoneprov_core.vendor_users.model import guess_key
 from phoneprov_core.vendor_users.ports import PinHasher
@@ -144,12 +144,12 @@ class CheckPin:
                 seconds = count.wait(millis(self._clock()))
                 if not seconds and count.in_a_row != MOST_IN_A_ROW:
                     continue
-                fields = {"seconds": seconds, "failures_in_a_row": count.in_a_row}
+                fields: dict[str, Value] = {"seconds": seconds, "failures_in_a_row": count.in_a_row}
                 if key == phone_key(guess.mac):
                     tx.trail.note(Event("login.locked", "desk", guess.mac, fields))
                 else:
-                    fields_of_user = {"mac": guess.mac, **fields}
-                    tx.trail.note(Event("login.locked", "user", uuid, fields_of_user))
+                    fields = {"mac": guess.mac, **fields}
+                    tx.trail.note(Event("login.locked", "user", uuid, fields))
 
     async def _take_back(self, guess: _Guess) -> None:
         async with self._open.write(by=guess.actor) as tx:
