@@ -13,7 +13,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-clients test-console test-fail2ban test-ftp-servers test-metrics test-patroni test-pgbouncer test-nginx unit
+.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-phone-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-clients test-console test-fail2ban test-ftp-servers test-metrics test-patroni test-pgbouncer test-nginx unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -85,6 +85,9 @@ bench-pages: $(VENV)/installed-dev  ## pages by key from a thousand to four mill
 
 bench-search: $(VENV)/installed-dev  ## what a search among 100,000 phones takes
 	$(BIN)/python -m bench.search
+
+bench-phone-pages: $(VENV)/installed-dev  ## pages for phones, directory searches, 500 logins in a minute
+	$(BIN)/python -m bench.phone_pages
 
 bench-lists: $(VENV)/installed-dev  ## the memory that a list of 100,000 records takes
 	$(BIN)/python -m bench.list_memory

@@ -11,7 +11,7 @@ from phoneprov_core.deployments.deploy import require_fitting
 from phoneprov_core.desks.logout import LogOut
 from phoneprov_core.desks.model import Desk, DeskPatch, PhoneState
 from phoneprov_core.desks.pins import phone_key
-from phoneprov_core.desks.ports import DesksTransaction, DeskStore
+from phoneprov_core.desks.ports import DeskStore, DesksTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.levels import SUPERADMIN

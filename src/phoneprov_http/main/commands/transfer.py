@@ -134,8 +134,8 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
     """Export all records of a kind to a file; - is standard output.
 
     KIND is users, extensions, phones, desks, kems, company-directory or personal-directory. An
-    existing file is replaced when the export is complete; a pipe or device is written to. Passwords of
-    users are never exported. Only its owner can read a file with secrets.
+    existing file is replaced when the export is complete; a pipe or device is written to.
+    Passwords of users are never exported. Only its owner can read a file with secrets.
 
     \b
       phoneprov export phones phones.csv
