@@ -5,18 +5,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 import pytest
 
-from faults import crashing
 from faults.crashing import POINTS, SAVES, Order
 from faults.desk import Desk, desk
+from faults.killer import Killer, killer
 from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
@@ -40,39 +38,9 @@ def text(mark: str) -> str:
     return f"<device><a>{mark * 40_000}</a></device>"
 
 
-class Killer:
-    """Carries out switches in processes of their own, which are killed."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-
-    async def __call__(self, order: Order) -> int:
-        """The exit code of the process that carried out the order."""
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write(msgspec.json.encode(order) + b"\n")
-        async with asyncio.timeout(60):
-            return int(await self._process.stdout.readline())
-
-
-@asynccontextmanager
-async def killer() -> AsyncIterator[Killer]:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, crashing.__file__),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        yield Killer(process)
-    finally:
-        if process.stdin:
-            process.stdin.close()
-        await process.wait()
-
-
 @asynccontextmanager
 async def started(environment: Mapping[str, str]) -> AsyncIterator[Service]:
-    """The service in this process: its use cases, and the database behind them."""
+    """The service in this process: its use cases and its database."""
     container = prepare(read_settings(environment))
     async with running(container) as use_cases:
         yield use_cases, container.database()
@@ -238,7 +206,7 @@ def check_records(name: str, records: list[Deployment]) -> None:
         if point.knows is not None:
             assert (record.place is not None) is point.knows, name
         if outcome == "deployed":
-            # Whoever watched is gone: in time that is what it says.
+            # The watch ended with its process: after its deadline the record says so.
             assert record.confirmation is Confirmation.PENDING, name
             later = record.as_of("9999-12-31T23:59:59.999Z")
             assert later.confirmation is Confirmation.NOT_CONFIRMED, name

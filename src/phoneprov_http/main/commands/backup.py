@@ -15,13 +15,18 @@ from phoneprov_adapters.composition.lifecycle import (
 )
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
-from phoneprov_adapters.runtime.system import system_clock
+from phoneprov_adapters.runtime.system import ordered_id, system_clock
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.choice import embedded_file
 from phoneprov_adapters.sql.engines.sqlite_file import alone, create
 from phoneprov_adapters.sql.maintenance import backup as backups
+from phoneprov_core.audit.entries import entries
+from phoneprov_core.audit.model import AuditEntry
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.kernel.origin import NO_ORIGIN
 from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.trail import Event, Trail
 from phoneprov_http.main.commands.settings import settings_of_environment, settings_of_installation
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -31,11 +36,11 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.argument("file", type=_FILE)
 @click.option("--with-keys", is_flag=True, help="Include the key file of the data folder.")
 def backup(file: Path, *, with_keys: bool) -> None:
-    """Back up the embedded database to FILE, also while the service runs, and check it.
+    """Back up the embedded database to FILE, and check the backup. The service may run.
 
-    FILE must not exist; it is made with mode 0600, and only once it is complete. Without the
-    secret keys nobody can read the secrets in it: back them up apart, or include the key file
-    with --with-keys. PostgreSQL is backed up with pg_dump.
+    FILE must not exist. It has mode 0600 and gets its name when it is complete. The secrets in it
+    can be read with the secret keys only: back the keys up separately, or include the key file
+    with --with-keys. Use pg_dump to back up PostgreSQL.
     """
     settings = settings_of_installation()
     database = _embedded(settings, "backed up with pg_dump")
@@ -43,7 +48,7 @@ def backup(file: Path, *, with_keys: bool) -> None:
     if with_keys and settings.secret_keys is not None:
         raise SettingsError(
             "PHONEPROV_SECRET_KEYS is set: the keys are not in the data folder. Back up where "
-            "they come from, and leave out --with-keys."
+            "they come from, and omit --with-keys."
         )
     made = backups.back_up(database, file, shown(system_clock()), keys=keys if with_keys else None)
     size = made.files[backups.DATABASE].size
@@ -58,7 +63,7 @@ def backup(file: Path, *, with_keys: bool) -> None:
 def restore(file: Path) -> None:
     """Restore a backup into an empty data folder.
 
-    Refuses a place that holds a database. The database appears only once it is complete and
+    Fails if the folder contains a database. The database gets its name when it is complete and
     checked. A key file is restored if the backup has one and the folder has none.
     """
     settings = settings_of_environment()
@@ -80,19 +85,29 @@ async def _restore(settings: Settings, file: Path, database: Path) -> None:
         for held in (database, *(database.with_name(database.name + end) for end in _BESIDE)):
             if held.exists():
                 raise Conflict(
-                    f"{held} exists: this place holds data. Move it away, or set "
+                    f"{held} exists: the folder contains data. Move it away, or set "
                     "PHONEPROV_DATA_DIR to an empty folder."
                 )
         await asyncio.to_thread(backups.extract_keys, file, key_file(settings.data_dir))
 
         async def fill(draft: Path) -> None:
-            await asyncio.to_thread(backups.extract_database, file, draft)
+            await asyncio.to_thread(backups.extract_database, file, draft, _entry(manifest))
 
         await create(database, fill)
     click.echo(
-        f"{database} is as it was at {manifest.created_at} (version {manifest.version}, schema "
-        f"{manifest.schema}). phoneprov serve brings an older schema up to date."
+        f"{database} was restored from the backup of {manifest.created_at} (version "
+        f"{manifest.version}, schema {manifest.schema}). phoneprov serve upgrades an older schema."
     )
+
+
+def _entry(manifest: backups.Manifest) -> AuditEntry:
+    """The entry of the restore in the trail of the restored database."""
+    trail = Trail(SYSTEM_ACTOR)
+    fields = {"backup_created_at": manifest.created_at, "version": manifest.version}
+    trail.note(Event("database.restored", "database", None, fields))
+    now = shown(system_clock())
+    (made,) = entries(trail, new_id=ordered_id, now=now, origin=NO_ORIGIN)
+    return made.entry
 
 
 _BESIDE = ("-wal", "-shm", "-journal")
