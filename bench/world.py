@@ -24,7 +24,8 @@ from phoneprov_adapters.sql import tables
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core.auth.model import Claims, TokenKind
-from phoneprov_core.users.model import folded
+from phoneprov_core.users.model import User, folded
+from phoneprov_core.users.search import USER_FIELDS
 
 KEY = "a key that only ever signs benchmarks: 0123456789"
 PASSWORD = "analytical engine 1843"
@@ -190,8 +191,9 @@ def _people(first: int, end: int) -> Iterator[tuple[Any, ...]]:
     for number in range(first, end):
         name, moment = f"person{number}", _moment(number)
         email = f"{name}@example.com"
-        yield (
+        values = (
             *(person(number), "Ada", "Lovelace", name, email, "+44 20 7946 0000", "en"),
             *("London", "GB", "Europe/London", True, None, "192.0.2.1", None, moment),
-            *(moment, moment, None, "192.0.2.1", "192.0.2.1", folded(name), folded(email)),
+            *(moment, moment, None, "192.0.2.1", "192.0.2.1"),
         )
+        yield (*values, folded(name), folded(email), USER_FIELDS.text(User(*values)))
