@@ -7,12 +7,12 @@ from functools import partial
 from itertools import islice
 
 import msgspec
-from msgspec import Struct
 
 from phoneprov_adapters.memory.deployments import LEASES, Millis
+from phoneprov_adapters.memory.kept_desks import DESKS, KeptDesk
 from phoneprov_adapters.memory.phones import PHONES
 from phoneprov_adapters.memory.profiles import PROFILES
-from phoneprov_adapters.memory.records import EVERY, Kind
+from phoneprov_adapters.memory.records import EVERY
 from phoneprov_adapters.memory.store import MemoryRows
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
@@ -22,18 +22,6 @@ from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneS
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.phones.model import Phone
-
-
-class KeptDesk(Struct, frozen=True):
-    """A desk, with the user of the change that is under way."""
-
-    mac: str
-    desk: DeskRecord
-    change_user_uuid: str | None = None
-    not_before: int = 0
-
-
-DESKS: Kind[KeptDesk] = Kind("desk", key="mac", created="mac")
 
 
 class MemoryDesks(DeskStore):

@@ -134,7 +134,11 @@ class MemorySearchedStore(MemoryStore[E], SearchedStore[E]):
 
 
 def searched(
-    tables: Tables, kind: Kind[E], search: Search, view: Callable[[E], R | None]
+    tables: Tables,
+    kind: Kind[E],
+    search: Search,
+    view: Callable[[E], R | None],
+    value_of: Callable[[E, str], Any] = getattr,
 ) -> MemoryRows[E, R]:
     """The records of a kind that a search matches, each as ``view`` shows it."""
     fields = kind.search
@@ -143,6 +147,6 @@ def searched(
 
     def matches(entity: E, owner: str | None) -> bool:
         mine = owner is None or (owner_of is not None and owner_of(entity) == owner)
-        return mine and search.matches(entity, fields)
+        return mine and search.matches(entity, fields, value_of)
 
     return MemoryRows(tables, kind, view, owner=kind.owner, matches=matches)

@@ -79,7 +79,7 @@ def openapi_config() -> OpenAPIConfig:
     return OpenAPIConfig(
         title="phoneprov",
         version=version("phoneprov"),
-        summary="Own your office telephony.",
+        summary="Switch the desk phones of an office to the profiles of their users.",
         description=ABOUT,
         license=License(name="Apache License 2.0", identifier="Apache-2.0"),
         servers=[Server(url="/")],

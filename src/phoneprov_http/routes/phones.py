@@ -20,14 +20,19 @@ from phoneprov_http.routes.searches import phone_search, searched
 def phone_routes(phones: Phones, shared_write: Guard) -> Router:
     """``/phones``."""
 
-    @get("/", summary="List phones", dependencies=searched(phone_search))
+    @get(
+        "/",
+        summary="List phones",
+        dependencies=searched(phone_search),
+        responses=failures(403),
+    )
     async def all_phones(
         request: ApiRequest,
         wanted: NamedDependency[PhoneSearch],
         limit: Limit = None,
         offset: Offset = None,
     ) -> Listed[Phone]:
-        """All phones of the inventory, oldest first."""
+        """The phones of the inventory, oldest first."""
         return listed(await phones.all(request.user, page(limit, offset), wanted), "phone")
 
     @get("/{mac:str}", summary="Read a phone", responses=failures(404))

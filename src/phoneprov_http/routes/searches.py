@@ -11,7 +11,7 @@ from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.extensions.search import ExtensionSearch
 from phoneprov_core.kernel.ids import UUID
 from phoneprov_core.kernel.search import MOST_WORDS
-from phoneprov_core.phones.search import PhoneSearch
+from phoneprov_core.phones.search import LastOutcome, PhoneSearch
 from phoneprov_core.profiles.search import ProfileSearch
 from phoneprov_core.users.search import UserSearch
 from phoneprov_http.routes.parameters import LINE
@@ -32,6 +32,26 @@ Words = Annotated[
 Only = Annotated[
     str | None,
     QueryParameter(description="Only rows with exactly this value", schema_extra=_LINE),
+]
+OnlyLastOutcome = Annotated[
+    LastOutcome | None,
+    QueryParameter(
+        description=(
+            "Only phones whose newest deployment has this outcome; `none`: phones without a "
+            "deployment. Needs level 0"
+        )
+    ),
+]
+OnlyUser = Annotated[
+    str | None,
+    QueryParameter(
+        description=(
+            "Only phones at which this user is logged in; another user than the caller needs level "
+            "0"
+        ),
+        pattern=UUID,
+        schema_extra={"format": "uuid"},
+    ),
 ]
 OnlyType = Annotated[
     Literal["chan_sccp", "chan_sip", "chan_pjsip", "custom"] | None,
@@ -69,6 +89,8 @@ def phone_search(
     software_version: Only = None,
     software_type: Only = None,
     is_active: Truth = None,
+    last_outcome: OnlyLastOutcome = None,
+    user_uuid: OnlyUser = None,
 ) -> PhoneSearch:
     """Searched: name, hostname, IP address, MAC address."""
     return PhoneSearch(
@@ -80,6 +102,8 @@ def phone_search(
         software_version=software_version,
         software_type=software_type,
         is_active=_truth(is_active),
+        last_outcome=last_outcome,
+        user_uuid=user_uuid,
     )
 
 

@@ -6,7 +6,7 @@ the text and the filters are in one index, so that a search reads no row that it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -48,17 +48,20 @@ class _SearchQuery(Query):
 
 class SearchedTable:
     """The statements that search the table of a key. ``rows``, ``position`` and ``owner`` are those
-    of ``Query``."""
+    of ``Query``. ``conditions`` are the filters that are not columns, by name; the parameter of one
+    is ``only_`` and its name."""
 
     def __init__(
         self,
         rows: Select[Any],
         position: Sequence[Column[Any]],
         owner: ColumnElement[bool] | None = None,
+        conditions: Mapping[str, ColumnElement[bool]] | None = None,
     ) -> None:
         self._rows = rows
         self._position = position
         self._owner = owner
+        self._others = conditions or {}
         self._query = lru_cache(_MOST_STATEMENTS)(self._query_of)
 
     def rows(
@@ -86,5 +89,10 @@ class SearchedTable:
             )
             for word, notations in enumerate(words)
         ]
-        conditions += [columns[name] == bindparam(f"only_{name}") for name in filters]
+        conditions += [
+            self._others[name]
+            if name in self._others
+            else columns[name] == bindparam(f"only_{name}")
+            for name in filters
+        ]
         return _SearchQuery(self._rows, self._position, self._owner, conditions)

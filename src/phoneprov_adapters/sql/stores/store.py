@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 from sqlalchemy import (
     Column,
+    ColumnElement,
     Table,
     bindparam,
     delete,
@@ -39,7 +40,8 @@ class Records(Generic[E]):
     A column stands for the field of the same name, in the order of the entity's fields;
     ``columns`` names them where they are not the entity's fields. ``owner`` is the column
     that says whose record it is. ``search`` names the fields that are searched: their text is in
-    the column ``search``.
+    the column ``search``; ``conditions`` are filters that are not columns. ``derived`` are columns
+    that are not fields: the values of a new row, which ``put`` keeps.
     """
 
     def __init__(
@@ -52,6 +54,8 @@ class Records(Generic[E]):
         columns: Sequence[str] = (),
         one_name: str = "record",
         search: SearchFields | None = None,
+        conditions: Mapping[str, ColumnElement[bool]] | None = None,
+        derived: Mapping[str, ColumnElement[Any]] | None = None,
     ) -> None:
         self.entity = entity
         self.key = key
@@ -63,11 +67,15 @@ class Records(Generic[E]):
         by_key = select(*columns_read).where(key_column == bindparam("key"))
         self.find: Statement = by_key
         self.find_and_hold: Statement = by_key.with_for_update()
-        self.add: Statement = insert(table)
+        derived = derived or {}
+        stored: dict[str, Any] = {
+            c.name: bindparam(c.name) for c in table.c if c.name not in derived
+        }
+        self.add: Statement = insert(table).values({**stored, **derived})
         self.put: Statement = (
             update(table)
             .where(key_column == bindparam("the_key"))
-            .values({c.name: bindparam(c.name) for c in table.c if c.name != key})
+            .values({name: value for name, value in stored.items() if name != key})
             .returning(key_column)
         )
         self.remove: Statement = (
@@ -76,7 +84,7 @@ class Records(Generic[E]):
         position = (table.c.created_at, key_column)
         is_owned = None if owner is None else table.c[owner] == bindparam("owner")
         self.listed = Query(select(*columns_read), position, owner=is_owned)
-        self.searched = SearchedTable(select(*columns_read), position, is_owned)
+        self.searched = SearchedTable(select(*columns_read), position, is_owned, conditions)
 
 
 class SqlStore(SqlRows[E], Store[E]):
