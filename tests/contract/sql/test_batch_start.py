@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,11 @@ async def test_a_batch_of_many_phones_starts_with_as_many_statements_as_a_small_
         async def nothing() -> None:
             pass
 
-        batches = Batches(database, nothing, lambda work: work.close(), FixedClock(), CountingIds())
+        def later(work: Awaitable[None]) -> None:
+            assert isinstance(work, Coroutine)
+            work.close()
+
+        batches = Batches(database, nothing, later, FixedClock(), CountingIds())
         monkeypatch.setattr(WriteConnection, "rows", counted)
 
         async def cost(phones: int) -> int:
