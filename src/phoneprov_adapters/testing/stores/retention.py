@@ -23,6 +23,7 @@ from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
+from phoneprov_core.deployments.rollback_target import rollback_target
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
 from phoneprov_core.retention.model import Kept, Moment, Place
 from phoneprov_core.stores import Database
@@ -43,7 +44,7 @@ async def _pruned(database: Database, kind: Kept, before: Moment, limit: int = 2
         if piece is None:
             return removed
         async with database.write() as tx:
-            removed.append(await tx.retention.remove(kind, before, piece.last, after=after))
+            removed.append(await tx.retention.remove(kind, before, piece, after=after))
         assert removed[-1] == piece.removable
         after = piece.last
 
@@ -82,6 +83,41 @@ class RetentionContract:
             previous = await tx.deployments.previous(current)
             assert previous is not None
             assert previous.number == 6
+
+    @pytest.mark.parametrize("size", [7, 9])
+    async def test_deployments_rollback_target_stays_before_many_equal_texts(
+        self, database: Database, size: int
+    ) -> None:
+        """Revision 1 has another text than the eight that followed, which have the same one."""
+        text: dict[str, Any] = {"sha256": "b" * 64, "size": 7}
+        await _deployed(database, 1, 1, 1, 1, size=size)
+        await _deployed(database, 2, 1, 2, 1, size=size, outcome=Outcome.UNKNOWN)
+        for number in range(3, 11):
+            await _deployed(database, number, 1, number, number, **text)
+        async with database.read() as tx:
+            target = await rollback_target(tx.deployments, a_mac(1))
+        assert target is not None
+        assert target.number == 1
+
+        assert sum(await _pruned(database, Kept.DEPLOYMENTS, LATE, limit=3)) == 5
+
+        assert await _numbers(database, 1) == [1, 7, 8, 9, 10]
+        async with database.read() as tx:
+            assert await rollback_target(tx.deployments, a_mac(1)) == target
+
+    async def test_deployments_needed_after_look_are_not_removed(self, database: Database) -> None:
+        text: dict[str, Any] = {"sha256": "b" * 64, "size": 7}
+        await _deployed(database, 1, 1, 1, 1, size=7)
+        for number in range(2, 8):
+            await _deployed(database, number, 1, number, number, **text)
+        async with database.read() as tx:
+            piece = await tx.retention.look(Kept.DEPLOYMENTS, LATE, 9)
+        assert piece is not None
+        await _deployed(database, 8, 1, 8, 8, **text)
+
+        async with database.write() as tx:
+            assert await tx.retention.remove(Kept.DEPLOYMENTS, LATE, piece) == 3
+        assert await _numbers(database, 1) == [1, 5, 6, 7, 8]
 
     async def test_deployments_without_a_file_go_unless_they_run(self, database: Database) -> None:
         await _deployed(database, 1, 1, 1, 1)
