@@ -59,7 +59,7 @@ class SqlTransaction:
         self.leases = SqlLeases(connection)
         self.batches = SqlBatches(connection)
         self.desks = SqlDesks(connection)
-        self.retention = SqlRetention(connection)
+        self.retention = SqlRetention(connection, self.deployments)
         self.statistics = SqlStatistics(connection)
         self.served_files = SqlServedFiles(connection, box)
         self.fetches = SqlFetches(connection)
