@@ -98,9 +98,11 @@ test-tftp-clients: $(VENV)/installed-dev  ## our TFTP server with real clients, 
 	  || { apt-get update && apt-get install --yes tftp-hpa atftp busybox curl; }
 	PHONEPROV_TEST_TFTP_CLIENTS=1 $(BIN)/python -m pytest -q tests/contract/provisioning
 
-test-console: $(VENV)-browser/installed  ## the console in a real browser, with axe; installs Chromium if need be
+test-console: $(VENV)-browser/installed  ## the console in a real browser, with axe, and below a prefix of nginx; installs both if need be
 	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
-	$(BROWSER)/python -m pytest -q -p no:xdist tests/browser/check_console.py
+	@{ command -v nginx || command -v /usr/sbin/nginx; } >/dev/null \
+	  || { apt-get update && apt-get install --yes nginx-light; }
+	$(BROWSER)/python -m pytest -q -p no:xdist tests/browser/check_console.py tests/browser/check_console_nginx.py
 
 check-console:  ## the types of the console's modules (JSDoc), where Node.js is there
 	@command -v npx >/dev/null || { echo "npx is not installed; nothing was checked" >&2; exit 1; }

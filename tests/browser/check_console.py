@@ -187,6 +187,30 @@ def test_search_and_filters_are_kept_in_the_address(console: Console) -> None:
     expect(page.get_by_text("2 rows")).to_be_visible()
 
 
+def test_phones_are_filtered_by_login_and_last_outcome(console: Console, service: Service) -> None:
+    page = console.page
+    profile = next(
+        one for one in service.api("GET", "phone-profiles") if one["name"] == "Front desk"
+    )
+    order = {"profile_uuid": profile["uuid"], "mac": "00:1B:D4:00:00:03"}
+    service.api("POST", "phone-profiles/switch", order)
+    page.get_by_label("Last outcome").select_option(label="Deployed")
+    expect(page.get_by_role("link", name="00:1B:D4:00:00:03")).to_be_visible()
+    page.get_by_label("Last outcome").select_option(label="Never deployed")
+    expect(page.get_by_role("link", name="00:1B:D4:00:00:03")).to_have_count(0)
+    expect(page.get_by_role("link", name="00:1B:D4:00:00:04")).to_be_visible()
+    page.get_by_label("Last outcome").select_option(label="Any")
+
+    page.get_by_label("Logged-in user").fill("gra")
+    expect(page.get_by_text("Nothing found.")).to_be_visible()
+    assert page.locator("datalist option").evaluate_all("all => all.map(e => e.value)") == ["grace"]
+    page.get_by_label("Logged-in user").fill("ADA")
+    expect(page.get_by_role("link", name="00:1B:D4:00:00:03")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Logged-in user")).to_have_value("ADA")
+    expect(page.get_by_role("link", name="00:1B:D4:00:00:04")).to_have_count(0)
+
+
 def test_switch_that_fails_says_why(console: Console, service: Service, shots: Path) -> None:
     service.api("POST", "phones", {
         "mac": "00:1B:D4:00:00:99", "model": "CP-7945G", "phone_ip": "127.0.1.99",
@@ -246,11 +270,14 @@ def test_batch_runs_with_progress_and_is_repeated_for_failed_phones(
     expect(page.get_by_role("heading", name="Batch")).to_be_visible()
     page.screenshot(path=shots / "batch-running.png", full_page=True)
     expect(page.get_by_text("2 of 3 done, 1 failed, 0 skipped")).to_be_visible(timeout=60_000)
-    expect(page.get_by_role("button", name="Repeat for failed phones")).to_be_visible()
     page.screenshot(path=shots / "batch.png", full_page=True)
 
-    page.get_by_role("button", name="Repeat for failed phones").click()
+    page.get_by_role("link", name="Repeat for failed phones").click()
     expect(page.get_by_label("MAC addresses")).to_have_value("00:1B:D4:00:00:98")
+    expect(page.get_by_label("Profile", exact=True).locator(":checked")).to_have_text("Front desk")
+    page.get_by_role("button", name="Start batch").click()
+    page.get_by_role("dialog").get_by_role("button", name="Start batch").click()
+    expect(page.get_by_text("0 of 1 done, 1 failed, 0 skipped")).to_be_visible(timeout=60_000)
     console.go("Batches")
     expect(page.get_by_role("row").nth(1)).to_contain_text("Switch")
     service.api("DELETE", "phones/00:1B:D4:00:00:98")
@@ -450,10 +477,10 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
     console.settled()
     console.page.reload()
     console.page.get_by_role("link", name="00:1B:D4:00:00:01").wait_for()
-    assert tabs(console, 17) == [
+    assert tabs(console, 19) == [
         "Skip to content", "phoneprov", "Phones", "Batches", "Profiles", "People", "Directory",
         "Audit", "ada", "Sign out", "New phone", "Search", "Model", "Location", "Software type",
-        "Phones", "00:1B:D4:00:00:01",
+        "Logged-in user", "Last outcome", "Phones", "00:1B:D4:00:00:01",
     ]  # fmt: skip
     keyboard.press("ArrowDown")
     assert focused(console) == "00:1B:D4:00:00:02"

@@ -23,7 +23,8 @@ function drawHeader() {
     ["#/directory", texts.directory],
     session.isAdmin && ["#/audit", texts.audit],
   ];
-  const here = location.hash || `#${HOME}`;
+  // A deployment and a switch belong to a phone.
+  const here = (location.hash || `#${HOME}`).replace(/^#\/(switch|deployments)\b/, "#/phones");
   fill(
     header,
     h("a", { className: "brand", href: `#${HOME}` }, "phoneprov"),

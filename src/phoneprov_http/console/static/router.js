@@ -59,6 +59,10 @@ export function askBeforeLeaving(question) {
   leaveQuestion = question;
 }
 
+addEventListener("beforeunload", (event) => {
+  if (leaveQuestion?.()) event.preventDefault();
+});
+
 /** @param {string} path */
 export function go(path) {
   location.hash = path;

@@ -116,7 +116,7 @@ function located({ message }) {
 /** Choose two revisions and see the difference, which the server computes.
  * @param {string} path @param {any[]} revisions @param {AbortSignal} signal */
 function compare(path, revisions, signal) {
-  if (revisions.length === 0) return h("p", {}, texts.noRows);
+  if (revisions.length < 2) return h("p", {}, texts.oneRevision);
   const newest = revisions[revisions.length - 1].number;
   const result = h("div", { "aria-live": "polite" });
   /** @param {string} label @param {number} chosen */
