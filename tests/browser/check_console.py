@@ -30,7 +30,8 @@ PAGES = {
     "Phones": "#/phones", "Phone": "#/phones/00:1B:D4:00:00:01", "Switch": "#/switch",
     "Batches": "#/batches", "New batch": "#/batches/new", "Profiles": "#/profiles",
     "New profile": "#/profiles/new", "People": "#/people", "Import": "#/import",
-    "Directory": "#/directory", "Audit": "#/audit", "Account": "#/about",
+    "Extensions": "#/extensions", "Levels": "#/permissions", "Services": "#/services",
+    "Modules": "#/modules", "Directory": "#/directory", "Audit": "#/audit", "Account": "#/about",
 }  # fmt: skip
 WCAG = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
@@ -392,7 +393,7 @@ def test_contact_is_created_and_deleted(console: Console, shots: Path) -> None:
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name").fill("Annabella Milbanke")
     dialog.get_by_label("Work").fill("2002")
-    dialog.get_by_role("button", name="Save").click()
+    dialog.get_by_role("button", name="Create").click()
     contact = page.get_by_role("button", name="Annabella Milbanke")
     expect(contact).to_be_visible()
     page.screenshot(path=shots / "directory.png")
@@ -400,6 +401,46 @@ def test_contact_is_created_and_deleted(console: Console, shots: Path) -> None:
     dialog.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").last.get_by_role("button", name="Delete").click()
     expect(contact).to_have_count(0)
+
+
+def test_extension_and_module_are_created_changed_and_deleted(
+    console: Console, service: Service, shots: Path
+) -> None:
+    page = console.page
+    dialog = page.get_by_role("dialog")
+    console.go("People")
+    page.get_by_role("link", name="Extensions").click()
+    page.get_by_role("button", name="New extension").click()
+    dialog.get_by_label("Extension").fill("2002")
+    dialog.get_by_label("Name").fill("Workshop")
+    dialog.get_by_role("button", name="Create").click()
+    expect(dialog.get_by_label("Password")).to_have_attribute("aria-invalid", "true")
+    dialog.get_by_label("Password").fill("line secret two")
+    dialog.get_by_role("button", name="Create").click()
+    page.get_by_role("button", name="2002").click()
+    dialog.get_by_label("Voicemail", exact=True).check()
+    page.screenshot(path=shots / "extension.png")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    (extension,) = service.api("GET", "extensions?q=2002")
+    assert (extension["name"], extension["voicemail"]) == ("Workshop", True)
+    page.get_by_label("Search").fill("2002")
+    page.get_by_role("button", name="2002").click()
+    dialog.get_by_role("button", name="Delete").click()
+    dialog.last.get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("Nothing found.")).to_be_visible()
+
+    console.go("Phones")
+    page.get_by_role("link", name="Key expansion modules").click()
+    page.get_by_role("button", name="New module").click()
+    dialog.get_by_label("Model").fill("7916")
+    dialog.get_by_label("Connected phone").fill("001bd4000004")
+    dialog.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("cell", name="00:1B:D4:00:00:04")).to_be_visible()
+    console.open("#/phones/00:1B:D4:00:00:04")
+    expect(page.get_by_role("rowheader", name="7916")).to_be_visible()
+    (module,) = service.api("GET", "vendor-kem")
+    service.api("DELETE", f"vendor-kem/{module['uuid']}")
 
 
 def test_import_dry_run_shows_rows_before_anything_is_written(
@@ -477,10 +518,10 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
     console.settled()
     console.page.reload()
     console.page.get_by_role("link", name="00:1B:D4:00:00:01").wait_for()
-    assert tabs(console, 19) == [
+    assert tabs(console, 20) == [
         "Skip to content", "phoneprov", "Phones", "Batches", "Profiles", "People", "Directory",
-        "Audit", "ada", "Sign out", "New phone", "Search", "Model", "Location", "Software type",
-        "Logged-in user", "Last outcome", "Phones", "00:1B:D4:00:00:01",
+        "Audit", "ada", "Sign out", "New phone", "Key expansion modules", "Search", "Model",
+        "Location", "Software type", "Logged-in user", "Last outcome", "Phones", "00:1B:D4:00:00:01",
     ]  # fmt: skip
     keyboard.press("ArrowDown")
     assert focused(console) == "00:1B:D4:00:00:02"

@@ -1,4 +1,4 @@
-"""The console below a path prefix of a real nginx, by the block of the how-to: make test-console."""
+"""The console below a prefix of a real nginx, by the block of the how-to: make test-console."""
 
 from __future__ import annotations
 

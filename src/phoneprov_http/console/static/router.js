@@ -17,6 +17,7 @@ import { view as phone } from "./views/phone.js";
 import { view as phones } from "./views/phones.js";
 import { view as profile } from "./views/profile.js";
 import { view as profiles } from "./views/profiles.js";
+import { view as records } from "./views/records.js";
 import { view as switchPhone } from "./views/switch.js";
 
 /**
@@ -38,6 +39,7 @@ const routes = [
   [/^\/profiles\/([^/]+)$/, profile],
   [/^\/people$/, people],
   [/^\/people\/([^/]+)$/, person],
+  [/^\/(extensions|permissions|modules|services)$/, records],
   [/^\/import$/, importTable],
   [/^\/directory$/, directory],
   [/^\/audit$/, audit],

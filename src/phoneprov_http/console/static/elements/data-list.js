@@ -215,7 +215,12 @@ export class DataList extends HTMLElement {
         link.tabIndex = index === this.#active ? 0 : -1;
         put(link, content ?? "-");
         if (link.parentNode !== cell) fill(cell, link);
-      } else put(cell, content ?? "");
+      } else {
+        put(cell, content ?? "");
+        if (position === 0 && content instanceof HTMLElement) {
+          content.tabIndex = index === this.#active ? 0 : -1;
+        }
+      }
     });
   }
 
@@ -235,8 +240,8 @@ export class DataList extends HTMLElement {
 
   /** @param {number} index @param {boolean} scroll */
   #focus(index, scroll) {
-    const before = this.#lines.get(this.#active)?.element.querySelector("a");
-    if (before) before.tabIndex = -1;
+    const before = this.#lines.get(this.#active)?.element.querySelector("a, button");
+    if (before instanceof HTMLElement) before.tabIndex = -1;
     this.#active = index;
     if (scroll) {
       const top = index * ROW_PX;

@@ -97,6 +97,7 @@ export async function view({ element, query }) {
       { className: "heading" },
       h("h1", {}, texts.phones),
       session.mayWriteShared && h("button", { className: "primary", onclick: add }, texts.newPhone),
+      h("a", { className: "button", href: "#/modules" }, texts.modules),
     ),
     search.element,
     list,
