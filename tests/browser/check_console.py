@@ -7,13 +7,13 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from browser.console_rig import (
     ORDINARY,
@@ -521,7 +521,8 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
     assert tabs(console, 20) == [
         "Skip to content", "phoneprov", "Phones", "Batches", "Profiles", "People", "Directory",
         "Audit", "ada", "Sign out", "New phone", "Key expansion modules", "Search", "Model",
-        "Location", "Software type", "Logged-in user", "Last outcome", "Phones", "00:1B:D4:00:00:01",
+        "Location", "Software type", "Logged-in user", "Last outcome", "Phones",
+        "00:1B:D4:00:00:01",
     ]  # fmt: skip
     keyboard.press("ArrowDown")
     assert focused(console) == "00:1B:D4:00:00:02"
@@ -612,23 +613,39 @@ def test_list_of_10000_phones_scrolls_without_long_tasks(
     console.settled()
     page = console.page
     expect(page.get_by_text(re.compile("10,00[0-9] rows"))).to_be_visible()
-    page.evaluate(
-        "window.tasks = []; new PerformanceObserver(list => window.tasks.push("
-        "...list.getEntries().map(e => e.duration))).observe({type: 'longtask'})"
-    )
     scroller = page.locator(".scroller")
-    for _ in range(4):  # other processes of this machine make tasks long, too
-        page.evaluate("window.tasks = []")
-        scrolled(scroller)
-        tasks = page.evaluate("window.tasks")
-        measured(f"long tasks while scrolling, in ms: {tasks}")
-        if not tasks:
-            break
+    tasks = tasks_of(browser, page, lambda: scrolled(scroller))
+    longest = max(wall for wall, _ in tasks)
+    busiest = max(processor for _, processor in tasks)
+    measured(f"longest task while scrolling: {longest:.0f} ms, processor time {busiest:.0f} ms")
     page.screenshot(path=shots / "phones-10000.png")
     page.keyboard.press("End")
     expect(page.locator("[data-index]").last).to_contain_text("00:1B:D5:00:27:0F")
-    assert tasks == []
+    assert len(tasks) > 100
+    # The time that passes holds that of other processes of this machine, too.
+    assert busiest <= 50
     context.close()
+
+
+def tasks_of(browser: Browser, page: Page, work: Callable[[], None]) -> list[tuple[float, float]]:
+    """The tasks of the page's main thread during ``work``: milliseconds that passed, and
+    milliseconds of processor time."""
+    browser.start_tracing(page=page, categories=["toplevel"])
+    work()
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    threads = {
+        (one["pid"], one["tid"]): one["args"]["name"]
+        for one in events
+        if one.get("name") == "thread_name"
+    }
+    return [
+        (one["dur"] / 1000, one["tdur"] / 1000)
+        for one in events
+        if one.get("ph") == "X"
+        and one["name"].endswith("RunTask")
+        and "tdur" in one
+        and threads.get((one["pid"], one["tid"])) == "CrRendererMain"
+    ]
 
 
 def scrolled(scroller: Locator) -> None:

@@ -86,6 +86,9 @@ export async function show(main, home, { focus }) {
   }
   leaveQuestion = null;
   shownHash = hash;
+  for (const dialog of document.querySelectorAll("dialog:not(.session)")) {
+    /** @type {HTMLDialogElement} */ (dialog).close();
+  }
   current?.abort();
   const controller = (current = new AbortController());
   const [path, search = ""] = hash.split("?");

@@ -35,7 +35,7 @@ export async function view({ element, parameters: [uuid], signal }) {
       facts([
         [texts.state, badge(batch.state, texts.batchStates)],
         [texts.progress, texts.progressOf(batch.phones)],
-        [texts.profile, batch.profile_name],
+        [texts.profile, batch.profile_name ?? texts.profileOnPhone],
         [texts.started, texts.when(batch.created_at)],
         [texts.ended, texts.when(batch.ended_at)],
         ...(batch.message ? [pair(texts.message, batch.message)] : []),
