@@ -331,6 +331,7 @@ def test_text_survives_the_end_of_the_session(
     expect(dialog).to_contain_text("Your session has ended")
     page.screenshot(path=shots / "session-ended.png")
     expect(dialog.get_by_label("Username")).to_have_value("ada")
+    expect(dialog.get_by_label("Password")).to_be_focused()
     dialog.get_by_label("Password").fill("analytical engine 1843")
     dialog.get_by_role("button", name="Sign in").click()
 
@@ -482,6 +483,22 @@ def test_lost_connection_is_shown_and_restored(console: Console, shots: Path) ->
     expect(page.locator("#connection")).to_be_empty()
     expect(page.get_by_role("link", name="Front desk")).to_be_visible()
     expect(page.locator("#notices")).to_contain_text("Connection restored")
+    console.complaints.clear()
+
+
+def test_text_survives_a_lost_connection(console: Console) -> None:
+    page = console.page
+    console.open("#/profiles/new")
+    page.get_by_label("Name").fill("Typed in a tunnel")
+    page.get_by_label("Configuration").fill("<device>\n  <name>tunnel</name>\n</device>\n")
+    console.context.set_offline(True)
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("alert")).to_contain_text("not known whether the request arrived")
+    console.context.set_offline(False)
+    expect(page.locator("#connection")).to_be_empty()
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", name="Typed in a tunnel")).to_be_visible()
+    expect(page.get_by_label("Configuration")).to_have_value(re.compile("tunnel"))
     console.complaints.clear()
 
 

@@ -23,7 +23,7 @@ const FIELDS = [
   { name: "macs", label: texts.macs, kind: "list", hint: texts.macsHint },
   { name: "model", label: texts.model },
   { name: "location", label: texts.location },
-  { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES },
+  { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES, empty: texts.any },
   { name: "at_once", label: texts.atOnce, kind: "number" },
   { name: "per_minute", label: texts.perMinute, kind: "number", hint: texts.perMinuteHint },
   { name: "stop_after_failures", label: texts.stopAfter, kind: "number" },

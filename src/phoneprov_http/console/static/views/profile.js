@@ -21,7 +21,7 @@ const FIELDS = [
   { name: "name", label: texts.name, isRequired: true },
   { name: "description", label: texts.description, kind: "area" },
   { name: "compatible_models", label: texts.models, kind: "list", hint: texts.modelsHint },
-  { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES },
+  { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES, empty: texts.any },
 ];
 
 /** @type {import("../router.js").View} */
