@@ -9,7 +9,7 @@ from phoneprov_core.access.rules import SharedWrite, require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.ids import NewId
-from phoneprov_core.kernel.store import Listing, ReadAndWrite, Store, listing
+from phoneprov_core.kernel.store import Listing, ReadAndWrite, Rows, listing
 from phoneprov_core.kernel.times import Clock
 from phoneprov_core.transfer.asterisk import Section, Sections, speaks_sccp
 from phoneprov_core.transfer.importing import Import
@@ -32,7 +32,7 @@ _MOST_BUTTONS = 1000
 
 
 class Transfer:
-    """Import and export of users, extensions, phones, KEMs and directories as tables."""
+    """Import and export of users, extensions, phones, desks, KEMs and directories as tables."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class Transfer:
         owners = await self._usernames() if sheet.owned else {}
         records = await self._records(lambda tx: target_of(sheet, tx, actor, self._tools).store)
         async for piece in records:
-            yield [_told(record, columns, owners) for record in piece]
+            yield [_row_of(record, columns, owners) for record in piece]
 
     async def asterisk(
         self, actor: Actor, driver: str, *, with_secrets: bool = False, context: str = "default"
@@ -142,7 +142,7 @@ class Transfer:
             links = await tx.links.extensions.rows(_MOST_BUTTONS, owner=deployment.owner_uuid)
         return [link.extension for link in links if link.type == driver]
 
-    async def _records(self, store_in: Callable[[TransferTransaction], Store[Any]]) -> Listing[Any]:
+    async def _records(self, store_in: Callable[[TransferTransaction], Rows[Any]]) -> Listing[Any]:
         return await listing(self._open.read, store_in, piece=PIECE)
 
     async def _usernames(self) -> dict[str, str]:
@@ -184,7 +184,7 @@ def _wrong_columns(sheet: Sheet, columns: tuple[str, ...]) -> tuple[RowProblem, 
     return tuple(wrong)
 
 
-def _told(record: Any, columns: tuple[str, ...], owners: dict[str, str]) -> dict[str, Any]:
+def _row_of(record: Any, columns: tuple[str, ...], owners: dict[str, str]) -> dict[str, Any]:
     return {
         column: owners.get(record.user_uuid, "")
         if column == OWNER and owners
