@@ -162,6 +162,7 @@ test-clients: $(VENV)/installed-dev $(CLIENTS)/installed  ## generated clients o
 	PHONEPROV_TEST_CLIENTS=$(CLIENTS) $(BIN)/python -m pytest -q tests/clients/check_clients.py
 
 $(CLIENTS)/installed:
+	@command -v go >/dev/null || { apt-get update && apt-get install --yes golang-go; }
 	python3 -m venv $(CLIENTS)
 	$(CLIENTS)/bin/pip install openapi-python-client openapi-generator-cli ruff pydantic python-dateutil urllib3
 	npm install --silent --no-fund --no-audit --ignore-scripts --prefix $(CLIENTS) openapi-typescript@7 typescript@5

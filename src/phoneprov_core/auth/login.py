@@ -42,6 +42,12 @@ from phoneprov_core.users.passwords import PasswordHasher
 _PAUSE = 0.03
 """Seconds between two reads of undecided guesses: about the duration of a hash."""
 
+_REFUSED_AGAIN = 1000
+"""Milliseconds for which an address that was refused is refused again without a write."""
+
+_MOST_REFUSED = 10_000
+"""Maximum number of addresses that are kept for this."""
+
 
 class Login:
     """Check a password and open a session.
@@ -73,6 +79,7 @@ class Login:
         self._new_id = new_id
         self._rate = Rate(guesses, WINDOW)
         self._turns = _Turns()
+        self._refused: dict[str, tuple[int, int]] = {}
 
     async def __call__(self, credentials: Credentials, ip: str = "127.0.0.1") -> LoggedIn:
         """Raises ``Unauthenticated``; ``TooManyAttempts`` if the account's login is closed or
@@ -85,6 +92,7 @@ class Login:
             raise
 
     async def _log_in(self, credentials: Credentials, caller: _Caller) -> LoggedIn:
+        self._refuse_again(caller)
         async with self._turns.of(caller.account):
             await self._count_guess(caller)
             try:
@@ -139,11 +147,22 @@ class Login:
         """Raises ``TooManyAttempts``."""
         now, force = millis(self._clock()), caller.familiar.both
         if wait := await tx.rates.add(caller.subject, self._rate, now, force=force):
-            seconds = math.ceil(wait / 1000)
-            raise TooManyAttempts(
-                f"Too many failed logins from this address; try again in {seconds} seconds.",
-                retry_after=seconds,
-            )
+            if len(self._refused) >= _MOST_REFUSED:
+                self._refused.clear()
+            self._refused[caller.address] = now, wait
+            raise _too_many(wait)
+
+    def _refuse_again(self, caller: _Caller) -> None:
+        """Raises ``TooManyAttempts`` if the address was refused a moment ago. Each refusal costs a
+        write, and writes wait for each other: a flood from one address would delay the logins of
+        all others by seconds."""
+        if caller.familiar.both or caller.address not in self._refused:
+            return
+        since, wait = self._refused[caller.address]
+        passed = millis(self._clock()) - since
+        if 0 <= passed < min(_REFUSED_AGAIN, wait):
+            raise _too_many(wait - passed)
+        del self._refused[caller.address]
 
     async def _decide(self, caller: _Caller, user: User | None) -> None:
         """Count a guess as wrong. A name that no account has is not kept: it may be a password
@@ -223,6 +242,14 @@ def _wrong() -> Unauthenticated:
 def _closed(seconds: int) -> TooManyAttempts:
     return TooManyAttempts(
         f"Too many failed logins; try again in {seconds} seconds.", retry_after=seconds
+    )
+
+
+def _too_many(wait: int) -> TooManyAttempts:
+    seconds = math.ceil(wait / 1000)
+    return TooManyAttempts(
+        f"Too many failed logins from this address; try again in {seconds} seconds.",
+        retry_after=seconds,
     )
 
 

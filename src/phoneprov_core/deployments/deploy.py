@@ -37,7 +37,7 @@ from phoneprov_core.devices.ports import (
     Uploaded,
 )
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Unavailable
+from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Unavailable, found
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -140,8 +140,9 @@ class Deploy:
         switched (code ``phone_busy``), if a record of this uuid exists (code ``already_exists``),
         if the phone changed since the turn of a login or logout (code ``desk_changed``), and if
         the user may not be logged in twice (code ``logged_in_elsewhere``); ``TooManyAttempts``
-        beyond ``limits``; ``Refused`` and ``TimedOut`` if the upload failed. Then the complete old
-        file is in place, or, with the code ``OUTCOME_UNKNOWN``, either file.
+        beyond ``limits``; ``NotFound`` if the revision was removed meanwhile; ``Refused`` and
+        ``TimedOut`` if the upload failed. Then the complete old file is in place, or, with the code
+        ``OUTCOME_UNKNOWN``, either file.
         """
         require_fitting(order.profile, order.phone)
         return await self._unbroken(self._carry_out(actor, order, progress))
@@ -230,6 +231,8 @@ class Deploy:
         async with self._open.write(by=actor) as tx:
             fence = await tx.leases.take(record.mac, record.uuid, self._lease_seconds)
             if fence is not None:
+                # A revision that was removed meanwhile could not be deployed again by a rollback.
+                found(await tx.revisions.find(record.profile_uuid, record.revision), "revision")
                 # A logout takes back a switch or a login, which was counted.
                 if order.desk is None or order.desk.use.user_uuid is not None:
                     now = millis(self._clock())

@@ -37,6 +37,7 @@ _HEADERS: Json = {
     },
 }
 _MORE_HEADERS = {401: ("WWW-Authenticate", "Authenticate"), 429: ("Retry-After", "RetryAfter")}
+_NEW = re.compile(r"^New(?=[A-Z])|(?<=/schemas/)New(?=[A-Z])")
 _SHARED = {f"{status}": one.name for status, one in STATUSES.items() if one.codes}
 
 
@@ -44,7 +45,14 @@ def document(app: Litestar) -> Json:
     """The OpenAPI 3.1 document of this application."""
     made: Json = collapsed(app.openapi_schema.to_schema())
     components = made["components"]
-    components["schemas"] = components_of(app.plugins.get(StructSchemas))
+    schemas = components_of(app.plugins.get(StructSchemas))
+    for schema in schemas.values():
+        for field in schema.get("properties", {}).values():
+            if isinstance(field.get("default"), dict):
+                # openapi-generator 7 writes it as Go that does not compile. Such fields are read
+                # only.
+                del field["default"]
+    components["schemas"] = schemas
     components["headers"] = _HEADERS
     components["responses"] = {
         one.name: _failure(status) for status, one in STATUSES.items() if one.codes
@@ -55,7 +63,26 @@ def document(app: Litestar) -> Json:
         _complete(operation, handler, components["schemas"])
         paths.setdefault(_as_written(path), {})[method] = operation
     made["paths"] = paths
-    return made
+    renamed: Json = _for_clients(made)
+    renamed["components"]["schemas"] = {
+        _NEW.sub("Create", name): schema
+        for name, schema in renamed["components"]["schemas"].items()
+    }
+    return renamed
+
+
+def _for_clients(thing: Any) -> Any:
+    """References to ``NewPhone`` as references to ``CreatePhone``: the clients that
+    openapi-generator makes for Go have a function ``NewPhone`` that makes a ``Phone``."""
+    if isinstance(thing, list):
+        return [_for_clients(item) for item in thing]
+    if isinstance(thing, dict):
+        made = {name: _for_clients(value) for name, value in thing.items()}
+        for name in ("$ref", "title"):
+            if isinstance(made.get(name), str):
+                made[name] = _NEW.sub("Create", made[name])
+        return made
+    return thing
 
 
 def _operations(app: Litestar) -> Iterator[tuple[str, str, HTTPRouteHandler]]:

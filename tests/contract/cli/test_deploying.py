@@ -15,6 +15,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_core.devices.ports import OUTCOME_UNKNOWN, Upload, Uploaded
+from phoneprov_core.kernel.errors import TimedOut
 from phoneprov_http.main.cli import main
 from support.desk import (
     ADA,
@@ -116,6 +119,23 @@ def test_a_switch_that_fails_says_why_in_one_line(desk: Desk) -> None:
     refused(desk.run("switch", NO_USER, MAC), "no such profile")
     refused(desk.run("switch", ADA, "00:1B:D4:00:00:01"), "no such phone")
     assert desk.on_phone() == configuration(ADA)
+
+
+def test_switch_with_unknown_outcome_has_an_exit_code_of_its_own(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def upload(self: FtpUploader, upload: Upload) -> Uploaded:
+        raise TimedOut("The server is gone.", code=OUTCOME_UNKNOWN)
+
+    desk.run("switch", ADA, MAC)
+    with monkeypatch.context() as patched:
+        patched.setattr(FtpUploader, "upload", upload)
+        refused(desk.run("switch", BOB, MAC), "The server is gone.", code=4)
+        refused(desk.run("rollback", MAC, "--deployment", "1"), "The server is gone.", code=4)
+
+    history = desk.run("history", MAC).stdout
+    assert history.count("outcome unknown") == 2
+    assert "its file is the one of that deployment" in desk.run("preview", ADA, MAC).stdout
 
 
 def test_what_is_no_mac_is_a_mistake_of_the_command(desk: Desk) -> None:

@@ -209,6 +209,14 @@ def test_examples_are_what_they_are_examples_of(name: str) -> None:
             assert problems(content["schema"], example) == []
 
 
+def test_schemas_suit_go_clients() -> None:
+    """A constructor in Go is ``New`` and the name of the schema, and a default is no object."""
+    names = set(SCHEMAS)
+    assert {f"New{name}" for name in names} & names == set()
+    fields = [field for one in SCHEMAS.values() for field in one.get("properties", {}).values()]
+    assert [field for field in fields if isinstance(field.get("default"), dict)] == []
+
+
 def test_examples_of_fields_are_what_they_are_examples_of() -> None:
     for name, schema in SCHEMAS.items():
         for field, described in schema["properties"].items():

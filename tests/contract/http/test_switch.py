@@ -14,6 +14,7 @@ import pytest
 from phoneprov_adapters.memory.system import CountingIds
 from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.deployments.model import Deployment, Outcome, StepName
+from phoneprov_core.devices.ports import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 from support import api as support
 from support.api import STRANGER, Api, Caller, error_of, opened_api
@@ -104,6 +105,20 @@ async def test_through_asterisk_where_it_is_set_up(tmp_path: Path) -> None:
             ("manager", "SCCPDeviceRestart"),
         ]
         assert desk.world.happened[5][2] == {"DeviceName": "SEP001BD4000001", "Type": "restart"}
+
+
+@pytest.mark.parametrize(("kind", "status"), [(Refused, 502), (TimedOut, 504)])
+async def test_switch_with_unknown_outcome_is_reported_as_unknown(
+    desk: Office, kind: type[Refused | TimedOut], status: int
+) -> None:
+    await a_desk_phone(desk.admin)
+    uuid = await a_profile_of(desk.ada)
+    desk.world.fail_next(kind("The server is gone.", code=OUTCOME_UNKNOWN))
+
+    error_of(await switch(desk.ada, uuid), status, OUTCOME_UNKNOWN)
+
+    assert [one[0] for one in desk.world.happened] == ["upload"]
+    assert (await desk.deployments())[-1].outcome is Outcome.UNKNOWN
 
 
 @pytest.mark.parametrize(

@@ -517,6 +517,26 @@ async def test_login_address_limit_refuses_before_hashing_and_excepts_familiar_a
     await office.log_in("ada")
 
 
+async def test_login_flood_from_a_refused_address_does_not_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    office = Office(Settings(guesses=2))
+    await office.add_user("ada")
+    for number in range(2):
+        await fail(office, f"name {number}")
+    with pytest.raises(TooManyAttempts) as first:
+        await office.log_in("ada")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(office.database, "write", None)
+        for number in range(100):
+            with pytest.raises(TooManyAttempts) as again:
+                await office.log_in(f"name {number}")
+        assert again.value == first.value
+    office.clock.advance(15 * 60)
+    await office.log_in("ada")
+
+
 async def test_login_right_passwords_count_nothing_against_their_address() -> None:
     office = Office(Settings(guesses=2))
     for number in range(5):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from phoneprov_core.configuration.lint import Severity
+from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.ports import Reach
 from phoneprov_core.deployments.preview import Preview
+from phoneprov_core.devices.ports import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.errors import NotFound, TimedOut
 from phoneprov_core.phones.model import PhonePatch
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest
 from support.office import Office
@@ -58,6 +60,25 @@ async def test_changes_that_need_a_reset_are_named(
     await save(office, ada, profile, "<device><servicesURL>http://b</servicesURL></device>")
 
     assert (await preview(office, ada, profile)).needs_reset == ("servicesURL",)
+
+
+async def test_preview_after_an_unknown_outcome_claims_nothing(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    await switch(office, ada, profile)
+    office.uploader.fail_next(TimedOut("late", code=OUTCOME_UNKNOWN))
+    with pytest.raises(TimedOut):
+        await switch(office, ada, profile)
+
+    previewed = await preview(office, ada, profile)
+
+    assert previewed.on_phone is not None
+    assert previewed.on_phone.outcome is Outcome.UNKNOWN
+    assert (previewed.changed, previewed.diff) == (None, None)
+    assert previewed.diff_note == (
+        "The outcome of deployment 2 of this phone is unknown: its file is the one of that "
+        "deployment or the one before."
+    )
 
 
 async def test_nothing_is_touched(

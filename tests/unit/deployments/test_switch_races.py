@@ -7,13 +7,15 @@ import asyncio
 import pytest
 
 from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.deployments.switch import order_of
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import (
     Conflict,
+    NotFound,
     Unavailable,
 )
 from phoneprov_core.kernel.times import shown
-from phoneprov_core.profiles.model import Profile, Switched
+from phoneprov_core.profiles.model import Profile, Switched, SwitchRequest
 from support.office import Office
 from support.switching import (
     MAC,
@@ -45,6 +47,21 @@ async def test_a_phone_under_way_is_busy_at_once(
     assert (await first).restart == "ok"
     assert [record.outcome for record in await deployments(office)] == [Outcome.DEPLOYED]
     assert (await switch(office, root, profile)).restart == "ok"
+
+
+async def test_switch_revision_removed_before_the_record_is_not_found(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
+    request = SwitchRequest(profile_uuid=profile.uuid, mac=MAC)
+    order = await order_of(office.database, ada, request)
+    await office.profiles.delete(ada, profile.uuid)
+
+    with pytest.raises(NotFound):
+        await office.deploy(ada, order)
+
+    assert await deployments(office) == []
+    assert office.uploader.uploads == []
+    assert await is_free(office)
 
 
 async def test_of_many_at_once_one_switches_the_phone(
