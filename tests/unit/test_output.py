@@ -30,6 +30,15 @@ def test_table_on_a_terminal_fits_80_columns_and_loses_nothing() -> None:
         assert "registered" in " ".join(lines)
 
 
+def test_table_with_a_long_column_in_the_middle_fits_80_columns() -> None:
+    rows = [["No.", "Profile", "Revision", "Result"], ["1", "long " * 20, "7", "deployed"]]
+
+    lines = table_lines(rows, 80)
+
+    assert max(map(cell_len, lines)) <= 80
+    assert " ".join(lines).split()[4:] == ["1", *["long"] * 20, "7", "deployed"]
+
+
 def test_table_with_wide_characters_is_aligned() -> None:
     lines = table_lines([["電話", "x"], ["ab", "y"]], None)
 

@@ -111,7 +111,9 @@ def _misused(error: click.UsageError) -> NoReturn:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         raise error  # no command was given: the text is the help
     path = error.ctx.command_path if error.ctx else "phoneprov"
-    fail(f"{error.format_message()} See '{path} --help'.", 2)
+    message = error.format_message()
+    stop = "" if message.endswith((".", "?", "!")) else "."
+    fail(f"{message}{stop} See '{path} --help'.", 2)
 
 
 def fail(message: str, code: int) -> NoReturn:

@@ -120,6 +120,8 @@ def test_what_is_left_to_the_service_waits_for_it(floor: Floor) -> None:
         (("start", "switch", "--profile", "Unknown", "--location", "floor"), "Unknown", 1),
         (("start", "restart", "--location", "cellar"), "No active phone matches", 1),
         (("start", "restart"), "--mac is required", 2),
+        (("start", "restart", "--macs-from", "/dev/null"), "/dev/null names no phone", 2),
+        (("start",), "switch, restart. See '", 2),
         (("start", "restart", "--location", "floor", "--at-once", "0"), "--at-once must be", 2),
         (("show", NO_USER), "no such batch", 1),
         (("cancel", NO_USER), "no such batch", 1),

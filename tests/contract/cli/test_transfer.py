@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -26,14 +27,17 @@ def installation(tmp_path: Path) -> None:
     asyncio.run(migrate_embedded(settings))
 
 
-def phoneprov(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def phoneprov(
+    folder: Path, *arguments: str, stdin: str = "", stdout: int | IO[str] = subprocess.PIPE
+) -> subprocess.CompletedProcess[str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")}
     return subprocess.run(
         [sys.executable, "-m", "phoneprov_http.main", *arguments],
         env={**kept, "PHONEPROV_DATA_DIR": str(folder / "data")},
         cwd=folder,
         input=stdin,
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         text=True,
         timeout=120,
         check=False,
@@ -150,14 +154,15 @@ def test_export_writes_to_a_pipe_and_to_standard_output(tmp_path: Path) -> None:
         assert reader.stdout is not None
         content = reader.stdout.read().decode()
     printed = phoneprov(tmp_path, "export", "phones", "-")
-    device = phoneprov(tmp_path, "export", "phones", "/dev/stdout")
+    with (tmp_path / "redirected").open("w") as file:
+        phoneprov(tmp_path, "export", "phones", "/dev/stdout", stdout=file)
 
     assert (tmp_path / "pipe").is_fifo()
     assert piped.returncode == 0, piped.stderr
     assert content.startswith("mac,")
     assert printed.stdout.startswith("mac,")
     assert printed.stderr == "0 record(s) were written to -.\n"
-    assert device.stdout.startswith("mac,")
+    assert (tmp_path / "redirected").read_text() == printed.stdout
 
 
 def test_import_reads_standard_input(tmp_path: Path) -> None:

@@ -107,7 +107,9 @@ def start(
       phoneprov batch start restart --macs-from macs.txt --per-minute 30
     """
     listed = [*macs, *_macs_in(macs_from)]
-    if listed or macs_from:
+    if macs_from and not listed:
+        raise click.UsageError(f"{_name_of(macs_from)} names no phone.")
+    if listed:
         fields["macs"] = listed
     fields["stop_after_failures"] = fields["stop_after_failures"] or None
 
@@ -178,7 +180,7 @@ def _macs_in(file: BinaryIO | None) -> Iterator[str]:
     """The MACs of a file with one per line; empty lines are skipped."""
     if file is None:
         return
-    name = "--macs-from: " + ("standard input" if file is sys.stdin.buffer else str(file.name))
+    name = _name_of(file)
     try:
         text = decoded(file.read())
     except (NotText, OSError) as error:
@@ -190,6 +192,10 @@ def _macs_in(file: BinaryIO | None) -> Iterator[str]:
         if not (mac := known_mac(line.strip())):
             raise click.UsageError(f"{name}, line {number} is not the MAC of a phone.")
         yield mac
+
+
+def _name_of(file: BinaryIO) -> str:
+    return "--macs-from: " + ("standard input" if file is sys.stdin.buffer else str(file.name))
 
 
 def _run(work: Callable[[Acting], Coroutine[Any, Any, R]]) -> R:

@@ -22,8 +22,8 @@ _LEAST = 24
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print rows below their headings; without headings where all of ``columns`` are empty.
 
-    On a terminal the last column is wrapped to the width of the window. In a pipe no line is
-    wrapped or cut. Control characters are escaped.
+    On a terminal the last column is wrapped to the width of the window; columns that do not fit
+    get lines of their own. In a pipe no line is wrapped or cut. Control characters are escaped.
     """
     cells = [[printable(cell) for cell in row] for row in rows]
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
@@ -34,7 +34,10 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 def table_lines(rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
     """The lines of a table in a window of this width; None is unlimited."""
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    left = sum(widths[:-1]) + len(_GAP) * (len(widths) - 1)
+    left = _across([*widths[:-1], 0])
+    beside = len(widths) - 1
+    while width is not None and beside > 1 and _across(widths[:beside]) > width:
+        beside -= 1
     lines: list[str] = []
     for row in rows:
         start = _GAP.join(map(_padded, row[:-1], widths))
@@ -45,9 +48,14 @@ def table_lines(rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
             pairs = zip_longest([start], last or [""], fillvalue=" " * (left - len(_GAP)))
             lines += [f"{first}{_GAP}{cell}".rstrip() for first, cell in pairs]
         else:
-            lines.append(start.rstrip())
-            lines += [_INDENT + line for line in _wrapped(row[-1], width - len(_INDENT))]
+            lines.append(_GAP.join(map(_padded, row[:beside], widths)).rstrip())
+            for cell in row[beside:]:
+                lines += [_INDENT + line for line in _wrapped(cell, width - len(_INDENT))]
     return lines
+
+
+def _across(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
 def _padded(cell: str, width: int) -> str:

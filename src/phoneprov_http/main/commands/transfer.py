@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -148,6 +148,8 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
         raise click.UsageError(f"--format {format_} is for extensions only.")
     if format_ == "vcard" and kind not in _VCARD:
         raise click.UsageError("--format vcard is for directories only.")
+    if _is_standard_output(file):
+        file = Path("-")
     try:
         with _written(file, private=with_secrets) as out:
             if format_ in _ASTERISK:
@@ -248,9 +250,16 @@ def _written(file: Path, *, private: bool) -> Iterator[TextIO]:
         raise
 
 
+def _is_standard_output(file: Path) -> bool:
+    # To open /dev/stdout again truncates the file that the output is redirected to, and the last
+    # message is then written over its beginning.
+    with suppress(OSError, ValueError):
+        names = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
+        return str(file) in names and sys.stdout.fileno() == 1
+    return False
+
+
 def _is_special(file: Path) -> bool:
-    # /dev/stdout leads to a regular file when the output is redirected to one; to replace that
-    # file would leave the open descriptor with the old one.
     if Path(os.path.normpath(file.absolute())).parts[1:2] in {("dev",), ("proc",)}:
         return True
     return file.exists() and not file.is_file()
