@@ -8,12 +8,9 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import (
-    CTE,
     ColumnElement,
     Select,
-    and_,
     bindparam,
-    cast,
     func,
     or_,
     select,
@@ -23,7 +20,7 @@ from sqlalchemy import (
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.hashes import HashColumns
-from phoneprov_adapters.sql.tables import deployments
+from phoneprov_adapters.sql.tables import current_deployments, deployments
 from phoneprov_core.deployments.model import (
     Action,
     Confirmation,
@@ -45,7 +42,10 @@ PLAIN = [name for name in Deployment.__struct_fields__ if name != "sha256"]
 NAMES = (*PLAIN, "sha256_key_id", "sha256_sealed")
 COLUMNS = [deployments.c[name] for name in NAMES]
 _POSITION = (deployments.c.created_at, deployments.c.uuid)
-_other = deployments.alias("other")
+_CURRENT_POSITION = (
+    current_deployments.c.created_at,
+    current_deployments.c.deployment_uuid,
+)
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "mac": deployments.c.mac == bindparam("mac"),
     "profile_uuid": deployments.c.profile_uuid == bindparam("profile_uuid"),
@@ -54,55 +54,36 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
         deployments.c.owner_uuid == bindparam("owner"),
         deployments.c.user_uuid == bindparam("owner"),
     ),
-    # In ``_newest`` below.
+    # In ``_from`` below.
     "current": true(),
 }
-
-
-def _newest(names: frozenset[str]) -> CTE:
-    """The number of the newest deployment with a place, for each phone.
-
-    Steps from MAC to MAC through the unique index over MAC and number: the cost depends on the
-    number of phones, not of deployments. An anti-join would read all deployments.
-    """
-    macs: CTE
-    if "mac" in names:
-        macs = select(cast(bindparam("mac"), deployments.c.mac.type).label("mac")).cte("macs")
-    else:
-        macs = select(func.min(deployments.c.mac).label("mac")).cte("macs", recursive=True)
-        next_mac = select(func.min(_other.c.mac)).where(_other.c.mac > macs.c.mac)
-        macs = macs.union_all(select(next_mac.scalar_subquery()).where(macs.c.mac.is_not(None)))
-    number = (
-        select(_other.c.number)
-        .where(_other.c.mac == macs.c.mac, _other.c.place.is_not(None))
-        .order_by(_other.c.number.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
-    return select(macs.c.mac, number.label("number")).cte("newest")
 
 
 def _from(statement: Select[Any], names: frozenset[str]) -> Select[Any]:
     statement = statement.where(*(_CONDITIONS[name] for name in sorted(names)))
     if "current" not in names:
         return statement
-    newest = _newest(names)
+    if "mac" in names:
+        statement = statement.where(current_deployments.c.mac == bindparam("mac"))
     return statement.join_from(
-        newest,
+        current_deployments,
         deployments,
-        and_(deployments.c.mac == newest.c.mac, deployments.c.number == newest.c.number),
+        deployments.c.uuid == current_deployments.c.deployment_uuid,
     )
 
 
 @cache
 def _rows(names: frozenset[str], *, after: bool, newest_first: bool = False) -> Statement:
     rows = _from(select(*COLUMNS), names)
-    return page(rows, _POSITION, after=after, newest_first=newest_first)
+    position = _CURRENT_POSITION if "current" in names else _POSITION
+    return page(rows, position, after=after, newest_first=newest_first)
 
 
 @cache
 def _count(names: frozenset[str]) -> Statement:
     count = select(func.count())
+    if names == {"current"}:
+        return count.select_from(current_deployments)
     return _from(count if "current" in names else count.select_from(deployments), names)
 
 
