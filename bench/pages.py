@@ -23,7 +23,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_core.batches.model import WantedPhones
+from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.deployments.model import Wanted
 from phoneprov_core.stores import Stores
 
@@ -66,7 +66,7 @@ def _current(number: int, rows: int) -> dict[str, Any]:
     newest = rows - number + 1
     return {
         "mac": mac(newest % _phones(rows)), "number": newest, "created_at": moment(newest),
-        "deployment_uuid": uuid(newest),
+        "uuid": uuid(newest),
     }  # fmt: skip
 
 

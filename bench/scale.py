@@ -147,7 +147,7 @@ def _current(phones: int, count: int) -> Iterator[Row]:
         yield {
             "mac": mac(number % phones), "number": number // phones + 1,
             "created_at": _moment(YEARS_DAYS * (1 - number / count)),
-            "deployment_uuid": uuid(number, "a003"),
+            "uuid": uuid(number, "a003"),
         }  # fmt: skip
 
 

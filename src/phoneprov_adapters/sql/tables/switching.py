@@ -107,8 +107,8 @@ current_deployments = Table(
     Column("mac", string(17), primary_key=True),
     Column("number", BigInteger, nullable=False),
     moment("created_at"),
-    Column("deployment_uuid", string(36), nullable=False),
-    Index(None, "created_at", "deployment_uuid"),
+    Column("uuid", string(36), nullable=False),
+    Index(None, "created_at", "uuid"),
 )
 
 leases = Table(

@@ -14,7 +14,7 @@ branch_labels = None
 depends_on = None
 
 _FILL = """
-INSERT INTO current_deployments (mac, number, created_at, deployment_uuid)
+INSERT INTO current_deployments (mac, number, created_at, uuid)
 SELECT mac, number, created_at, uuid FROM deployments
 WHERE place IS NOT NULL AND NOT EXISTS (
   SELECT 1 FROM deployments AS later
@@ -29,14 +29,14 @@ def upgrade() -> None:
         sa.Column("mac", _string(17), nullable=False),
         sa.Column("number", sa.BigInteger(), nullable=False),
         sa.Column("created_at", _string(24), nullable=False),
-        sa.Column("deployment_uuid", _string(36), nullable=False),
+        sa.Column("uuid", _string(36), nullable=False),
         sa.PrimaryKeyConstraint("mac", name="pk_current_deployments"),
     )
     op.execute(_FILL)
     op.create_index(
-        "ix_current_deployments_created_at_deployment_uuid",
+        "ix_current_deployments_created_at_uuid",
         "current_deployments",
-        ["created_at", "deployment_uuid"],
+        ["created_at", "uuid"],
     )
 
 
