@@ -8,17 +8,17 @@ a page of 100 at the beginning and in the middle. Ends with 1 unless the cost is
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from bench.world import load_sqlite
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
@@ -86,22 +86,14 @@ def _batch_phone(number: int) -> dict[str, Any]:
 
 
 def _fill(file: Path, rows: int) -> None:
-    connection = sqlite3.connect(file)
     for table, make, count in (
         ("deployments", partial(_deployment, rows=rows), rows),
         ("current_deployments", partial(_current, rows=rows), _phones(rows)),
         ("batches", _batch, max(rows // 10, PAGE * 3)),
         ("batch_phones", _batch_phone, rows),
     ):
-        names = list(make(1))
-        places = ", ".join(f":{name}" for name in names)
-        values: Iterator[dict[str, Any]] = (make(number) for number in range(1, count + 1))
-        connection.executemany(
-            f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})",
-            values,
-        )
-        connection.commit()
-    connection.close()
+        values = (tuple(make(number).values()) for number in range(1, count + 1))
+        load_sqlite(file, table, list(make(1)), values)
 
 
 async def _pages(tx: Stores, rows: int) -> dict[str, Callable[[], Awaitable[list[Any]]]]:
@@ -110,6 +102,7 @@ async def _pages(tx: Stores, rows: int) -> dict[str, Callable[[], Awaitable[list
     current = tx.deployments.matching(Wanted(current=True))
     batch = await tx.batches.find(uuid(max(rows // 10, PAGE * 3) // 2))
     phones = tx.batches.phones(uuid(1), WantedPhones())
+    (phone,) = await phones.rows(1, offset=rows // 2)
     return {
         "deployments, newest": lambda: deployments.newest(PAGE),
         "deployments, middle": lambda: deployments.newest(PAGE, before=deployment),
@@ -117,8 +110,8 @@ async def _pages(tx: Stores, rows: int) -> dict[str, Callable[[], Awaitable[list
         "current ones, oldest": lambda: current.rows(PAGE),
         "batches, newest": lambda: tx.batches.newest(PAGE),
         "batches, middle": lambda: tx.batches.newest(PAGE, before=batch),
-        "phones of a batch, first": lambda: phones.page(PAGE, 0),
-        "phones of a batch, middle": lambda: phones.page(PAGE, rows // 2),
+        "phones of a batch, first": lambda: phones.rows(PAGE),
+        "phones of a batch, middle": lambda: phones.rows(PAGE, after=phone),
     }
 
 
