@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Struct
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Check, Command, Rule, invalid, settle
+from phoneprov_core.kernel.commands import Check, Command, invalid, settle
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.fields import (
     CreatedAt,
@@ -59,23 +59,14 @@ class PhoneState(Enum):
     """The batch was stopped or cancelled before this phone was started."""
 
 
-def _from_to(least: int, most: int) -> Rule:
-    def rule(value: int) -> int:
-        if not least <= value <= most:
-            raise ValueError(f"must be a whole number from {least} to {most}")
-        return value
-
-    return rule
-
-
 AtOnce = Annotated[
     int,
-    Check(_from_to(1, MOST_AT_ONCE)),
+    Check(values.from_to(1, MOST_AT_ONCE)),
     schema(description="Maximum phones at a time", minimum=1, maximum=MOST_AT_ONCE, examples=[5]),
 ]
 PerMinute = Annotated[
     int,
-    Check(_from_to(1, MOST_PER_MINUTE)),
+    Check(values.from_to(1, MOST_PER_MINUTE)),
     schema(
         description="Maximum phones started per minute; null for no limit",
         minimum=1,
@@ -85,7 +76,7 @@ PerMinute = Annotated[
 ]
 StopAfterFailures = Annotated[
     int,
-    Check(_from_to(1, 100)),
+    Check(values.from_to(1, 100)),
     schema(
         description="Stop when this percentage of the finished phones has failed, "
         "counted from 10 phones on; null for never",
@@ -96,7 +87,7 @@ StopAfterFailures = Annotated[
 ]
 WaitMinutes = Annotated[
     int,
-    Check(_from_to(0, MOST_WAIT_MINUTES)),
+    Check(values.from_to(0, MOST_WAIT_MINUTES)),
     schema(
         description="Maximum minutes to wait for a phone that is in a call",
         minimum=0,
@@ -242,6 +233,34 @@ def _macs(given: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values.each(values.mac, most=MOST_MACS)(given)))
 
 
+_FILTERS = ("model", "location", "software_type")
+_TEXT = {"type": "string"}
+_NULL = {"type": "null"}
+_LISTED = {
+    "required": ["macs"],
+    "properties": {
+        "macs": {"type": "array"},
+        **{name: {"enum": [None, ""]} for name in _FILTERS},
+    },
+}
+_FILTERED = {
+    "properties": {"macs": _NULL},
+    "anyOf": [
+        {"required": [name], "properties": {name: {**_TEXT, "minLength": 1}}} for name in _FILTERS
+    ],
+}
+_PROFILE = {"required": ["profile_uuid"], "properties": {"profile_uuid": _TEXT}}
+_SWITCH = {"properties": {"action": {"const": "switch"}}}
+_TOGETHER = {
+    "allOf": [
+        {"oneOf": [_LISTED, _FILTERED]},
+        {"anyOf": [{"properties": {"revision": _NULL}}, _PROFILE]},
+        {"anyOf": [_SWITCH, {"properties": {"profile_uuid": _NULL}}]},
+    ]
+}
+"""Which fields need and which exclude each other, for the description alone."""
+
+
 class NewBatch(Command, frozen=True, kw_only=True):
     """A batch to be started: its phones, the action and the rate.
 
@@ -275,6 +294,8 @@ class NewBatch(Command, frozen=True, kw_only=True):
     stop_after_failures: StopAfterFailures | None = 25
     wait_minutes: WaitMinutes = 60
 
+    JSON_SCHEMA: ClassVar[dict[str, Any]] = _TOGETHER
+
     def __post_init__(self) -> None:
         settle(self)
         problems = []
@@ -307,9 +328,6 @@ class NewBatch(Command, frozen=True, kw_only=True):
         )
 
 
-_FILTERS = ("model", "location", "software_type")
-
-
 def _agrees(wanted: str | None, recorded: str | None) -> bool:
     return not wanted or wanted.strip().casefold() == (recorded or "").strip().casefold()
 
@@ -317,12 +335,25 @@ def _agrees(wanted: str | None, recorded: str | None) -> bool:
 class WantedPhones(Command, frozen=True, kw_only=True):
     """Filter for a list of a batch's phones; None means all."""
 
-    state: Literal["waiting", "running", "done", "failed", "left_out"] | None = None
+    state: (
+        Annotated[
+            Literal["waiting", "running", "done", "failed", "left_out"],
+            schema(description="Only phones in this state"),
+        ]
+        | None
+    ) = None
     after: (
         Annotated[
             int,
-            Check(_from_to(0, 2**31 - 1)),
-            schema(description="Begin after this position, without a total"),
+            Check(values.from_to(0, 2**31 - 1)),
+            schema(
+                description=(
+                    "Begin after the phone at this position, without a total; 0 begins with the "
+                    "first. Not allowed with `offset`"
+                ),
+                minimum=0,
+                maximum=2**31 - 1,
+            ),
         ]
         | None
     ) = None

@@ -18,8 +18,16 @@ from phoneprov_core.batches.model import (
     WantedPhones,
 )
 from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.ports import PhoneStore
+
+
+class NoPhones(Conflict):
+    """The filters select no active phone."""
+
+    code = "no_phones"
+    usual = "No active phone matches the filters."
 
 
 class BatchPhones(Protocol):

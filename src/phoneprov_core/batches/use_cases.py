@@ -14,10 +14,10 @@ from phoneprov_core.batches.model import (
     NewBatch,
     WantedPhones,
 )
-from phoneprov_core.batches.ports import BatchesTransaction
+from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.deployments.ports import Background
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Conflict, NotFound, found
+from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import NEWEST, Listing, Page, ReadAndWrite, limit_by_key, listing
 from phoneprov_core.kernel.times import Clock, shown
@@ -114,7 +114,7 @@ class Batches:
                 await tx.batches.add_phones(batch.uuid, entries)
                 total += len(entries)
             if not total:
-                raise Conflict("No active phone matches the filters.", code="no_phones")
+                raise NoPhones
             batch = found(await tx.batches.find(batch.uuid), "batch")
             fields = {
                 "action": batch.action.value,

@@ -58,7 +58,7 @@ class Authentication:
     async def _caller(self, scope: Scope, ip: str) -> Actor:
         scheme, _, token = _authorization(scope).partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise Unauthenticated("Missing access token. Log in first.")
+            raise Unauthenticated
         actor = await self._authenticate(token.strip(), ip)
         scope["state"]["account"] = actor.user_uuid
         return actor

@@ -28,7 +28,7 @@ from phoneprov_adapters.sql.engines.connection import (
 from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.searching import SearchedTable, SqlSearchedRows
 from phoneprov_core.audit.entries import RESOURCES
-from phoneprov_core.kernel.errors import Conflict, NotFound, already_taken
+from phoneprov_core.kernel.errors import InUse, NotFound, already_taken
 from phoneprov_core.kernel.search import Search, SearchFields
 from phoneprov_core.kernel.store import Rows, SearchedStore, Store
 
@@ -142,9 +142,7 @@ class SqlStore(Store[E]):
         try:
             removed = await self._connection.rows(self.records.remove, key=key)
         except ForeignKeyViolation:
-            raise Conflict(
-                f"This {self.records.one_name} is in use and cannot be deleted.", code="in_use"
-            ) from None
+            raise InUse(f"This {self.records.one_name} is in use and cannot be deleted.") from None
         if removed and self._audited:
             self._changed(self._entity_of(removed[0]), None)
         return bool(removed)
