@@ -2,27 +2,26 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# What only the benchmark needs stays apart.
+# Separate environments for the tools that the service does not need.
 BENCH := $(VENV)-bench/bin
 DOCS := $(VENV)-docs/bin
 BROWSER := $(VENV)-browser/bin
-# So do the tools that look for what is known to be insecure.
 AUDIT := $(VENV)-audit/bin
 
-# Bytecode is kept: every command that is tried imports the whole service anew.
+# Bytecode is kept, because the tests of commands import the service in new processes.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-clients test-console test-fail2ban test-ftp-servers test-metrics test-patroni test-pgbouncer test-nginx unit
+.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-tftp-clients unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
 	  /^[a-z-]+:.*## / { printf "  %-18s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/installed-run  ## the whole job against a simulated phone; make demo -- --keep stays, with an office
+demo: $(VENV)/installed-run  ## switch a simulated phone, step by step; make demo -- --keep keeps serving, with an office
 	$(BIN)/phoneprov demo $(filter --keep,$(MAKECMDGOALS))
 
-# Not a target of its own: see demo.
+# The option of the target demo.
 --keep:
 	@:
 
@@ -54,7 +53,7 @@ docs: $(VENV)-docs/installed  ## the documentation as a site in build/site; a br
 	  || { echo "these pages need another host to be read" >&2; exit 1; }
 	@echo "build/site/index.html"
 
-dist: $(VENV)/installed-dev  ## wheel and sdist in dist/, built, installed and tried
+dist: $(VENV)/installed-dev  ## build, install and test wheel and sdist in dist/
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q tests/packages
 	$(BIN)/python -m hatchling build
 
@@ -73,58 +72,58 @@ clean:  ## remove virtual environments and build output
 schemathesis-long: $(VENV)/installed-dev  ## 50,000 random requests, checked against the OpenAPI document
 	$(BIN)/python bench/fuzz.py --cases 50000
 
-bench: $(VENV)-bench/installed $(VENV)/installed-run  ## speed beside a comparable service; writes docs/explanation/performance.md
+bench: $(VENV)-bench/installed $(VENV)/installed-run  ## speed compared with a FastAPI service; writes docs/explanation/performance.md
 	@command -v wrk >/dev/null || { apt-get update && apt-get install --yes wrk; }
 	$(BENCH)/python -m bench --service $(BIN)/python --write
 
-bench-batch: $(VENV)/installed-dev  ## a batch of 1,000 simulated phones beside a bare aioftp loop
+bench-batch: $(VENV)/installed-dev  ## a batch of 1,000 simulated phones compared with an aioftp loop
 	$(BIN)/python -m bench.batch_rate
 
 bench-pages: $(VENV)/installed-dev  ## pages by key from a thousand to four million rows
 	$(BIN)/python -m bench.pages --rows 1000 --rows 100000 --rows 4000000
 
-bench-search: $(VENV)/installed-dev  ## what a search among 100,000 phones takes
+bench-search: $(VENV)/installed-dev  ## duration of a search among 100,000 phones
 	$(BIN)/python -m bench.search
 
-bench-lists: $(VENV)/installed-dev  ## the memory that a list of 100,000 records takes
+bench-lists: $(VENV)/installed-dev  ## memory for a list of 100,000 records
 	$(BIN)/python -m bench.list_memory
 
-test-browser: $(VENV)/installed-dev  ## the page at /docs in a real browser; installs Chromium if need be
+test-browser: $(VENV)/installed-dev  ## the page at /docs in a real browser; installs Chromium if necessary
 	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
 	$(BIN)/python -m pytest -q tests/browser/check_docs.py
 
-test-tftp-clients: $(VENV)/installed-dev  ## our TFTP server with real clients, through losses too; installs them if need be
+test-tftp-clients: $(VENV)/installed-dev  ## our TFTP server with real clients, through losses too; installs them if necessary
 	@{ command -v tftp && command -v atftp && command -v busybox && command -v curl; } >/dev/null \
 	  || { apt-get update && apt-get install --yes tftp-hpa atftp busybox curl; }
 	PHONEPROV_TEST_TFTP_CLIENTS=1 $(BIN)/python -m pytest -q tests/contract/provisioning
 
-test-console: $(VENV)-browser/installed  ## the console in a real browser, with axe; installs Chromium if need be
+test-console: $(VENV)-browser/installed  ## the console in a real browser, with axe; installs Chromium if necessary
 	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
 	$(BROWSER)/python -m pytest -q -p no:xdist tests/browser/check_console.py
 
-check-console:  ## the types of the console's modules (JSDoc), where Node.js is there
+check-console:  ## types of the console's modules (JSDoc); needs Node.js
 	@command -v npx >/dev/null || { echo "npx is not installed; nothing was checked" >&2; exit 1; }
 	npx --yes --package typescript@5 tsc -p src/phoneprov_http/console/jsconfig.json
 
-test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; installs it if need be
+test-pgbouncer: $(VENV)/installed-dev  ## the stores over a real pgbouncer; installs it if necessary
 	@{ command -v pgbouncer || command -v /usr/sbin/pgbouncer; } >/dev/null \
 	  || { apt-get update && apt-get install --yes pgbouncer; }
 	PHONEPROV_TEST_PGBOUNCER=1 $(BIN)/python -m pytest -q tests/contract/sql tests/contract/stores -k pgbouncer
 
-test-metrics: $(VENV)/installed-dev  ## the metrics and the files in deploy/ through promtool; installs prometheus if need be
+test-metrics: $(VENV)/installed-dev  ## the metrics and the files in deploy/ through promtool; installs prometheus if necessary
 	@command -v promtool >/dev/null || { apt-get update && apt-get install --yes --no-install-recommends prometheus; }
 	PHONEPROV_TESTS=long PHONEPROV_TEST_PROMTOOL=1 $(BIN)/python -m pytest -q -p no:xdist tests/contract/metrics
 
-test-patroni: $(VENV)/installed-dev  ## failover with Patroni, etcd and HAProxy; installs them if need be
+test-patroni: $(VENV)/installed-dev  ## failover with Patroni, etcd and HAProxy; installs them if necessary
 	@{ test -x /usr/bin/patroni && test -x /usr/bin/etcd && test -x /usr/sbin/haproxy && ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 \
 	  || { apt-get update && apt-get install --yes --no-install-recommends patroni etcd-server haproxy postgresql; }
 	$(BIN)/python -m pytest -q -p no:xdist tests/patroni_rig/check_patroni.py
 
-test-fail2ban: $(VENV)/installed-dev  ## the filter in deploy/ through fail2ban-regex; installs fail2ban if need be
+test-fail2ban: $(VENV)/installed-dev  ## the filter in deploy/ through fail2ban-regex; installs fail2ban if necessary
 	@command -v fail2ban-regex >/dev/null || { apt-get update && apt-get install --yes --no-install-recommends fail2ban; }
 	PHONEPROV_TEST_FAIL2BAN=1 $(BIN)/python -m pytest -q -p no:xdist tests/unit/test_fail2ban.py
 
-test-nginx: $(VENV)/installed-dev  ## the documented nginx block over two hosts that restart; installs nginx if need be
+test-nginx: $(VENV)/installed-dev  ## the documented nginx block over two hosts that restart; installs nginx if necessary
 	@{ command -v nginx || command -v /usr/sbin/nginx; } >/dev/null \
 	  || { apt-get update && apt-get install --yes nginx-light; }
 	PHONEPROV_TEST_NGINX=1 $(BIN)/python -m pytest -q -p no:xdist tests/faults/test_nginx.py
@@ -154,7 +153,7 @@ $(FTP_SERVERS)/usr/sbin/proftpd:
 
 CLIENTS := $(CURDIR)/build/clients
 
-test-clients: $(VENV)/installed-dev $(CLIENTS)/installed  ## clients that generators make from the OpenAPI document (needs Java and npm)
+test-clients: $(VENV)/installed-dev $(CLIENTS)/installed  ## generated clients of the OpenAPI document (needs Java and npm)
 	PHONEPROV_TEST_CLIENTS=$(CLIENTS) $(BIN)/python -m pytest -q tests/clients/check_clients.py
 
 $(CLIENTS)/installed:
@@ -178,7 +177,7 @@ $(ASTERISK)/usr/sbin/asterisk:
 fuzz-parsers: $(VENV)/installed-dev  ## a million random inputs for every parser of untrusted data
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security/test_parsers.py
 
-slow: $(VENV)/installed-dev  ## response times beside 2,000 slow clients
+slow: $(VENV)/installed-dev  ## response times with 2,000 slow clients
 	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/security/test_slow_crowd.py tests/security/test_slow_readers.py
 
 audit: $(VENV)-audit/installed  ## known vulnerabilities of the dependencies (asks PyPI), and bandit over the sources

@@ -1,4 +1,4 @@
-"""A headless Chromium that is told what to do over a pipe."""
+"""A headless Chromium, controlled over a pipe."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ QUIET = (
 
 
 class Page:
-    """One page. ``asked`` are the addresses it asked for, ``complaints`` what the browser
-    said against it: errors, and whatever its policy kept from happening."""
+    """One page. ``asked`` are the URLs it requested, ``complaints`` the errors of the
+    browser, including violations of the content policy."""
 
     def __init__(self, to_browser: BinaryIO, from_browser: BinaryIO) -> None:
         self.asked: list[str] = []
@@ -61,19 +61,19 @@ class Page:
         parsed: dict[str, Any] = json.loads(message)
         return parsed
 
-    def _happened(self, what: str, told: dict[str, Any]) -> None:
+    def _happened(self, what: str, details: dict[str, Any]) -> None:
         if what == "Network.requestWillBeSent":
-            self.asked.append(told["request"]["url"])
-        elif what == "Log.entryAdded" and told["entry"]["level"] in {"error", "warning"}:
-            self.complaints.append(told["entry"]["text"])
+            self.asked.append(details["request"]["url"])
+        elif what == "Log.entryAdded" and details["entry"]["level"] in {"error", "warning"}:
+            self.complaints.append(details["entry"]["text"])
         elif what == "Runtime.exceptionThrown":
-            self.complaints.append(told["exceptionDetails"]["text"])
+            self.complaints.append(details["exceptionDetails"]["text"])
 
     def evaluate(self, script: str) -> Any:
         """What this JavaScript comes to."""
-        told = self.call("Runtime.evaluate", expression=script, returnByValue=True)
-        assert "exceptionDetails" not in told, told
-        return told["result"].get("value")
+        details = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        assert "exceptionDetails" not in details, details
+        return details["result"].get("value")
 
     def until(self, script: str, seconds: float = 20) -> Any:
         """Wait until this JavaScript comes to something true, and answer that."""

@@ -78,7 +78,7 @@ class Office:
             async with self.line() as line:
                 await self.ask(line, "new", "GET", "/me")
 
-    async def sends_slowly(self, told: asyncio.Event) -> None:
+    async def sends_slowly(self, stop: asyncio.Event) -> None:
         """Sends one half of a request before the service is stopped, the other one after."""
         content = json.dumps({"name": "Grace Hopper"}).encode()
         reader, writer = await asyncio.open_connection("127.0.0.1", self.served.port)
@@ -88,7 +88,7 @@ class Office:
                 b"content-type: application/json\r\nauthorization: Bearer %b\r\n"
                 b"content-length: %d\r\n\r\n%b" % (self.token.encode(), len(content), content[:5])
             )
-            await told.wait()
+            await stop.wait()
             await asyncio.sleep(SOON)
             writer.write(content[5:])
             reply = await Line(reader, writer).reply()
@@ -99,7 +99,7 @@ class Office:
         finally:
             writer.close()
 
-    async def switches(self, outside: Desk, told: asyncio.Event) -> None:
+    async def switches(self, outside: Desk, stop: asyncio.Event) -> None:
         """Has two switches under way when the service is stopped."""
         path = "/phone-profiles/switch"
         async with self.served.line() as line:
@@ -115,7 +115,7 @@ class Office:
             switch = asyncio.create_task(self.ask(line, "switch", "POST", path, body))
             await asyncio.wait_for(outside.begun.wait(), 20)
             self.switching.set()
-            await told.wait()
+            await stop.wait()
             await asyncio.sleep(SOON)
             outside.open.set()
             assert (await switch).data["profile"] == "Ada"

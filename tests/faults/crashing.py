@@ -1,7 +1,7 @@
 """Switches, and saves of profiles, that are killed at a given place.
 
-Run as a program it is told on its standard input, line by line, which; it forks for each, so
-that everything is imported once, and answers how each ended.
+Run as a program it reads them from standard input, one a line. It forks for each, so that
+everything is imported once, and prints how each ended.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ class Desk:
     """Keeps files in ``folder``. ``overlaps`` are files that a second attempt began to replace
     while a first was at it; ``uploads`` counts those that were put in place.
 
-    Every file takes ``pause`` seconds to write, those that ``pauses`` names so many more, and
-    none is written while ``open`` is not set.
+    Writing a file takes ``pause`` seconds, plus those that ``pauses`` has for its name. No file is
+    written while ``open`` is not set.
     """
 
     server: aioftp.Server
@@ -78,15 +78,15 @@ class Desk:
         return name in self._at_work
 
     async def hung_up(self) -> None:
-        """Wait until the FTP server has noticed that clients are gone: what a killed one had asked
-        for is done by then, and the server can be closed without leaving tasks behind."""
+        """Wait until the FTP server has noticed that clients have disconnected: the commands of a
+        killed one are done then, and the server can be closed without open tasks."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(5):
-                while self.server.connections:  # noqa: ASYNC110 - it tells nobody
+                while self.server.connections:  # noqa: ASYNC110 - it has no event
                     await asyncio.sleep(0.01)
 
     def forget(self, name: str) -> None:
-        """Whoever was at work on this file is gone."""
+        """Forget the upload of this file, because its client was killed."""
         self._at_work.pop(name, None)
 
     async def writing(self, path: Path) -> None:

@@ -1,5 +1,5 @@
-"""The command line of a service whose leases are short and looked after often, and which waits
-less long for requests when it is told to stop."""
+"""The command line of a service with short, often renewed leases, which waits a shorter time for
+requests when it stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who writes over HTTP and keeps account of it: what must be there, whatever happened since.
+"""Writes over HTTP and records the results: the records that must exist afterwards.
 
 A request that was answered has happened or has not, as the answer says. One whose answer was
 lost may have happened, but whole or not at all.
@@ -66,7 +66,7 @@ class Writer:
         self._serial = 0
 
     async def write(self, port: int, token: str, goes_on: Callable[[], bool]) -> None:
-        """Write until told otherwise, or until the server is gone."""
+        """Write while ``goes_on()`` is true and the server answers."""
         self.token = token
         line: Line | None = None
         try:

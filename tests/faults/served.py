@@ -161,8 +161,8 @@ class Served(Service):
 
 
 def free_port() -> int:
-    """A port that nobody listens on, outside of those that the system gives away: what is
-    started anew shall find it free."""
+    """A free port outside of the range that the system assigns, so that it is still free after a
+    restart of the service."""
     chance = random.SystemRandom()
     while True:
         with socket.socket() as probe, suppress(OSError):

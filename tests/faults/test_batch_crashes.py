@@ -18,7 +18,7 @@ PHONES = rounds(10, 60)
 
 
 class Asked:
-    """Asks as somebody who holds level 0."""
+    """Sends requests as an account with level 0."""
 
     def __init__(self, line: Line, token: str) -> None:
         self._line = line
@@ -56,7 +56,7 @@ async def over(ask: Asked, uuid: str) -> Any:
 
 
 async def put_in_place(outside: Desk, count: int) -> None:
-    """Wait until so many files were put in place."""
+    """Wait until ``count`` files were uploaded."""
     async with asyncio.timeout(30):
         while outside.uploads.total() < count:  # noqa: ASYNC110 - the desk only counts
             await asyncio.sleep(0.002)

@@ -53,7 +53,7 @@ async def test_a_full_disk_is_survived(served: Served) -> None:
             assert outside.uploads.total() == 1
             assert await everything(line, token) != before
 
-            # Also that it is told to stop while nothing can be written, its log neither.
+            # It must also stop while nothing can be written, the log included.
             served.limit_files(FULL)
             refused(await line.ask(*changes[0], token=token), changes[0])
         served.tell(signal.SIGTERM)

@@ -77,8 +77,8 @@ async def look(line: Line, token: str) -> float:
 
 
 def at_once(refusals: list[float], questions: list[float]) -> bool:
-    """Whether whoever is too late is told so in less than 0.1 s, as long as the machine has
-    time to answer anything; else in not much more than it takes for a plain question."""
+    """Whether refusals take less than 0.1 s or, on a busy machine, at most five times as long as a
+    read."""
     return median(refusals) < max(0.1, 5 * median(questions))
 
 
@@ -103,11 +103,11 @@ async def test_one_switch_of_a_phone_at_a_time(services: list[Served], tmp_path:
         async with all_started(*services):
             token = await services[0].token()
             profile = await a_profile(services[0], token)
-            await busy_is_told_at_once(services[0], services[1], outside, token, profile)
+            await busy_is_refused_at_once(services[0], services[1], outside, token, profile)
             await none_overlap(services, outside, token, profile)
 
 
-async def busy_is_told_at_once(
+async def busy_is_refused_at_once(
     one: Served, other: Served, outside: Desk, token: str, profile: str
 ) -> None:
     waits, looks = [], []

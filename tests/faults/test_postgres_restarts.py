@@ -23,7 +23,7 @@ from support.scale import SEED, chances, note, rounds, spread
 BACK_SECONDS = 5.0
 """How long after the database's return the first request succeeds at the latest."""
 LONGEST_SECONDS = 12.0
-"""No request takes longer, whatever the database does."""
+"""Longest duration of a request, in any state of the database."""
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def served(careful: Server, tmp_path: Path) -> Iterator[Served]:
 
 
 class Watch:
-    """Asks all the time, and keeps what it was told and when."""
+    """Reads continuously, and records each response and its time."""
 
     def __init__(self, port: int, token: str) -> None:
         self._port = port
@@ -76,7 +76,7 @@ class Watch:
 
 @asynccontextmanager
 async def at_work(served: Served, writers: list[Writer], token: str) -> AsyncIterator[Watch]:
-    """Everybody writes, and somebody watches."""
+    """All writers write, and a ``Watch`` reads, during the block."""
     goes_on = True
     watch = Watch(served.port, token)
     working = [

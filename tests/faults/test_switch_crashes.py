@@ -72,7 +72,7 @@ async def killer() -> AsyncIterator[Killer]:
 
 @asynccontextmanager
 async def started(environment: Mapping[str, str]) -> AsyncIterator[Service]:
-    """The service in this process: its use cases, and the database behind them."""
+    """The service in this process: its use cases and its database."""
     container = prepare(read_settings(environment))
     async with running(container) as use_cases:
         yield use_cases, container.database()
@@ -238,7 +238,7 @@ def check_records(name: str, records: list[Deployment]) -> None:
         if point.knows is not None:
             assert (record.place is not None) is point.knows, name
         if outcome == "deployed":
-            # Whoever watched is gone: in time that is what it says.
+            # The watch ended with its process: after its deadline the record says so.
             assert record.confirmation is Confirmation.PENDING, name
             later = record.as_of("9999-12-31T23:59:59.999Z")
             assert later.confirmation is Confirmation.NOT_CONFIRMED, name

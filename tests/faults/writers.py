@@ -188,6 +188,6 @@ class Sessions(Writer):
                 wrong.append(f"session {key} took its token twice: {again}")
         after = [await line.ask("GET", "/me", token=access) for access in self._ended]
         wrong += ["a session goes on after its logout" for me in after if me.status != 401]
-        # Where an answer was lost, the token is lost with it: nobody can say more.
+        # A lost response means a lost token: nothing more can be checked.
         self.book.pages, self._ended = {}, []
         return wrong

@@ -23,7 +23,7 @@ from phoneprov_adapters.testing import DatabaseContract
 
 
 class Sloppy(MemoryDatabase):
-    """Commits whatever happens in the block."""
+    """Commits after an error in the block, too."""
 
     @asynccontextmanager
     async def write(self):
@@ -63,7 +63,7 @@ from phoneprov_core.api import Refused, Uploaded
 
 
 class Sloppy:
-    """Writes over the old file, whatever its name, and lets out what the system says."""
+    """Overwrites the old file under any name, and quotes the messages of the system."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -132,8 +132,8 @@ class Uploader:
             temporary.write_bytes(upload.content)
             temporary.replace(self.folder / upload.filename)
         except OSError:
-            told = f" with {SECRET}" if FAULT == "quotes" else ""
-            raise Refused(f"The folder refused the file{told}.") from None
+            detail = f" with {SECRET}" if FAULT == "quotes" else ""
+            raise Refused(f"The folder refused the file{detail}.") from None
 
 
 class TestUploader(UploaderContract):
@@ -161,7 +161,7 @@ from phoneprov_core.api import Refused
 
 
 class Sloppy:
-    """Tries again and again, calls whatever address there is, repeats what it is told."""
+    """Retries without end, calls every address, quotes the replies."""
 
     def __init__(self):
         self.orders = 0
@@ -212,7 +212,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     for name, source in FILES.items():
         (folder / f"test_{name}.py").write_text(source, encoding="utf-8")
     done = subprocess.run(
-        # As somebody would run it who has set nothing up: pytest-asyncio is strict then.
+        # Without any configuration: pytest-asyncio is in strict mode.
         [
             *(sys.executable, "-m", "pytest", "-rA", "--tb=no", "-p", "no:cacheprovider"),
             *("-k", "not database or TestTransactions", "."),

@@ -31,7 +31,7 @@ def run(*command: str | Path, **environment: str) -> str:
 
 def built(source: Path, folder: Path, kind: str) -> Path:
     """A wheel or sdist of the sources, built by the backend that they name."""
-    # The backend writes where it is told, and nothing of it needs the network.
+    # The backend writes to the given folder and needs no network.
     program = f"import sys; from hatchling import build; print(build.build_{kind}(sys.argv[1]))"
     done = subprocess.run(
         [sys.executable, "-c", program, str(folder)],

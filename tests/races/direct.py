@@ -1,4 +1,4 @@
-"""What lies behind a service: the same database, without HTTP before it."""
+"""Direct access to the database of a service, without HTTP."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Direct:
         return user
 
     async def put(self, user: User, *, level: int | None = None) -> None:
-        """Make an account stand exactly as it is here, whatever became of it."""
+        """Store an account exactly like this, in any former state."""
         permission = None if level is None else await self.permission(level)
         async with self.database.write() as tx:
             if await tx.users.find(user.uuid) is None:
@@ -88,7 +88,7 @@ class Direct:
             return permission
 
     async def sessions(self, user_uuid: str, count: int = 1) -> list[TokenPair]:
-        """The tokens of so many new sessions, as logins would have opened them."""
+        """The tokens of ``count`` new sessions, as after logins."""
         now, lifetimes = system_clock(), Lifetimes()
         opened = [
             new_session(random_id(), user_uuid, random_id(), now, lifetimes) for _ in range(count)

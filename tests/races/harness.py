@@ -35,7 +35,7 @@ _ADDRESS = re.compile(r"serves on http://127\.0\.0\.1:(\d+)")
 
 
 class Service:
-    """The service as its operator runs it, and the records behind it."""
+    """The service as its operator runs it, and its records."""
 
     def __init__(
         self, folder: Path, database_url: str | None, workers: int, **environment: str
@@ -146,7 +146,7 @@ class Service:
 
     @asynccontextmanager
     async def direct(self) -> AsyncIterator[Direct]:
-        """What lies behind it, opened in this process too."""
+        """Its database, opened in this process as well."""
         container = prepare(self.settings)
         database = container.database()
         await database.open()

@@ -1,5 +1,5 @@
-"""A password can be guessed five times, whatever number of processes look at the guesses; who
-knows it is not kept out by the way."""
+"""Five guesses at a password are checked, for any number of processes. A user with the right
+password can log in nevertheless."""
 
 from __future__ import annotations
 

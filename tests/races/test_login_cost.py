@@ -1,5 +1,5 @@
-"""What logins cost: memory that is bounded, time that tells nothing, and no waiting for anybody
-else."""
+"""The cost of logins: bounded memory, equal time for known and unknown names, and no delay for
+other requests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def all_log_in(lines: list[Line], names: list[str]) -> None:
 
 
 async def pings(line: Line, logins: asyncio.Task[None]) -> list[float]:
-    """How long somebody else waited for answers, in seconds, while the logins went on."""
+    """The response times of another client during the logins, in seconds."""
     waited = []
     while not logins.done():
         began = time.perf_counter()

@@ -125,8 +125,8 @@ async def _apart(
 
 
 async def test_no_login_outlives_what_happens_to_the_account_meanwhile(service: Service) -> None:
-    """A login takes the time of a hash. Whatever comes in between counts, and an account that
-    is made active again finds none of its old sessions alive."""
+    """A login takes the time of a hash. A change in between takes effect, and an
+    account that is reactivated has none of its old sessions."""
     logins = rounds(9, 300)
     got_in = 0
     async with service.direct() as direct, service.lines(1) as (here, there, *_):

@@ -89,7 +89,7 @@ def _met(lost: Counter[int]) -> bool:
 
 
 async def _superadmin(direct: Direct, user: User) -> str:
-    """Whatever was done to them, they are a superadmin again; their access token."""
+    """Make the user a superadmin again; returns an access token."""
     await direct.put(user, level=SUPERADMIN)
     (tokens,) = await direct.sessions(user.uuid)
     return tokens.access_token

@@ -110,7 +110,7 @@ class Line:
 
     async def close(self) -> None:
         self._writer.close()
-        # Whoever was on the other end may have been killed; then this end is closed too.
+        # The process at the other end may have been killed; then this end is closed too.
         with contextlib.suppress(OSError):
             await self._writer.wait_closed()
 

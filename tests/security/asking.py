@@ -29,8 +29,8 @@ class Answer(NamedTuple):
 
 @contextmanager
 def settled_memory() -> Iterator[None]:
-    """What was made so far is not collected, as in the service itself: going through all that
-    the tests hold would be counted as the cost of whatever request it falls on."""
+    """Existing objects are not collected, as in the service itself: a collection of all objects
+    of the tests would be counted as the cost of one request."""
     gc.collect()
     gc.freeze()
     try:

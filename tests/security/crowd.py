@@ -1,8 +1,8 @@
 """Many slow clients in a process of their own: python crowd.py PORT COUNT.
 
-A third sends the head of a request byte by byte, a third its body, and a third asks for much
-and takes little of it. Whoever is cut off comes again. A line on standard output says that all
-are there; it goes on until it is killed.
+A third sends the head of a request byte by byte, a third its body, and a third requests a long
+list and reads little of it. A client whose connection is closed connects again. A line on standard
+output reports that all are connected. It runs until it is killed.
 """
 
 from __future__ import annotations

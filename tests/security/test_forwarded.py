@@ -27,9 +27,9 @@ async def seen(api: Api, client: str, *forwarded: str) -> str:
         api.root = await api.account("root", level=0)  # type: ignore[attr-defined]
     body = json.dumps({"username": "root", "password": PASSWORD}).encode()
     headers = [(b"x-forwarded-for", value.encode("latin-1")) for value in forwarded]
-    told = await answer(api, "POST", "/api/v1/auth/login", body, headers=headers, client=client)
-    assert told.status == 200, told.body
-    address: str = told.envelope["data"]["user"]["last_login_ip"]
+    response = await answer(api, "POST", "/api/v1/auth/login", body, headers=headers, client=client)
+    assert response.status == 200, response.body
+    address: str = response.envelope["data"]["user"]["last_login_ip"]
     return address
 
 

@@ -23,7 +23,7 @@ OLD, NEW = OLD_KEYS.current.id, NEW_KEYS.current.id
 
 
 def quiet(_done: int, _total: int) -> None:
-    """Somebody who does not look at the progress."""
+    """Ignores the progress."""
 
 
 async def key_ids(sealer: Sealer) -> dict[str, int]:

@@ -1,5 +1,5 @@
-"""A key that stored secrets need cannot be dropped, lost or confused without being told, and
-``phoneprov keys`` says what to do."""
+"""A missing or wrong key that stored secrets need is always reported, and ``phoneprov keys`` says
+what to do."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CREATE_ADMIN = ("create-admin", "--username", "ada", "--email", "a@b.ch", "--pas
 
 
 class Deployment:
-    """A data folder and a database, and the commands of whoever runs them."""
+    """A data folder and a database, and the commands of its operator."""
 
     def __init__(self, folder: Path, url: str) -> None:
         self.folder = folder
@@ -273,10 +273,10 @@ def test_progress_is_shown_to_a_person_alone(tmp_path: Path) -> None:
         while part := os.read(person, 65536):
             seen += part
     except OSError:
-        pass  # How Linux says that nobody writes any more.
+        pass  # Linux raises this when the other end is closed.
     os.close(person)
 
     assert done.returncode == 0
-    assert b"Encrypting anew" in seen
+    assert b"Encrypting" in seen
     assert b"18/18" in seen
-    assert b"Encrypting anew" not in done.stdout
+    assert b"Encrypting" not in done.stdout

@@ -1,5 +1,5 @@
-"""Whatever calls a phone by its address in the inventory, calls no address that leads to this
-host, to a cloud's metadata or to many at once, however it is written. Not one packet leaves."""
+"""Calls of phones by their address in the inventory never reach this host, the metadata service of
+a cloud or a multicast address, in any notation. Not one packet is sent."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def calls() -> Iterator[list[Any]]:
 
 @pytest.fixture
 async def canary() -> AsyncIterator[PhoneStub]:
-    """A server on this host that nobody may call."""
+    """A server on this host that must not be called."""
     async with PhoneStub() as made:
         yield made
         assert made.connections == 0
@@ -103,7 +103,7 @@ async def test_preview_of_a_forbidden_address_reports_it_without_a_call(
 
 
 async def test_an_attempt_would_be_heard(canary: PhoneStub, calls: list[Any]) -> None:
-    """What nobody listens to says nothing."""
+    """A call is recorded, so that the absence of records proves that there was none."""
     async with PhoneStub() as stub:
         await _web(stub.port, PhoneNetworks.parse("127.0.0.0/8")).execute(
             "127.0.0.1", CLEAR_SERVICES

@@ -1,5 +1,5 @@
-"""Secrets go through everything the service does with them, well and badly; then they are
-looked for wherever nobody should find them."""
+"""Secrets pass through every operation of the service, with and without failures. Then tables,
+files, logs, errors and representations are searched for them."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ async def profiles(admin: Caller, phone: SimulatedPhone) -> None:
     changed = {"cnf_xml": configuration("second configuration")}
     data_of(await admin.put(f"/phone-profiles/{uuid}", changed), metadata=False)
     data_of(await switch(admin, uuid), metadata=False)
-    # Nobody answers at the port of the FTP server any more.
+    # The FTP server no longer answers.
     await phone.__aexit__(None, None, None)
     assert (await switch(admin, uuid)).status_code in {502, 504}
 

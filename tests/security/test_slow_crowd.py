@@ -25,7 +25,7 @@ LINES = 4
 
 @contextmanager
 def a_crowd(port: int) -> Iterator[None]:
-    """So many slow clients, who are all there when the block begins."""
+    """``CROWD`` slow clients, all connected when the block begins."""
     crowd = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("crowd.py")), str(port), str(CROWD)],
         stdout=subprocess.PIPE,

@@ -29,7 +29,7 @@ class Piece(bytearray):
 
 
 class Library:
-    """Answers with much, piece by piece, until nobody takes it any more."""
+    """Sends a long response in pieces until the client stops reading."""
 
     def __init__(self) -> None:
         self.given = 0

@@ -98,7 +98,7 @@ async def _nothing(*_: Any) -> Any:
     return None
 
 
-async def _somebody() -> MemoryDatabase:
+async def _database_with_an_account() -> MemoryDatabase:
     database = MemoryDatabase()
     await database.open()
     user = a_user(1)
@@ -109,7 +109,7 @@ async def _somebody() -> MemoryDatabase:
     return database
 
 
-_database = asyncio.run(_somebody())
+_database = asyncio.run(_database_with_an_account())
 _authenticate = Authenticate(_database, _TOKENS, LevelRule.HIERARCHICAL, _CLOCK)
 _AUTHENTICATION = Authentication(_nothing, _authenticate, Audit(_database, _CLOCK))
 

@@ -202,8 +202,8 @@ async def ask(url: str, sql: str, *arguments: Any) -> list[Any]:
         await connection.close()
 
 
-async def until_somebody_waits(url: str) -> None:
-    """Until a connection to this database waits for a lock that another one holds."""
+async def until_a_lock_is_awaited(url: str) -> None:
+    """Wait until a connection to this database waits for a lock of another one."""
     async with asyncio.timeout(10):
         while not await ask(url, "SELECT 1 FROM pg_locks WHERE NOT granted"):  # noqa: ASYNC110
             await asyncio.sleep(0.005)

@@ -22,11 +22,11 @@ async def root(office: Office) -> Actor:
 
 @pytest.fixture
 async def ada(office: Office) -> Actor:
-    """Somebody with an assignment that holds no level 0 under the strict rule."""
+    """A user with an assignment that holds no level 0 under the strict rule."""
     return await office.add_user("ada", level=1)
 
 
 @pytest.fixture
 async def bob(office: Office) -> Actor:
-    """Somebody without any assignment."""
+    """A user without an assignment."""
     return await office.add_user("bob")

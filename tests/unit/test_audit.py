@@ -54,11 +54,11 @@ def test_a_flaw_is_named_with_its_mending(audit: ModuleType, complete: bool) -> 
     ]
 
 
-@pytest.mark.parametrize("told", [report(SOUND, SKIPPED), report(SKIPPED), report(), None])
+@pytest.mark.parametrize("result", [report(SOUND, SKIPPED), report(SKIPPED), report(), None])
 def test_what_was_not_audited_is_said_and_may_not_do(
-    audit: ModuleType, told: dict[str, Any] | None
+    audit: ModuleType, result: dict[str, Any] | None
 ) -> None:
-    good, lines = audit.judged(told, complete=False)
+    good, lines = audit.judged(result, complete=False)
     assert good
     assert any("NOT AUDITED" in line for line in lines)
-    assert not audit.judged(told, complete=True)[0]
+    assert not audit.judged(result, complete=True)[0]

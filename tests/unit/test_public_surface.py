@@ -1,4 +1,4 @@
-"""What others build on: names that can be imported, told to type checkers, and documented."""
+"""The public names: they can be imported, are typed and are documented."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_the_core_brings_in_the_standard_library_and_msgspec_alone() -> None:
     allowed = loaded_by("msgspec") | sys.stdlib_module_names | {"phoneprov_core"}
 
     for program in ("phoneprov_core", "phoneprov_core.api"):
-        # How Python was built is told by a module of the standard library, too.
+        # The standard library's sysconfig data are a module, too.
         assert {root for root in loaded_by(program) - allowed if "sysconfig" not in root} == set()
 
 
@@ -127,8 +127,8 @@ def test_an_adapter_is_loaded_when_it_is_asked_for() -> None:
 def undocumented(module: ModuleType) -> Iterator[str]:
     """Public classes, functions and methods made in a module that say nothing of themselves.
 
-    A method that answers a port, or a library's class, is documented there. Properties are told
-    of with their class, as attributes are. What is named ``test_...`` is a sentence.
+    A method of a port or of a library's class is documented there. Properties are documented with
+    their class, like attributes. The name of a test is its documentation.
     """
     if not module.__doc__:
         yield module.__name__
@@ -148,13 +148,13 @@ def _silent_methods(thing: type[Any]) -> Iterator[str]:
         if name.startswith(("_", "test_")) or isinstance(member, property | cached_property):
             continue
         callable_ = inspect.isfunction(member) or isinstance(member, classmethod | staticmethod)
-        if callable_ and not _is_told(thing, name):
+        if callable_ and not _is_documented(thing, name):
             yield name
         elif inspect.isclass(member) and member.__qualname__.startswith(f"{thing.__qualname__}."):
             yield from (f"{name}.{method}" for method in _silent_methods(member))
 
 
-def _is_told(thing: type[Any], method: str) -> bool:
+def _is_documented(thing: type[Any], method: str) -> bool:
     if inspect.getdoc(getattr(thing, method)):
         return True
     return any(
@@ -188,12 +188,12 @@ class Silent:
 
 class Port:
     """A port."""
-    def told(self):
-        """Told."""
+    def described(self):
+        """Described."""
 
 class Adapter(Port):
     """An adapter."""
-    def told(self): ...
+    def described(self): ...
     def more(self): ...
 
 def function(): ...

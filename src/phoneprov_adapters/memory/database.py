@@ -34,7 +34,7 @@ from phoneprov_adapters.memory.deployments import (
     MemoryLeases,
     Millis,
 )
-from phoneprov_adapters.memory.desks import DESKS, MemoryDesks
+from phoneprov_adapters.memory.desks import MemoryDesks
 from phoneprov_adapters.memory.directory import (
     COMPANY_CONTACTS,
     PERSONAL_CONTACTS,
@@ -44,6 +44,7 @@ from phoneprov_adapters.memory.directory import (
 from phoneprov_adapters.memory.enriched_phones import MemoryEnrichedPhones
 from phoneprov_adapters.memory.extensions import EXTENSIONS, MemoryExtensions
 from phoneprov_adapters.memory.kems import KEMS, MemoryKems
+from phoneprov_adapters.memory.kept_desks import DESKS
 from phoneprov_adapters.memory.links import LINKS, MemoryLinks
 from phoneprov_adapters.memory.phones import PHONES, MemoryPhones
 from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles

@@ -6,30 +6,18 @@ from collections.abc import Iterable
 from itertools import islice
 
 import msgspec
-from msgspec import Struct
 
 from phoneprov_adapters.memory.deployments import LEASES, Millis
+from phoneprov_adapters.memory.kept_desks import DESKS, KeptDesk
 from phoneprov_adapters.memory.phones import PHONES
 from phoneprov_adapters.memory.profiles import PROFILES
-from phoneprov_adapters.memory.records import EVERY, Kind
+from phoneprov_adapters.memory.records import EVERY
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES
 from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
 from phoneprov_core.desks.ports import DeskRows, DeskStore
-
-
-class KeptDesk(Struct, frozen=True):
-    """A desk, with the user of the change that is under way."""
-
-    mac: str
-    desk: DeskRecord
-    change_user_uuid: str | None = None
-    not_before: int = 0
-
-
-DESKS: Kind[KeptDesk] = Kind("desk", key="mac", created="mac")
 
 
 class MemoryDesks(DeskStore):

@@ -70,11 +70,14 @@ class MemoryRetention(RetentionStore):
         if deployment.outcome is Outcome.RUNNING:
             return True
         mine = (deployment.profile_uuid, deployment.revision)
-        later = {
-            (one.profile_uuid, one.revision)
+        newer = [
+            one
             for one in self._tables.of(DEPLOYMENTS).group(("mac", deployment.mac))
-            if one.number > deployment.number and one.place is not None
-        }
+            if one.number > deployment.number
+        ]
+        if not newer:
+            return True
+        later = {(one.profile_uuid, one.revision) for one in newer if one.place is not None}
         return deployment.place is not None and mine not in later and len(later) <= _OTHERS
 
     def _is_replaced(self, kept: KeptRevision, before: str) -> bool:

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 
 from phoneprov_adapters.memory.batches import BATCHES
-from phoneprov_adapters.memory.desks import DESKS
+from phoneprov_adapters.memory.kept_desks import DESKS
 from phoneprov_adapters.memory.phones import PHONES
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.statistics.ports import Statistics, StatisticsStore

@@ -76,12 +76,18 @@ class MemorySearchedRows(Rows[R], Generic[E, R]):
     """The records of a kind that a search matches, each as ``view`` shows it."""
 
     def __init__(
-        self, tables: Tables, kind: Kind[E], search: Search, view: Callable[[E], R | None]
+        self,
+        tables: Tables,
+        kind: Kind[E],
+        search: Search,
+        view: Callable[[E], R | None],
+        value_of: Callable[[E, str], Any] = getattr,
     ) -> None:
         self._tables = tables
         self._kind = kind
         self._search = search
         self._view = view
+        self._value_of = value_of
 
     async def count(self, owner: str | None = None) -> int:
         return sum(1 for _ in self._matching(owner))
@@ -97,7 +103,7 @@ class MemorySearchedRows(Rows[R], Generic[E, R]):
         assert fields is not None
         position = None if after is None else self._kind.position(after)
         for entity in self._tables.of(self._kind).group(group_of(self._kind, owner), position):
-            if self._search.matches(entity, fields):
+            if self._search.matches(entity, fields, self._value_of):
                 yield entity
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from msgspec import Struct
@@ -67,9 +68,14 @@ class Search(Struct, frozen=True):
     words: tuple[Word, ...] = ()
     filters: tuple[tuple[str, Any], ...] = ()
 
-    def matches(self, record: object, fields: SearchFields) -> bool:
-        """Whether a record is among them."""
-        if any(getattr(record, name) != value for name, value in self.filters):
+    def matches(
+        self,
+        record: object,
+        fields: SearchFields,
+        value_of: Callable[[Any, str], Any] = getattr,
+    ) -> bool:
+        """Whether a record is among them. ``value_of`` finds the value of a filter's field."""
+        if any(value_of(record, name) != value for name, value in self.filters):
             return False
         text = fields.text(record) if self.words else ""
         return all(any(notation in text for notation in word) for word in self.words)

@@ -21,7 +21,12 @@ class ForgetDesk(Protocol):
 
 
 class PhoneStore(SearchedStore[Phone], Protocol):
-    """Phones, by MAC."""
+    """Phones, by MAC.
+
+    Besides the fields of a phone, ``matching`` filters by ``last_outcome``, the outcome of the
+    phone's deployment with the largest number (``none`` without one), and by ``user_uuid``, the
+    user who is logged in at the phone.
+    """
 
     async def unknown(self, macs: Sequence[str]) -> list[str]:
         """Those of ``macs`` that are not in the inventory, in their order. The number of queries is

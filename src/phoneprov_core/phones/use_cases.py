@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phoneprov_core.access.rules import SharedWrite, require_shared_write
+from phoneprov_core.access.rules import SharedWrite, require_owner, require_shared_write
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import Forbidden, found
@@ -27,11 +27,13 @@ class Phones:
 
     async def all(
         self,
-        actor: Actor,  # noqa: ARG002
+        actor: Actor,
         page: Page = None,
         wanted: PhoneSearch | None = None,
     ) -> Listing[Phone]:
-        """Every phone, oldest first."""
+        """The phones that match, oldest first. Raises ``Forbidden`` if the filter reads what the
+        caller may not see: deployments and logins of other users."""
+        _require_visible(actor, wanted or PhoneSearch())
         return await listing(self._open.read, lambda tx: selected(tx.phones, wanted), page)
 
     async def get(self, actor: Actor, mac: str) -> Phone:  # noqa: ARG002
@@ -86,6 +88,13 @@ class Phones:
             await tx.vendor_phones.remove(mac)
             await tx.kems.disconnect(mac)
             await tx.desks.remove(mac)
+
+
+def _require_visible(actor: Actor, wanted: PhoneSearch) -> None:
+    if wanted.last_outcome is not None and not actor.holds(SUPERADMIN):
+        raise Forbidden("Filtering by last_outcome needs permission level 0.")
+    if wanted.user_uuid is not None:
+        require_owner(actor, wanted.user_uuid)
 
 
 def _require_address_unchanged(actor: Actor, before: str | None, after: str | None) -> None:

@@ -15,8 +15,9 @@ class RetentionStore(Protocol):
     Removable before a moment are:
 
     - deployments that were created before it, are not running, and are not needed. Needed is
-      the last deployment of a revision on a phone, if at most three other revisions were put
-      onto the phone later: what is on the phone now, and what a rollback puts back;
+      the newest deployment of a phone, and the last deployment of a revision on a phone, if at
+      most three other revisions were put onto the phone later: what is on the phone now, and
+      what a rollback puts back;
     - batches that ended before it, with their phones;
     - fetches and audit entries that were recorded before it;
     - revisions that a newer revision of their profile replaced before it, and that no

@@ -13,20 +13,20 @@ from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.errors import PhoneprovError
 
-HELP = """Own your office telephony: put a person's phone profile onto any desk phone.
+HELP = """Switch the desk phones of an office to the profiles of their users.
 
 Settings come from environment variables (PHONEPROV_..., PUBLIC_REGISTER); a secret may come
-from a file that PHONEPROV_..._FILE names. A first look:
+from a file that PHONEPROV_..._FILE names. First steps:
 
 \b
-  phoneprov demo                       the whole job against a simulated phone
+  phoneprov demo                       switch a simulated phone, step by step
   phoneprov create-admin --username ada --email ada@example.com
-  phoneprov serve                      serve on http://127.0.0.1:8000
-  phoneprov history 001bd4123456       what was put onto a phone, and what is there now
+  phoneprov serve                      serve the API on http://127.0.0.1:8000
+  phoneprov history 001bd4123456       the deployments of a phone; a star marks the current one
 """
 
 
-# What a command needs is loaded when it is called: to load all of it takes a second.
+# A command is imported when it is called: to import all of them takes a second.
 _COMMANDS = {
     "serve": ("serve", "serve"),
     "create-admin": ("admin", "create_admin"),
@@ -71,7 +71,7 @@ class Commands(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module, name = _COMMANDS[cmd_name]
-        # What is loaded stays: the collector would look through it again and again.
+        # Imported modules stay in memory; without this the collector would scan them repeatedly.
         gc.disable()
         try:
             command = getattr(
@@ -107,9 +107,9 @@ class Commands(click.Group):
 
 
 def _misused(error: click.UsageError) -> NoReturn:
-    """Click would say the same on three lines."""
+    """One line, where click prints three."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        raise error  # nothing was asked for: its text is the help
+        raise error  # no command was given: the text is the help
     path = error.ctx.command_path if error.ctx else "phoneprov"
     fail(f"{error.format_message()} See '{path} --help'.", 2)
 

@@ -22,7 +22,7 @@ def openapi_config() -> OpenAPIConfig:
     return OpenAPIConfig(
         title="phoneprov",
         version=version("phoneprov"),
-        summary="Own your office telephony.",
+        summary="Switch the desk phones of an office to the profiles of their users.",
         description=resources.files("phoneprov_http")
         .joinpath("static/about.md")
         .read_text("utf-8"),

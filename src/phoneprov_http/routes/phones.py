@@ -6,7 +6,7 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody
 from litestar.types import Guard
 
-from phoneprov_core.kernel.errors import AlreadyExists
+from phoneprov_core.kernel.errors import AlreadyExists, Forbidden
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
 from phoneprov_core.phones.search import PhoneSearch
 from phoneprov_core.phones.use_cases import Phones
@@ -19,11 +19,11 @@ def phone_routes(phones: Phones, shared_write: Guard) -> Routes:
     """``/phones``."""
     routes = Routes("Phones", guards=[shared_write])
 
-    @routes.get("/phones", dependencies=query(PhoneSearch))
+    @routes.get("/phones", raises=[Forbidden], dependencies=query(PhoneSearch))
     async def all_phones(
         request: ApiRequest, wanted: NamedDependency[PhoneSearch]
     ) -> Listed[Phone]:
-        """List phones. All phones of the inventory, oldest first."""
+        """List phones. The phones of the inventory, oldest first."""
         return listed(await phones.all(request.user, request.page, wanted), "phone")
 
     @routes.get("/phones/{mac:str}")

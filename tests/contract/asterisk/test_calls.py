@@ -34,7 +34,7 @@ def calls(stub: AmiStub, *, fresh_seconds: float = 60.0, **changes: Any) -> Mana
 
 @pytest.fixture
 def busy(stub: AmiStub) -> AmiStub:
-    """An exchange with a SIP phone, an SCCP phone and somebody outside in calls."""
+    """An exchange with a SIP phone, an SCCP phone and an external number in calls."""
     stub.answers["CoreShowChannels"] = listing(
         "CoreShowChannelsComplete",
         ("CoreShowChannel", {"Channel": "PJSIP/SEP001BD4000002-0000002a"}),

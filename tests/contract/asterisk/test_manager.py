@@ -180,7 +180,7 @@ async def test_names_are_read_in_any_case_and_the_first_counts(
         ("Unable to push Notify task", "too busy"),
         ("Permission denied", "write = system"),
         ("Invalid/unknown command: SCCPDeviceRestart. Use Action: ListCommands", "chan_sccp"),
-        ("Something zqzq nobody has heard of", "refused the action"),
+        ("Something unknown zqzq", "refused the action"),
         ("", "refused the action"),
     ],
 )

@@ -26,7 +26,7 @@ ROOT = Actor("the person at the machine", 0, level_rule=LevelRule.STRICT)
 
 
 class Hesitating:
-    """A database in which to remove an assignment takes until somebody lets it happen."""
+    """A database in which the removal of an assignment waits until the test releases it."""
 
     def __init__(self, database: Database) -> None:
         self.reached = asyncio.Event()

@@ -81,8 +81,8 @@ class Service:
 
 
 class SessionsMachine(RuleBasedStateMachine):
-    """The service and the model, side by side. Somebody who is no account of either keeps the
-    accounts, so that there is always one who may."""
+    """The service and the model, side by side. An actor that is no account of either manages the
+    accounts, so that one with level 0 always exists."""
 
     database_name: str
 
@@ -116,7 +116,7 @@ class SessionsMachine(RuleBasedStateMachine):
         for level in (0, 1):
             new = NewPermission(level=level, name=f"level {level}")
             self.levels[level] = self.run(self.service.permissions.create(ROOT, new)).uuid
-        # Somebody must always hold level 0, or nobody else could lose it.
+        # One account must always hold level 0; otherwise no other could lose it.
         self.create("root", PASSWORDS[0])
         self.assign("root", 0)
         for name in ("ada", "ada", "bob"):
@@ -168,7 +168,7 @@ class SessionsMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.refreshes)
     @rule(which=first_preferred, times=st.integers(2, 4))
     def refresh_side_by_side(self, which: int, times: int) -> None:
-        """Whoever is first, the outcome is that of one after the other."""
+        """Concurrent refreshes have the same outcome as sequential ones, in any order."""
         token = self._pick(self.refreshes, which)
         expected = [self.model.refresh(token) for _ in range(times)]
 

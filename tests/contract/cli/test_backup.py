@@ -77,7 +77,7 @@ def test_restore_refuses_a_place_with_data(office: Office, tmp_path: Path, held:
     refused = office.run("restore", str(office.file), data=new)
 
     assert refused.exit_code == 1
-    assert "this place holds data" in refused.output
+    assert "the folder contains data" in refused.output
     assert (new / held).read_bytes() == b"data"
 
 

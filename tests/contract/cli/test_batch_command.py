@@ -117,7 +117,7 @@ def test_what_is_left_to_the_service_waits_for_it(floor: Floor) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words", "code"),
     [
-        (("start", "switch", "--profile", "Nobody", "--location", "floor"), "Nobody", 1),
+        (("start", "switch", "--profile", "Unknown", "--location", "floor"), "Unknown", 1),
         (("start", "restart", "--location", "cellar"), "No active phone matches", 1),
         (("start", "restart"), "--mac is required", 2),
         (("start", "restart", "--location", "floor", "--at-once", "0"), "--at-once must be", 2),

@@ -111,7 +111,7 @@ def test_a_switch_that_fails_says_why_in_one_line(desk: Desk) -> None:
     desk.run("switch", ADA, MAC)
 
     refused(desk.run("switch", BOB, MAC, PHONEPROV_FTP_PASSWORD="wrong"), "refused the user")
-    refused(desk.run("switch", "Nobody", MAC), "no profile called 'Nobody'")
+    refused(desk.run("switch", "Unknown", MAC), "no profile called 'Unknown'")
     refused(desk.run("switch", NAMESAKE, MAC), "2 profiles", "uuid")
     refused(desk.run("switch", NO_USER, MAC), "no such profile")
     refused(desk.run("switch", ADA, "00:1B:D4:00:00:01"), "no such phone")
@@ -131,10 +131,10 @@ def test_the_history_of_a_phone_and_what_is_on_it(desk: Desk) -> None:
     desk.run("switch", BOB, MAC, PHONEPROV_FTP_PASSWORD="wrong")
     desk.run("switch", BOB, MAC)
 
-    told = desk.run("history", MAC)
+    printed = desk.run("history", MAC)
 
     assert empty.stdout == "No deployments found.\n"
-    head, *rows = told.stdout.splitlines()
+    head, *rows = printed.stdout.splitlines()
     assert head.split() == ["No.", "When", "By", "Profile", "Rev.", "Outcome"]
     assert [row.startswith("*") for row in rows] == [False, False, True]
     assert "operator" in rows[0]
@@ -194,7 +194,7 @@ def test_a_preview_fails_when_something_stands_against_the_switch(desk: Desk) ->
 
     assert wrong.exit_code == 1
     assert "NOT REACHABLE" in wrong.stdout
-    refused(desk.run("preview", "Nobody", MAC), "no profile called")
+    refused(desk.run("preview", "Unknown", MAC), "no profile called")
 
 
 def test_the_steps_are_shown_on_a_terminal_and_nowhere_else(desk: Desk, tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_the_steps_are_shown_on_a_terminal_and_nowhere_else(desk: Desk, tmp_path
         while piece := os.read(ours, 65536):
             shown += piece
     except OSError:
-        pass  # how a terminal says that nobody writes to it any more
+        pass  # a terminal raises this when its other end is closed
     finally:
         os.close(ours)
 

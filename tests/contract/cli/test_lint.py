@@ -73,18 +73,18 @@ def test_warnings_fail_when_they_should(bad: Path) -> None:
 
     assert lint(bad).exit_code == 0
     assert lint("--strict", bad).exit_code == 1
-    # Which phone it is for may be said, instead of told by the file's name.
+    # --mac replaces the MAC of the file name.
     assert lint("--strict", "--mac", "001bd4999999", bad).exit_code == 0
     assert "other_protocol" in lint("--family", "SIP", bad).stdout
 
 
 def test_scripts_get_json(good: Path, bad: Path) -> None:
-    told = json.loads(lint("--json", good, bad).stdout)
+    reports = json.loads(lint("--json", good, bad).stdout)
 
-    assert [one["file"] for one in told] == [str(good), str(bad)]
-    assert told[0]["findings"] == []
-    assert [finding["severity"] for finding in told[1]["findings"]] == ["warning", "error"]
-    assert set(told[1]["findings"][0]) == {"severity", "line", "column", "code", "message"}
+    assert [one["file"] for one in reports] == [str(good), str(bad)]
+    assert reports[0]["findings"] == []
+    assert [finding["severity"] for finding in reports[1]["findings"]] == ["warning", "error"]
+    assert set(reports[1]["findings"][0]) == {"severity", "line", "column", "code", "message"}
 
 
 def test_standard_input_is_a_file(good: Path) -> None:

@@ -170,10 +170,10 @@ def test_import_reads_standard_input(tmp_path: Path) -> None:
 def test_import_for_an_unknown_user_names_the_option(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("name\nAda\n")
 
-    done = phoneprov(tmp_path, "import", "personal-directory", "a.csv", "--user", "nobody")
+    done = phoneprov(tmp_path, "import", "personal-directory", "a.csv", "--user", "unknown")
 
     assert done.returncode == 2
-    assert "--user: there is no user with the name 'nobody'" in done.stderr
+    assert "--user: there is no user with the name 'unknown'" in done.stderr
 
 
 @pytest.mark.parametrize(

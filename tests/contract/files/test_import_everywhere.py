@@ -80,7 +80,7 @@ async def test_what_others_take_meanwhile_stops_all_or_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
     keep_going: bool,
 ) -> None:
-    # Somebody takes a number between the look at what is stored and the writing.
+    # Another writer takes a number between the read of the index and the write.
     look = Reader.look
 
     async def blind(self: Reader, tx: Any, store: Any) -> None:

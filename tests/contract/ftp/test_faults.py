@@ -56,7 +56,7 @@ async def failure(
     total: float = 18.0,
     content: bytes = NEW,
 ) -> PhoneprovError:
-    """The error of an upload over an old file, after looking at all that is left behind."""
+    """The error of an upload over an old file, after a check of all remaining files."""
     settings = settings_for(
         server.port, tls, certificates.ca, directory="cfg", timeout=timeout, total=total
     )
@@ -206,7 +206,7 @@ async def test_what_fails_after_the_file_is_in_place_is_no_failure(
     verb: str, kind: Kind, certificates: Certificates
 ) -> None:
     async with scripted(Fault(verb, kind, 0, reply="450")).serving() as server:
-        server.files["/cfg/." + NAME + ".dead.tmp"] = b"left behind"
+        server.files["/cfg/." + NAME + ".dead.tmp"] = b"leftover"
         settings = settings_for(server.port, directory="cfg", timeout=SHORT)
         uploaded = await FtpUploader(settings, PhoneNetworks.parse(LOOPBACK)).upload(UPLOAD)
 

@@ -41,7 +41,7 @@ def an_upload(number: int, attempt: str = "now") -> Upload:
 
 
 def leave(folder: Path, number: int, attempt: str) -> None:
-    """What a killed attempt leaves behind."""
+    """The temporary file of a killed attempt."""
     (folder / f".{an_upload(number).filename}.{attempt}.tmp").write_bytes(b"<dev")
 
 

@@ -1,4 +1,4 @@
-"""The parts that need no server: settings, and what the memory uploader is told to do."""
+"""The parts that need no server: settings and the memory uploader."""
 
 from __future__ import annotations
 

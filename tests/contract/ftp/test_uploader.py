@@ -52,7 +52,7 @@ async def test_configured_server_is_used_with_any_phone_address(
 async def test_leftover_of_an_interrupted_rename_is_removed(server_rig: Rig) -> None:
     others = {f".{NAME}.more.a-1.tmp", f".{NAME}.a-1"}
     for name in {server_rig.leftover(NAME, "dead-2-old"), *others}:
-        server_rig.write(name, b"left behind")
+        server_rig.write(name, b"leftover")
 
     await server_rig.uploader.upload(an_upload(PROFILE))
 

@@ -249,6 +249,8 @@ FILTERS = {
         "software_version",
         "software_type",
         "is_active",
+        "last_outcome",
+        "user_uuid",
     },
     "GET /api/v1/company-directory": {
         "q",

@@ -10,7 +10,7 @@ from phoneprov_http.main.commands.openapi import describe
 from support.api import Caller, data_of, error_of
 
 LISTS = {
-    "/phones": {"model", "location", "software_type", "is_active", "brand"},
+    "/phones": {"model", "location", "software_type", "brand", "last_outcome", "user_uuid"},
     "/users": {"lang", "location", "nationality", "timezone", "is_active"},
     "/extensions": {"type", "voicemail", "is_active"},
     "/company-directory": {"department", "company", "location", "building", "is_active"},
@@ -39,6 +39,20 @@ async def test_phones_q_and_filters_select_together(admin: Caller, ada: Caller) 
     assert len(await macs(is_active="true")) == 2
     assert await macs(q="emilie", is_active="false") == []
     assert len(await macs(q=" ")) == 3
+
+
+async def test_phones_last_outcome_and_login_are_filters_for_who_may_see_them(
+    admin: Caller, ada: Caller, bob: Caller
+) -> None:
+    one = await phone(admin, 1)
+
+    for wanted, found in ({"last_outcome": "none"}, [one]), ({"last_outcome": "failed"}, []):
+        reply = await admin.get("/phones", **wanted)
+        assert [row["mac"] for row in data_of(reply)] == found
+        error_of(await ada.get("/phones", **wanted), 403, "forbidden")
+    assert data_of(await admin.get("/phones", user_uuid=ada.uuid)) == []
+    assert data_of(await ada.get("/phones", user_uuid=ada.uuid.upper())) == []
+    error_of(await ada.get("/phones", user_uuid=bob.uuid), 403, "forbidden")
 
 
 async def test_total_is_the_number_of_matches(admin: Caller) -> None:
@@ -96,6 +110,7 @@ async def test_invalid_search_is_422_and_names_the_field(admin: Caller, path: st
     for query in ({"q": "x" * 256}, {"q": "a b " * 9}, {"q": "a\0"}):
         assert list(error_of(await admin.get(path, **query), 422)) == ["q"]
     wrong = {"is_active": "perhaps", "user_uuid": "x", "type": "x", "software_type": "x" * 256}
+    wrong["last_outcome"] = "x"
     for name in LISTS[path] & wrong.keys():
         assert list(error_of(await admin.get(path, **{name: wrong[name]}), 422)) == [name]
 

@@ -1,4 +1,4 @@
-"""Phones to call, and a server that nobody may call."""
+"""Phones to call, and a server that must not be called."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def stub() -> AsyncIterator[PhoneStub]:
 
 @pytest.fixture
 async def canary() -> AsyncIterator[PhoneStub]:
-    """A server that nobody may call."""
+    """A server that must not be called."""
     async with PhoneStub() as made:
         yield made
         assert made.connections == 0

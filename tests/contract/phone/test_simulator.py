@@ -18,19 +18,19 @@ from support.phone_web import IP
 
 
 async def test_events_are_reported_in_order() -> None:
-    told: list[Event] = []
-    async with SimulatedPhone(ftp_password=FTP_PASSWORD, on_event=told.append) as phone:
+    reported: list[Event] = []
+    async with SimulatedPhone(ftp_password=FTP_PASSWORD, on_event=reported.append) as phone:
         client = await logged_in(phone)
         await store(client, NAME, b"1")
         await client.quit()
         await web(phone).execute(IP, CLEAR_SERVICES)
 
-    assert told == phone.events == [arrived(NAME, b"1"), CommandReceived("Init:Services")]
+    assert reported == phone.events == [arrived(NAME, b"1"), CommandReceived("Init:Services")]
 
 
 async def test_a_client_that_hangs_up_at_the_end_of_its_session_is_nothing_to_tell_of() -> None:
-    told: list[dict[str, Any]] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    reported: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
     async with SimulatedPhone(ftp_password=FTP_PASSWORD) as phone:
         for turn in range(40):
             reader, writer = await asyncio.open_connection(phone.host, phone.ftp_port)
@@ -43,7 +43,7 @@ async def test_a_client_that_hangs_up_at_the_end_of_its_session_is_nothing_to_te
     assert asyncio.get_running_loop().time() - began < 5
     gc.collect()
 
-    assert told == []
+    assert reported == []
 
 
 async def test_a_temporary_folder_is_gone_at_the_end() -> None:

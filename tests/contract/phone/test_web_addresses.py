@@ -1,4 +1,4 @@
-"""The HTTP adapter calls the phone it is told to, and nobody else."""
+"""The HTTP adapter calls the address of the phone, and no other."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ async def test_other_phones_need_not_wait(stub: PhoneStub) -> None:
     slow = asyncio.create_task(phone.execute(IP, CLEAR_SERVICES))
     await stub.asked.wait()
 
-    # Nobody listens at the other phone's address, so that it refuses at once.
+    # No server listens at the other phone's address: the connection is refused at once.
     with pytest.raises(Refused):
         await asyncio.wait_for(phone.execute("127.0.0.2", CLEAR_SERVICES), 5.0)
 

@@ -70,7 +70,7 @@ async def test_the_whole_password_counts(hashers: Hashers, password: str, other:
         ("x" * 100_000, "x" * 99_999),
         ("\u212bngstrom 5", "\uff41ngstrom 5"),
     ],
-    ids=["case", "blank behind", "blank in front", "after a NUL", "very long", "another letter"],
+    ids=["case", "blank after", "blank before", "after a NUL", "very long", "another letter"],
 )
 async def test_nothing_is_cut_off_or_folded(hashers: Hashers, password: str, other: str) -> None:
     hash_ = await hashers.today.hash(password)

@@ -33,7 +33,7 @@ async def test_from_an_empty_database_to_a_superadmin(tmp_path: Path) -> None:
         assert "version none" in before.stdout
 
         create = ("create-admin", "--username", "ada", "--email", "a@b.ch", "--password-stdin")
-        # A shared database is nobody's to change unasked.
+        # A shared database is changed only by ``db upgrade`` or ``--migrate``.
         refused = await phoneprov(tmp_path, url, *create, stdin=PASSWORD)
         assert refused.exit_code == 1
         assert "schema" in refused.stderr

@@ -1,4 +1,4 @@
-"""What is PostgreSQL's own: its errors in our words, its locks, what it is told at the start."""
+"""PostgreSQL only: messages for its errors, its locks, the settings of new connections."""
 
 from __future__ import annotations
 
@@ -262,8 +262,8 @@ async def test_lost_durability_is_logged_at_start(
         await database.open()
     await database.close()
 
-    told = [record.getMessage() for record in caplog.records]
-    assert any("synchronous_commit is off" in line for line in told)
+    messages = [record.getMessage() for record in caplog.records]
+    assert any("synchronous_commit is off" in line for line in messages)
 
 
 async def test_deadlines_are_set_on_the_server(hasty: PostgresDatabase) -> None:

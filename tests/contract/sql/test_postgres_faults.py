@@ -110,7 +110,7 @@ async def test_a_host_that_vanishes_in_the_middle_of_a_change(
 
     await unavailable(change())
 
-    # The server was told nothing: it must find out by itself.
+    # The server got no message: it must detect the loss by itself.
     async def take() -> bool:
         try:
             async with hasty.write() as tx:
@@ -288,7 +288,7 @@ async def test_a_database_server_that_crashes_and_comes_back() -> None:
                         acknowledged.add(identifier(this))
                     except Unavailable:
                         await asyncio.sleep(0.01)
-                    except Exception as error:  # noqa: BLE001 - whatever it is, it is wrong
+                    except Exception as error:  # noqa: BLE001 - every error is wrong here
                         others.append(error)
 
             writers = [asyncio.create_task(keep_writing()) for _ in range(20)]

@@ -165,10 +165,10 @@ async def test_failed_read_fails_alone(database: PostgresDatabase, bad: str) -> 
     asking = Asking(database)
     names = [asking.name(identifier(1)), asking.name(bad), asking.name(identifier(2))]
 
-    told: list[Any] = await asyncio.gather(*names, return_exceptions=True)
+    results: list[Any] = await asyncio.gather(*names, return_exceptions=True)
 
-    assert told[::2] == ["ada-1", "ada-2"]
-    failed = told[1]
+    assert results[::2] == ["ada-1", "ada-2"]
+    failed = results[1]
     assert isinstance(failed, Exception)
     assert len(asking.asked) <= 5
     # As if it had come alone.

@@ -1,4 +1,4 @@
-"""Whatever is asked of them, memory, SQLite and PostgreSQL give the same answers."""
+"""Memory, SQLite and PostgreSQL return the same results for the same requests."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ async def write(database: SqliteDatabase, number: int, meanwhile: Meanwhile = no
     async with database.write() as tx:
         await tx.phones.add(a_phone(number))
         await meanwhile(tx)
-    # Whoever leaves the block finds its work kept.
+    # When the block has ended, its changes are committed.
     assert number in await there(database)
 
 
@@ -168,7 +168,7 @@ async def test_cancelled_first_transaction_does_not_block_the_group(
     ended = await asyncio.gather(leader, follower, return_exceptions=True)
 
     assert [type(error) for error in ended] == [asyncio.CancelledError, type(None)]
-    # It had left its block: what it did is kept, and it was told that nobody knows.
+    # Its block had ended: the change is kept, although the outcome was reported as unknown.
     assert await there(database) == {1, 2}
 
 

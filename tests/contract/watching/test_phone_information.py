@@ -32,9 +32,11 @@ class Phone(NamedTuple):
 
 
 @asynccontextmanager
-async def in_memory(told: DeviceInformation | PhoneprovError, _: Answer) -> AsyncIterator[Phone]:
+async def in_memory(
+    information: DeviceInformation | PhoneprovError, _: Answer
+) -> AsyncIterator[Phone]:
     phone = MemoryPhone(LOOPBACK)
-    phone.tells[IP] = told
+    phone.tells[IP] = information
     yield Phone(phone, lambda: 0)
 
 
@@ -70,7 +72,7 @@ async def test_a_phone_tells_of_itself(asked: Opening) -> None:
         sends(http(404, XML)),
         sends(http(body=f"<!DOCTYPE a>{XML[38:]}")),
         sends(http(body=f"{XML}{' ' * 70_000}")),
-        sends(http(body="<a><MACAddress>nobody</MACAddress><modelNumber> </modelNumber></a>")),
+        sends(http(body="<a><MACAddress>unknown</MACAddress><modelNumber> </modelNumber></a>")),
     ],
 )
 async def test_an_answer_without_sense_tells_nothing(asked: Opening, answer: Answer) -> None:
@@ -107,7 +109,7 @@ async def test_an_answer_that_is_not_whole_in_time_has_timed_out(
 
 
 async def test_no_answer_is_refused(asked: Opening) -> None:
-    async with asked(Refused("Nobody there."), closes) as phone:
+    async with asked(Refused("No answer."), closes) as phone:
         with pytest.raises(Refused):
             await phone.information.read(IP, 10.0)
 

@@ -44,10 +44,10 @@ async def test_a_phone_that_was_away_is_seen_to_come_back(way: Watched, watching
     assert not waiting.done()
     await way.comes_back()
 
-    told = await asyncio.wait_for(waiting, LONG)
+    message = await asyncio.wait_for(waiting, LONG)
 
-    assert told.endswith(".")
-    assert len(told.splitlines()) == 1
+    assert message.endswith(".")
+    assert len(message.splitlines()) == 1
 
 
 async def test_only_events_after_the_start_count(way: Watched) -> None:

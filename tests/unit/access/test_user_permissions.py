@@ -1,4 +1,4 @@
-"""The one permission of each user; and that somebody always holds level 0."""
+"""The one permission of each user; one account always holds level 0."""
 
 from __future__ import annotations
 

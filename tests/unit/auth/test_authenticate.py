@@ -1,4 +1,4 @@
-"""From an access token to the account behind it."""
+"""From an access token to its account."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ async def test_a_hash_of_today_stays(office: Office, ada: Actor) -> None:
         assert await tx.users.password_hash(ada.user_uuid) == before
 
 
-# Whatever is wrong is told the same
+# All failures have the same response
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ async def test_a_hash_of_today_stays(office: Office, ada: Actor) -> None:
         ("ada", ""),
         ("ada", PASSWORD + " "),
         ("ada", PASSWORD.upper()),
-        ("nobody", PASSWORD),
+        ("unknown", PASSWORD),
         ("", ""),
         ("sleeper", PASSWORD),
         ("sleeper", "wrong password"),
@@ -150,7 +150,7 @@ async def test_an_unknown_name_a_wrong_password_and_an_inactive_account_read_the
     )
 
 
-@pytest.mark.parametrize("username", ["ada", "nobody", "sleeper"])
+@pytest.mark.parametrize("username", ["ada", "unknown", "sleeper"])
 async def test_login_computes_a_hash_for_any_username(
     office: Office, ada: Actor, username: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,10 +227,10 @@ async def test_the_right_password_clears_the_count(office: Office, ada: Actor) -
 
 
 async def test_unknown_names_are_closed_like_known_ones(office: Office, ada: Actor) -> None:
-    await fail(office, "nobody", times=5)
+    await fail(office, "unknown", times=5)
 
     with pytest.raises(TooManyAttempts):
-        await office.log_in("NoBody")
+        await office.log_in("UnKnown")
     await office.log_in("ada")
 
 
@@ -388,7 +388,7 @@ async def fail_in_a_row(office: Office, username: str, count: int, ip: str = "10
             await office.log_in(username, "wrong password", ip)
 
 
-@pytest.mark.parametrize("username", ["ada", "nobody", "sleeper"])
+@pytest.mark.parametrize("username", ["ada", "unknown", "sleeper"])
 async def test_login_100_failures_in_a_row_lock_until_administrator(
     office: Office, root: Actor, ada: Actor, username: str
 ) -> None:
@@ -555,7 +555,7 @@ async def test_login_familiar_accounts_and_addresses_are_hashed_first(
     await office.log_in("ada")
     await office.log_in("bob")
     await office.log_in("ada", PASSWORD, "10.66.0.1")
-    for name in ("bobby", "nobody"):
+    for name in ("bobby", "unknown"):
         with pytest.raises(Unauthenticated):
             await office.log_in(name, PASSWORD, "10.66.0.9")
 

@@ -1,4 +1,4 @@
-"""A floor of phones, and somebody's profile."""
+"""A floor of phones, and a profile."""
 
 from __future__ import annotations
 

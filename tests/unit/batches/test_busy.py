@@ -88,7 +88,7 @@ async def test_phone_leased_by_another_worker_is_deferred(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     async with office.database.write() as tx:
-        assert await tx.leases.take(a_mac(1), "somebody", 45) is not None
+        assert await tx.leases.take(a_mac(1), "another", 45) is not None
 
     switched = await ended(office, root, await begin(office, root, profile))
 
@@ -100,7 +100,7 @@ async def test_so_is_one_that_is_only_restarted(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     async with office.database.write() as tx:
-        assert await tx.leases.take(a_mac(1), "somebody", 45) is not None
+        assert await tx.leases.take(a_mac(1), "another", 45) is not None
 
     restarted = await ended(office, root, await begin(office, root, None))
 

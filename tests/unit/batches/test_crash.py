@@ -1,4 +1,4 @@
-"""Taking up what somebody else left: nothing is done twice, nothing is forgotten."""
+"""Resuming the batch of another process: no phone is switched twice, none is skipped."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def test_what_had_not_begun_is_done(office: Office, root: Actor, profile: 
         (Outcome.DEPLOYED, PhoneState.DONE, 1),
         (Outcome.FAILED, PhoneState.FAILED, 1),
         (Outcome.INTERRUPTED, PhoneState.DONE, 2),
-        (Outcome.RUNNING, PhoneState.DONE, 2),  # nobody holds the phone: it was interrupted
+        (Outcome.RUNNING, PhoneState.DONE, 2),  # the lease has expired: it was interrupted
     ],
 )
 async def test_what_the_record_says_counts(

@@ -137,7 +137,7 @@ def test_the_pace_is_kept_however_often_one_looks(per_minute: int, step: float) 
     window = min(60.0, begun[-1] - begun[0])
     for first in begun:
         within = [moment for moment in begun if first <= moment < first + window]
-        # Whoever looks late makes up for a tenth of a second.
+        # A late check catches up a tenth of a second.
         assert len(within) <= per_minute * (window + 0.1) / 60 + 1
     if step < 0.1:
         assert len(begun) >= 0.9 * per_minute * begun[-1] / 60

@@ -114,9 +114,9 @@ async def test_what_is_named_has_to_be_there(office: Office, root: Actor, profil
         await begin(office, root, profile, macs=(a_mac(1), a_mac(99)))
     with pytest.raises(NotFound, match="revision"):
         await begin(office, root, profile, revision=2)
-    nobody_s = NewBatch(action="switch", profile_uuid=NOWHERE, model="7945")
+    unknown = NewBatch(action="switch", profile_uuid=NOWHERE, model="7945")
     with pytest.raises(NotFound, match="profile"):
-        await office.batches.start(root, nobody_s)
+        await office.batches.start(root, unknown)
     for name in ("", NOWHERE):
         with pytest.raises(NotFound):
             await office.batches.get(root, name)

@@ -103,7 +103,7 @@ async def test_memory_phone_comes_back_on_request() -> None:
     async with open_in_memory() as phoneprov:
         actor = phoneprov.system_actor()
         request = await a_request(phoneprov, await a_user(phoneprov))
-        phoneprov.reachability.at_phone = Reach(False, "Nobody answers.", 3000)
+        phoneprov.reachability.at_phone = Reach(False, "No answer.", 3000)
         assert (await phoneprov.preview_switch(actor, request)).phone.reachable is False
         made = await phoneprov.switch_profile.deployment(actor, request)
         assert made.confirmation is Confirmation.PENDING

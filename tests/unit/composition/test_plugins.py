@@ -1,4 +1,4 @@
-"""Adapters of other packages: found by entry points, chosen by settings, told of in one line."""
+"""Adapters of other packages: found by entry points, selected by settings, errors in one line."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_no_secret_shows_in_a_representation() -> None:
         {"PHONEPROV_PHONE_SCHEME": "gopher"},
         {"PHONEPROV_PHONE_USER": "a:b"},
         {"PHONEPROV_PHONE_NETWORKS": "10.0.0.1/8"},
-        {"PHONEPROV_TRUSTED_PROXIES": "nobody"},
+        {"PHONEPROV_TRUSTED_PROXIES": "none"},
         {"PHONEPROV_PASSWORD_MIN": "4"},
         {"PHONEPROV_HASH_THREADS": "0"},
         {"PHONEPROV_SHARED_WRITE": "all"},
@@ -186,7 +186,7 @@ def test_restart_type_is_restart_unless_it_is_set() -> None:
 
 
 def test_a_switch_with_a_mute_phone_ends_within_30_seconds() -> None:
-    """The upload, then the watch and the clearing one behind the other, then the restart."""
+    """The upload, then the watch and the clearing in sequence, then the restart."""
     settings = read_settings({})
     web = settings.phone_web
 

@@ -1,4 +1,4 @@
-"""The cost of reading a text is linear in its length, whatever the text."""
+"""The cost of reading any text is linear in its length."""
 
 from __future__ import annotations
 

@@ -65,9 +65,9 @@ def test_profile_that_traps_its_user_is_warned_of(element: str, code: str) -> No
 
 
 def test_findings_hold_no_secret() -> None:
-    told = " ".join(finding.message for finding in lint(FRONT_DESK))
+    said = " ".join(finding.message for finding in lint(FRONT_DESK))
 
-    assert not {"4711", "moat", "drawbridge", "horse", "9753"} & set(told.replace(":", " ").split())
+    assert not {"4711", "moat", "drawbridge", "horse", "9753"} & set(said.replace(":", " ").split())
 
 
 @pytest.mark.parametrize(

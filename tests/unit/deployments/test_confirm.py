@@ -56,8 +56,8 @@ async def test_a_phone_that_does_not_is_not_confirmed(
     office.watch.goes_missing(MAC, error)
     await office.background.done()
 
-    told = (Confirmation.NOT_CONFIRMED, error.message, shown(office.clock()))
-    assert await confirmed(office) == told
+    expected = (Confirmation.NOT_CONFIRMED, error.message, shown(office.clock()))
+    assert await confirmed(office) == expected
     assert office.watch.watched == []
 
 
@@ -112,7 +112,7 @@ async def test_journal_records_deployment_and_confirmation(
     assert office.journal[-1] == await last_deployment(office)
 
 
-# When nobody looks
+# Without a watch
 
 
 async def test_a_phone_that_cannot_be_watched_is_restarted_all_the_same(

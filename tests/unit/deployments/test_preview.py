@@ -163,7 +163,7 @@ async def test_an_objection_is_part_of_the_answer(
 
 
 async def test_server_and_phone_are_asked(office: Office, ada: Actor, profile: Profile) -> None:
-    office.reachability.at_server = Reach(False, "Nobody there.", 3000)
+    office.reachability.at_server = Reach(False, "No answer.", 3000)
     office.reachability.at_phone = Reach(None, "Who knows.", 1)
 
     previewed = await preview(office, ada, profile)

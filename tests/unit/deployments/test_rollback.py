@@ -114,11 +114,11 @@ async def test_any_revision_can_be_had(office: Office, ada: Actor, profile: Prof
 
 async def test_progress_is_reported(office: Office, ada: Actor, profile: Profile) -> None:
     await deployed(office, ada, profile, XML, SECOND)
-    told: list[tuple[StepName, bool]] = []
+    steps: list[tuple[StepName, bool]] = []
 
-    await office.rollback(ada, MAC, None, lambda name, step: told.append((name, step is None)))
+    await office.rollback(ada, MAC, None, lambda name, step: steps.append((name, step is None)))
 
-    assert told == [(name, begins) for name in StepName for begins in (True, False)]
+    assert steps == [(name, begins) for name in StepName for begins in (True, False)]
 
 
 # What cannot be

@@ -133,15 +133,15 @@ async def test_deployments_of_a_phone_are_numbered(
 async def test_progress_reports_start_and_end_of_each_step(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
-    told: list[tuple[StepName, bool | None]] = []
+    progress: list[tuple[StepName, bool | None]] = []
     office.phone.fail(TimedOut("The phone is mute."))
     request = SwitchRequest(profile_uuid=profile.uuid, mac=MAC)
 
     made = await office.switch.deployment(
-        ada, request, lambda name, step: told.append((name, None if step is None else step.ok))
+        ada, request, lambda name, step: progress.append((name, None if step is None else step.ok))
     )
 
-    assert told == [
+    assert progress == [
         (StepName.UPLOAD, None),
         (StepName.UPLOAD, True),
         (StepName.CLEAR_SESSION, None),

@@ -1,4 +1,4 @@
-"""Tables as files: what leaves comes in as it was, and what is broken is told by its line."""
+"""Tables as files: an export can be imported unchanged, and errors name their line."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ async def test_an_owner_leaves_and_comes_back(tmp_path: Path) -> None:
 async def test_what_cannot_be_read_stays_out_of_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    content = "BEGIN:VCARD\nVERSION:2.1\nFN:a secret of somebody\nnonsense hush\nEND:VCARD\n"
+    content = "BEGIN:VCARD\nVERSION:2.1\nFN:a secret name\nnonsense hush\nEND:VCARD\n"
 
     await rows_of(VcardTable(written(tmp_path / "f.vcf", content), COLUMNS))
 

@@ -53,7 +53,7 @@ class DeskPatch(Command, frozen=True, kw_only=True):
 
 
 def problems(command: type[Any], given: dict[str, Any], rules: Any = NO_RULES) -> dict[str, str]:
-    """The bad fields of what somebody sent, with what is said about them."""
+    """The invalid fields of an input, with their messages."""
     with pytest.raises(Invalid) as error:
         command_of(command, given, rules)
     named = [problem.field for problem in error.value.problems]
@@ -97,7 +97,7 @@ def test_null_and_absent_values_are_not_checked() -> None:
     assert (patch.name, patch.description, patch.owner) == (UNSET, None, None)
 
 
-# What somebody sent
+# Input of callers
 
 
 def test_a_body_becomes_the_command() -> None:

@@ -1,4 +1,4 @@
-"""Values: what somebody typed, in its one canonical form or refused."""
+"""Values: input in its one canonical form, or refused."""
 
 from __future__ import annotations
 

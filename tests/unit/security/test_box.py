@@ -109,10 +109,10 @@ def test_the_error_is_unavailable_and_tells_the_place_but_no_secret() -> None:
     assert caught.value.code == "wrong_key"
     assert "PHONEPROV_SECRET_KEYS" in caught.value.message
     assert PLACE not in caught.value.message
-    told = "".join(traceback.format_exception(caught.value))
-    assert PLACE in told
-    assert "very secret" not in told
-    assert repr(sealed.data)[2:-1] not in told
+    trace = "".join(traceback.format_exception(caught.value))
+    assert PLACE in trace
+    assert "very secret" not in trace
+    assert repr(sealed.data)[2:-1] not in trace
 
 
 def test_representations_are_short_and_hold_no_secret() -> None:

@@ -46,7 +46,7 @@ def encoded(data: bytes) -> str:
 def signed(
     header: object, payload: object, key: bytes = KEY.signing, digest: str = "sha256"
 ) -> str:
-    """A token whose signature is right, whatever it says. Bytes are taken as they are."""
+    """A token with a valid signature and any content. Bytes are used unchanged."""
     parts = [
         part if isinstance(part, bytes) else json.dumps(part, separators=(",", ":")).encode()
         for part in (header, payload)
@@ -139,8 +139,8 @@ def test_a_token_signed_with_something_else_is_refused(key: bytes) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"iss": "somebody"},
-        {"aud": "somebody"},
+        {"iss": "another"},
+        {"aud": "another"},
         {"aud": ["phoneprov"]},
         {"aud": "phoneprov/refresh"},
         {"sub": ""},
@@ -244,8 +244,8 @@ def test_no_other_spelling_of_the_same_signature_is_taken() -> None:
 
 
 def test_tokens_of_another_issuer_or_audience_are_refused() -> None:
-    refused(JwtTokens(NEW_KEYS, issuer="somebody").issue(TokenKind.ACCESS, CLAIMS))
-    refused(JwtTokens(NEW_KEYS, audience="somebody").issue(TokenKind.ACCESS, CLAIMS))
+    refused(JwtTokens(NEW_KEYS, issuer="another").issue(TokenKind.ACCESS, CLAIMS))
+    refused(JwtTokens(NEW_KEYS, audience="another").issue(TokenKind.ACCESS, CLAIMS))
 
 
 def test_a_token_under_an_older_key_is_read_and_under_an_unknown_key_refused() -> None:

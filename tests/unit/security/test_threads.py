@@ -193,7 +193,7 @@ async def test_an_answer_is_handed_back_at_once_when_no_work_waits(
     (slow,) = await begin(threads, work, 1)
     await work.has_started()
 
-    # One is still at work, but nobody waits for a thread.
+    # One is still running, but no caller waits for a thread.
     assert await asyncio.wait_for(threads.run(lambda: "quick"), 5) == "quick"
     assert not slow.done()
     work.go.set()

@@ -193,7 +193,7 @@ async def test_a_password_is_hashed_once_and_outside_of_the_transaction(
     assert asked == [PASSWORD, PASSWORD]
 
 
-# Somebody else writes meanwhile
+# Another writer at the same time
 
 
 async def test_a_conflict_while_writing_takes_everything_back(
@@ -205,7 +205,7 @@ async def test_a_conflict_while_writing_takes_everything_back(
 
     done = await into(phoneprov, "extensions", table)
 
-    assert done.problems == (RowProblem(9, "", "Somebody was faster."),)
+    assert done.problems == (RowProblem(9, "", "Another writer was faster."),)
     assert not done.written
     assert await everything(phoneprov, "extensions") == []
 
@@ -219,7 +219,7 @@ async def test_keep_going_leaves_out_what_others_took_meanwhile(
 
     done = await into(phoneprov, "extensions", table, keep_going=True)
 
-    assert (done.created, done.problems) == (9, (RowProblem(9, "", "Somebody was faster."),))
+    assert (done.created, done.problems) == (9, (RowProblem(9, "", "Another writer was faster."),))
     assert len(await everything(phoneprov, "extensions")) == 9
 
 
@@ -228,7 +228,7 @@ def refuse_number(monkeypatch: pytest.MonkeyPatch, number: str) -> None:
 
     async def refusing(self: Extensions, actor: Actor, new: Any) -> Any:
         if new.extension == number:
-            raise Conflict("Somebody was faster.")
+            raise Conflict("Another writer was faster.")
         return await create(self, actor, new)
 
     monkeypatch.setattr(Extensions, "create", refusing)
@@ -359,14 +359,14 @@ async def test_secrets_leave_only_when_asked(phoneprov: InMemory) -> None:
 
 
 async def test_both_ways_need_level_0(phoneprov: InMemory) -> None:
-    nobody = Actor("00000000-0000-0000-0000-000000000001", level=None)
+    no_admin = Actor("00000000-0000-0000-0000-000000000001", level=None)
 
     with pytest.raises(Forbidden):
-        await phoneprov.transfer.into(nobody, "phones", ListTable("mac", (MAC,)))
+        await phoneprov.transfer.into(no_admin, "phones", ListTable("mac", (MAC,)))
     with pytest.raises(Forbidden):
-        [row async for row in phoneprov.transfer.out(nobody, "phones")]
+        [row async for row in phoneprov.transfer.out(no_admin, "phones")]
     with pytest.raises(Forbidden):
-        [s async for s in phoneprov.transfer.asterisk(nobody, "chan_sccp")]
+        [s async for s in phoneprov.transfer.asterisk(no_admin, "chan_sccp")]
 
 
 async def test_there_are_no_other_kinds(phoneprov: InMemory) -> None:

@@ -34,7 +34,7 @@ def test_every_bad_field_of_an_account_is_named() -> None:
             first_name="",
             last_name=" ",
             username="a\nb",
-            email="nobody",
+            email="unknown",
             password="x",
             lang="?",
             timezone="Mars/Olympus",

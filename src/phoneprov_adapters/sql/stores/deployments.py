@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, exists, select, update
+from sqlalchemy import bindparam, exists, or_, select, update
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory, Row
@@ -20,7 +20,7 @@ from phoneprov_adapters.sql.stores.deployment_rows import (
 )
 from phoneprov_adapters.sql.stores.hashes import HashColumns
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
-from phoneprov_adapters.sql.tables import deployments, leases
+from phoneprov_adapters.sql.tables import deployments, leases, phones
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.deployments.ports import DeploymentRows, DeploymentStore, LeaseStore
 
@@ -35,7 +35,15 @@ _INTERRUPT = (
         ),
     )
     .values(outcome=Outcome.INTERRUPTED.value, ended_at=bindparam("now"))
-    .returning(deployments.c.uuid)
+    .returning(deployments.c.mac, deployments.c.number)
+)
+_REMEMBER = (
+    update(phones)
+    .where(
+        phones.c.mac == bindparam("the_mac"),
+        or_(phones.c.last_number.is_(None), phones.c.last_number <= bindparam("the_number")),
+    )
+    .values(last_outcome=bindparam("the_outcome"), last_number=bindparam("the_number"))
 )
 
 
@@ -69,6 +77,14 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
     def _entity_of(self, row: Row) -> Deployment:
         return deployment_in(row, self._hashes)
 
+    async def add(self, entity: Deployment) -> None:
+        await super().add(entity)
+        await self._remember(entity.mac, entity.number, entity.outcome)
+
+    async def put(self, entity: Deployment) -> None:
+        await super().put(entity)
+        await self._remember(entity.mac, entity.number, entity.outcome)
+
     def matching(self, wanted: Wanted) -> DeploymentRows:
         return SqlDeploymentRows(self._connection, self._hashes, wanted)
 
@@ -92,7 +108,15 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
             limit = min(4 * limit, _LARGEST_PIECE)
 
     async def interrupt_abandoned(self, now: str) -> int:
-        return len(await self._connection.rows(_INTERRUPT, now=now))
+        interrupted = await self._connection.rows(_INTERRUPT, now=now)
+        for mac, number in sorted(tuple(row) for row in interrupted):
+            await self._remember(mac, number, Outcome.INTERRUPTED)
+        return len(interrupted)
+
+    async def _remember(self, mac: str, number: int, outcome: Outcome) -> None:
+        """Keep the outcome of the newest deployment beside the phone, for the list of phones."""
+        values = {"the_mac": mac, "the_number": number, "the_outcome": outcome.value}
+        await self._connection.soon(_REMEMBER, **values)
 
 
 @cache

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from sqlalchemy import BindParameter, bindparam, select
+from sqlalchemy import BindParameter, bindparam, func, select
 
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore
-from phoneprov_adapters.sql.tables import phones
+from phoneprov_adapters.sql.tables import deployments, desks, phones
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.ports import PhoneStore
 from phoneprov_core.phones.search import PHONE_FIELDS
@@ -24,10 +24,37 @@ def _known(size: int) -> Statement:
     return select(phones.c.mac).where(phones.c.mac.in_(macs))
 
 
+_OF_PHONE = deployments.c.mac == bindparam("mac")
+_LAST = {
+    "last_outcome": func.coalesce(
+        select(deployments.c.outcome)
+        .where(_OF_PHONE)
+        .order_by(deployments.c.number.desc())
+        .limit(1)
+        .scalar_subquery(),
+        "none",
+    ),
+    "last_number": select(func.max(deployments.c.number)).where(_OF_PHONE).scalar_subquery(),
+}
+"""A MAC may have deployments before it is in the inventory: from a phone that was deleted."""
+
+_LOGGED_IN = phones.c.mac.in_(
+    select(desks.c.mac).where(desks.c.user_uuid == bindparam("only_user_uuid"))
+)
+
+
 class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
     """Phones, by MAC."""
 
-    records = Records(Phone, phones, key="mac", one_name="phone", search=PHONE_FIELDS)
+    records = Records(
+        Phone,
+        phones,
+        key="mac",
+        one_name="phone",
+        search=PHONE_FIELDS,
+        conditions={"user_uuid": _LOGGED_IN},
+        derived=_LAST,
+    )
 
     async def unknown(self, macs: Sequence[str]) -> list[str]:
         known: set[str] = set()

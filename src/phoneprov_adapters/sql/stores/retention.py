@@ -64,6 +64,9 @@ _before: ColumnElement[Any] = bindparam("before")
 _REMOVABLE: dict[Kept, ColumnElement[bool]] = {
     Kept.DEPLOYMENTS: and_(
         deployments.c.outcome != Outcome.RUNNING.value,
+        exists()
+        .where(_later.c.mac == deployments.c.mac, _later.c.number > deployments.c.number)
+        .correlate(deployments),
         or_(
             deployments.c.place.is_(None),
             exists().where(_since, _same).correlate(deployments),

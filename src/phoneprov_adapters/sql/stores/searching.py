@@ -6,7 +6,7 @@ the text and the filters are in one index, so that a search reads no row that it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -35,16 +35,24 @@ class _Shape(NamedTuple):
 
 class SearchedTable:
     """The statements that search one table. ``rows`` selects what is listed, ``key`` and ``owner``
-    are columns."""
+    are columns. ``conditions`` are the filters that are not columns, by name; the parameter of one
+    is ``only_`` and its name."""
 
     def __init__(
-        self, table: Table, rows: Select[Any], *, key: str = "uuid", owner: str | None = None
+        self,
+        table: Table,
+        rows: Select[Any],
+        *,
+        key: str = "uuid",
+        owner: str | None = None,
+        conditions: Mapping[str, ColumnElement[bool]] | None = None,
     ) -> None:
         self.key = key
         self._table = table
         self._rows = rows
         self._position = (table.c.created_at, table.c[key])
         self._owner = owner
+        self._others = conditions or {}
         self.rows = lru_cache(_MOST_STATEMENTS)(self._page)
         self.count = lru_cache(_MOST_STATEMENTS)(self._count)
 
@@ -69,7 +77,12 @@ class SearchedTable:
             )
             for word, notations in enumerate(shape.words)
         ]
-        conditions += [columns[name] == bindparam(f"only_{name}") for name in shape.filters]
+        conditions += [
+            self._others[name]
+            if name in self._others
+            else columns[name] == bindparam(f"only_{name}")
+            for name in shape.filters
+        ]
         if shape.owned:
             assert self._owner is not None
             conditions.append(columns[self._owner] == bindparam("owner"))

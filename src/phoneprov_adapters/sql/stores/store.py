@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 from sqlalchemy import (
     Column,
+    ColumnElement,
     Select,
     Table,
     bindparam,
@@ -41,7 +42,8 @@ class Records(Generic[E]):
     A column stands for the field of the same name, in the order of the entity's fields;
     ``columns`` names them where they are not the entity's fields. ``owner`` is the column
     that says whose record it is. ``search`` names the fields that are searched: their text is in
-    the column ``search``.
+    the column ``search``; ``conditions`` are filters that are not columns. ``derived`` are columns
+    that are not fields: the values of a new row, which ``put`` keeps.
     """
 
     def __init__(
@@ -54,6 +56,8 @@ class Records(Generic[E]):
         columns: Sequence[str] = (),
         one_name: str = "record",
         search: SearchFields | None = None,
+        conditions: Mapping[str, ColumnElement[bool]] | None = None,
+        derived: Mapping[str, ColumnElement[Any]] | None = None,
     ) -> None:
         self.entity = entity
         self.key = key
@@ -67,11 +71,15 @@ class Records(Generic[E]):
         by_key = select(*self._columns).where(self._key == bindparam("key"))
         self.find: Statement = by_key
         self.find_and_hold: Statement = by_key.with_for_update()
-        self.add: Statement = insert(table)
+        derived = derived or {}
+        stored: dict[str, Any] = {
+            c.name: bindparam(c.name) for c in table.c if c.name not in derived
+        }
+        self.add: Statement = insert(table).values({**stored, **derived})
         self.put: Statement = (
             update(table)
             .where(self._key == bindparam("the_key"))
-            .values({c.name: bindparam(c.name) for c in table.c if c.name != key})
+            .values({name: value for name, value in stored.items() if name != key})
             .returning(self._key)
         )
         self.remove: Statement = (
@@ -80,7 +88,9 @@ class Records(Generic[E]):
         self.rows = cache(self._rows)
         self.count = cache(self._count)
         if search is not None:
-            self.searched = SearchedTable(table, select(*self._columns), key=key, owner=owner)
+            self.searched = SearchedTable(
+                table, select(*self._columns), key=key, owner=owner, conditions=conditions
+            )
 
     def _rows(self, *, owned: bool, after: bool) -> Statement:
         position = (self._table.c.created_at, self._key)

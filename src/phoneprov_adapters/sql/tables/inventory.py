@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     ForeignKey,
@@ -84,6 +85,10 @@ phones = Table(
     Column("is_active", Boolean, nullable=False),
     moment("created_at"),
     moment("updated_at"),
+    # Of the newest deployment: its outcome, and its number, so that an earlier deployment that
+    # ends later does not replace it.
+    Column("last_outcome", string(16), nullable=False, server_default="none"),
+    Column("last_number", BigInteger),
     search(),
     *listed(
         "phones",
@@ -95,6 +100,7 @@ phones = Table(
         "software_version",
         "software_type",
         "is_active",
+        "last_outcome",
     ),
 )
 

@@ -92,6 +92,14 @@ class RetentionContract:
 
         assert await _numbers(database, 1) == [1, 3, 4]
 
+    async def test_deployments_the_newest_of_a_phone_stays(self, database: Database) -> None:
+        await _deployed(database, 1, 1, 1, 1, outcome=Outcome.FAILED, place=None)
+        await _deployed(database, 2, 1, 2, 2, outcome=Outcome.FAILED, place=None)
+
+        assert sum(await _pruned(database, Kept.DEPLOYMENTS, LATE)) == 1
+
+        assert await _numbers(database, 1) == [2]
+
     async def test_deployments_of_the_last_days_stay(self, database: Database) -> None:
         for number in range(1, 10):
             await _deployed(database, number, 1, number, number)

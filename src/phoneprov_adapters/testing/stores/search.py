@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import pytest
 import pytest_asyncio
 from msgspec import Struct
@@ -14,6 +15,7 @@ from phoneprov_adapters.testing.kinds import OTHER_OWNER, OWNER, PROFILES
 from phoneprov_adapters.testing.records import (
     CNF_XML,
     a_company_contact,
+    a_deployment,
     a_mac,
     a_phone,
     a_profile,
@@ -23,6 +25,8 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
+from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.extensions.search import ExtensionSearch
 from phoneprov_core.kernel.search import Search
@@ -181,6 +185,57 @@ class SearchContract:
             for part in ("001b", "00:1b:", "d4-12", "d412.34", "1B:D4 12:34"):
                 assert await _found(tx, _PHONES, q=part) == [moment(1), moment(2)]
             assert await _found(tx, _PHONES, q="00:1c") == []
+
+    async def test_phones_are_found_by_the_outcome_of_their_newest_deployment(
+        self, database: Database
+    ) -> None:
+        async with database.write() as tx:
+            await tx.deployments.add(a_deployment(1, a_mac(1), number=1, outcome=Outcome.FAILED))
+            for number in (1, 2, 3, 4):
+                await tx.phones.add(a_phone(number))
+            second = a_deployment(2, a_mac(2), number=1)
+            await tx.deployments.add(second)
+            await tx.deployments.add(a_deployment(3, a_mac(3), number=2, outcome=Outcome.DEPLOYED))
+            await tx.deployments.add(a_deployment(4, a_mac(3), number=1, outcome=Outcome.FAILED))
+            assert await _found(tx, _PHONES, last_outcome="running") == [moment(2)]
+        async with database.write() as tx:
+            await tx.deployments.put(msgspec.structs.replace(second, outcome=Outcome.UNKNOWN))
+            await tx.phones.put(a_phone(2, name="Changed"))
+        async with database.read() as tx:
+            for outcome, numbers in {
+                "none": [4], "running": [], "deployed": [3], "failed": [1], "unknown": [2],
+                "interrupted": [],
+            }.items():  # fmt: skip
+                found = await _found(tx, _PHONES, last_outcome=outcome)
+                assert found == [moment(number) for number in numbers]
+            assert await _found(tx, _PHONES, last_outcome="failed", q="nothing-like-it") == []
+            assert await _found(tx, _PHONES, last_outcome="unknown", q="changed") == [moment(2)]
+
+    async def test_phone_whose_deployment_was_abandoned_was_interrupted(
+        self, database: Database
+    ) -> None:
+        async with database.write() as tx:
+            await tx.phones.add(a_phone(1))
+            await tx.deployments.add(a_deployment(1, a_mac(1)))
+        async with database.write() as tx:
+            await tx.deployments.interrupt_abandoned(moment(9))
+        async with database.read() as tx:
+            assert await _found(tx, _PHONES, last_outcome="interrupted") == [moment(1)]
+
+    async def test_phones_are_found_by_the_user_logged_in(self, database: Database) -> None:
+        user = identifier(7)
+        async with database.write() as tx:
+            for number in (1, 2, 3):
+                await tx.phones.add(a_phone(number, location=f"floor {number}"))
+                await tx.desks.use(a_mac(number), DeskUse(user_uuid=user), moment(number))
+            await tx.desks.use(a_mac(3), DeskUse(user_uuid=identifier(8)), moment(4))
+        async with database.read() as tx:
+            assert await _found(tx, _PHONES, user_uuid=user) == [moment(1), moment(2)]
+            assert await _found(tx, _PHONES, user_uuid=user, location="floor 2") == [moment(2)]
+            assert await _found(tx, _PHONES, user_uuid=identifier(9)) == []
+        async with database.write() as tx:
+            await tx.desks.end_user(user)
+            assert await _found(tx, _PHONES, user_uuid=user) == []
 
     async def test_unknown_macs_are_those_outside_the_inventory(self, database: Database) -> None:
         async with database.write() as tx:

@@ -23,8 +23,8 @@ from phoneprov_http.main.commands.settings import settings_of_environment
 
 
 @click.command("create-admin")
-@click.option("--username", required=True, help="The name to log in with.")
-@click.option("--email", required=True, help="The account's e-mail address.")
+@click.option("--username", required=True, help="Username of the account.")
+@click.option("--email", required=True, help="E-mail address of the account.")
 @click.option(
     "--password-stdin",
     is_flag=True,
@@ -33,8 +33,8 @@ from phoneprov_http.main.commands.settings import settings_of_environment
 def create_admin(username: str, email: str, *, password_stdin: bool) -> None:
     """Create an account with the level-0 permission "superadmin".
 
-    Works before the first start of the service, and can be repeated: an existing account
-    keeps its password. Makes the data folder when there is none.
+    Works before the first start of the service. Can be repeated: an existing account keeps its
+    password. Creates the data folder if it does not exist.
     """
     settings = settings_of_environment()
     made = asyncio.run(_create_admin(settings, username, email, password_stdin=password_stdin))

@@ -31,11 +31,11 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.argument("file", type=_FILE)
 @click.option("--with-keys", is_flag=True, help="Include the key file of the data folder.")
 def backup(file: Path, *, with_keys: bool) -> None:
-    """Back up the embedded database to FILE, also while the service runs, and check it.
+    """Back up the embedded database to FILE, and check the backup. The service may run.
 
-    FILE must not exist; it is made with mode 0600, and only once it is complete. Without the
-    secret keys nobody can read the secrets in it: back them up apart, or include the key file
-    with --with-keys. PostgreSQL is backed up with pg_dump.
+    FILE must not exist. It has mode 0600 and gets its name when it is complete. The secrets in it
+    can be read with the secret keys only: back the keys up separately, or include the key file
+    with --with-keys. Use pg_dump to back up PostgreSQL.
     """
     settings = settings_of_installation()
     database = _embedded(settings, "backed up with pg_dump")
@@ -43,7 +43,7 @@ def backup(file: Path, *, with_keys: bool) -> None:
     if with_keys and settings.secret_keys is not None:
         raise SettingsError(
             "PHONEPROV_SECRET_KEYS is set: the keys are not in the data folder. Back up where "
-            "they come from, and leave out --with-keys."
+            "they come from, and omit --with-keys."
         )
     made = backups.back_up(database, file, shown(system_clock()), keys=keys if with_keys else None)
     size = made.files[backups.DATABASE].size
@@ -58,7 +58,7 @@ def backup(file: Path, *, with_keys: bool) -> None:
 def restore(file: Path) -> None:
     """Restore a backup into an empty data folder.
 
-    Refuses a place that holds a database. The database appears only once it is complete and
+    Fails if the folder contains a database. The database gets its name when it is complete and
     checked. A key file is restored if the backup has one and the folder has none.
     """
     settings = settings_of_environment()
@@ -80,7 +80,7 @@ async def _restore(settings: Settings, file: Path, database: Path) -> None:
         for held in (database, *(database.with_name(database.name + end) for end in _BESIDE)):
             if held.exists():
                 raise Conflict(
-                    f"{held} exists: this place holds data. Move it away, or set "
+                    f"{held} exists: the folder contains data. Move it away, or set "
                     "PHONEPROV_DATA_DIR to an empty folder."
                 )
         await asyncio.to_thread(backups.extract_keys, file, key_file(settings.data_dir))
@@ -90,8 +90,8 @@ async def _restore(settings: Settings, file: Path, database: Path) -> None:
 
         await create(database, fill)
     click.echo(
-        f"{database} is as it was at {manifest.created_at} (version {manifest.version}, schema "
-        f"{manifest.schema}). phoneprov serve brings an older schema up to date."
+        f"{database} was restored from the backup of {manifest.created_at} (version "
+        f"{manifest.version}, schema {manifest.schema}). phoneprov serve upgrades an older schema."
     )
 
 

@@ -22,20 +22,20 @@ PinOwners = dict[str, list[str]]
 
 @click.group()
 def keys() -> None:
-    """Show and rotate the keys that secrets are encrypted with (PHONEPROV_SECRET_KEYS).
+    """Show and rotate the secret keys (PHONEPROV_SECRET_KEYS).
 
-    The first key signs and encrypts, the others still verify and decrypt; a key with "pin:"
-    in front only verifies PINs. To change keys: add the new one after the others and restart
-    every phoneprov, then put it first and restart again, then rotate; then remove the old key
-    or, if status says that PINs need it, put "pin:" in front of it.
+    The first key signs and encrypts, the others only verify and decrypt; a key with the prefix
+    "pin:" only verifies PINs. To change the key: add the new one after the others and restart
+    every phoneprov; move it to the first place and restart again; run "keys rotate"; then
+    remove the old key or, if "keys status" shows that PINs need it, give it the prefix "pin:".
     """
 
 
 @keys.command()
 def status() -> None:
-    """Say how many stored secrets need which key; exit with 1 unless the first is enough."""
+    """Show the number of stored secrets per key; exit with 1 if an older key is needed."""
     status, owners = asyncio.run(_status())
-    for line in told(status, owners):
+    for line in key_lines(status, owners):
         click.echo(line)
     if status.outdated:
         sys.exit(1)
@@ -48,29 +48,29 @@ def status() -> None:
     help="End all sessions afterwards: every user has to log in again.",
 )
 def rotate(*, end_sessions: bool) -> None:
-    """Encrypt everything that older keys encrypted with the first key.
+    """Encrypt all secrets of older keys with the first key.
 
-    Others may serve from the same database at the same time, if they were started with the
-    same keys. Can be interrupted and repeated.
+    Services may use the database at the same time if they were started with the same keys. The
+    command can be interrupted and repeated.
     """
     rotated, owners, ended = asyncio.run(_rotate(end_sessions=end_sessions))
     click.echo(f"{rotated.count} secret(s) were encrypted with the key {rotated.status.current}.")
     if ended is not None:
         click.echo(f"{ended} session(s) were ended.")
-    for line in told(rotated.status, owners):
+    for line in key_lines(rotated.status, owners):
         click.echo(line)
     if rotated.unreadable:
         some = ", ".join(rotated.unreadable[:_MOST_PLACES])
         click.echo(
-            f"phoneprov: {len(rotated.unreadable)} secret(s) cannot be decrypted, for they were"
-            f" altered in the database, and were left alone: {some}",
+            f"phoneprov: {len(rotated.unreadable)} secret(s) cannot be decrypted, because they"
+            f" were altered in the database, and are unchanged: {some}",
             err=True,
         )
         sys.exit(1)
 
 
-def told(status: KeyStatus, owners: PinOwners) -> list[str]:
-    """One line a key."""
+def key_lines(status: KeyStatus, owners: PinOwners) -> list[str]:
+    """One line for each key."""
     lines = []
     for key_id in dict.fromkeys((*status.configured, *status.pins_only, *status.missing)):
         rank = "the first" if key_id == status.current else "older"
@@ -91,7 +91,7 @@ async def _status() -> tuple[KeyStatus, PinOwners]:
     async with opened(container):
         status = await container.rotation().status()
         if status.missing and (made := container.keys().made):
-            # It was made in the place of one that got lost, and nothing needs it yet.
+            # It was created because the key file is missing; no secret needs it yet.
             made.unlink(missing_ok=True)
         return status, await _pin_owners(container, status)
 
@@ -101,7 +101,7 @@ async def _rotate(*, end_sessions: bool) -> tuple[Rotated, PinOwners, int | None
     async with opened(container):
         await require_keys(container)
         with counting() as progress:
-            task = progress.add_task("Encrypting anew")
+            task = progress.add_task("Encrypting")
             rotated = await container.rotation().rotate(
                 lambda done, total: progress.update(task, completed=done, total=total)
             )

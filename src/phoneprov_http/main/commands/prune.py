@@ -18,11 +18,12 @@ from phoneprov_http.main.commands.settings import settings_of_installation
 @click.option("--dry-run", is_flag=True, help="Count the records and remove none.")
 @as_json
 def prune(*, dry_run: bool, as_json: bool) -> None:
-    """Remove old records now; "phoneprov serve" does so every six hours.
+    """Remove old records now; "phoneprov serve" removes them every six hours.
 
-    PHONEPROV_KEEP_DEPLOYMENTS, _KEEP_FETCHES, _KEEP_AUDIT and _KEEP_REVISIONS are days. What is
-    on a phone, and what a rollback would put back, is always kept. The service may run
-    meanwhile. Exits with 1 when a kind of record could not be removed.
+    PHONEPROV_KEEP_DEPLOYMENTS, _KEEP_FETCHES, _KEEP_AUDIT and _KEEP_REVISIONS are days, and 0
+    keeps the records for ever. The current configuration of each phone and those that a
+    rollback can deploy are always kept. The service may run at the same time. Exits with 1 if
+    one kind of record could not be removed.
     """
     pruned = asyncio.run(_prune(dry_run=dry_run))
     if as_json:

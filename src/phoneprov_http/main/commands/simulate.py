@@ -17,16 +17,24 @@ from phoneprov_http.main.commands.screen import show_screen
 
 
 @click.command("simulate-phone")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--ftp-port", type=PORT, default=0, help="Port of its FTP server; 0 takes a free one."
 )
 @click.option(
     "--http-port", type=PORT, default=0, help="Port of its web server; 0 takes a free one."
 )
-@click.option("--mac", default="00:1B:D4:12:34:56", show_default=True, callback=mac_of)
-@click.option("--model", default="CP-7945G", show_default=True)
-@click.option("--ftp-user", default="phoneprov", show_default=True)
+@click.option(
+    "--mac",
+    default="00:1B:D4:12:34:56",
+    show_default=True,
+    callback=mac_of,
+    help="MAC of the phone.",
+)
+@click.option("--model", default="CP-7945G", show_default=True, help="Model of the phone.")
+@click.option(
+    "--ftp-user", default="phoneprov", show_default=True, help="Username of its FTP server."
+)
 @click.option(
     "--ftp-password",
     default=lambda: secrets.token_urlsafe(12),
@@ -53,7 +61,7 @@ def simulate_phone(
     folder: Path | None,
     screen: str | None,
 ) -> None:
-    """Run a simulated phone until Ctrl-C, and print what reaches it.
+    """Run a simulated phone until Ctrl-C, and print the files and commands it receives.
 
     It has an FTP server, which stores files, and the web server of a phone, which accepts
     commands (POST /CGI/Execute) and answers GET /DeviceInformationX.
@@ -67,7 +75,7 @@ def simulate_phone(
         ftp_user=ftp_user,
         ftp_password=ftp_password,
         folder=folder,
-        on_event=lambda event: click.echo(told(event)),
+        on_event=lambda event: click.echo(event_line(event)),
     )
     try:
         asyncio.run(_run(phone, ftp_user, ftp_password, screen))
@@ -105,7 +113,7 @@ def reaching(phone: SimulatedPhone, ftp_user: str, ftp_password: str) -> dict[st
     }
 
 
-def told(event: Event) -> str:
+def event_line(event: Event) -> str:
     """An event as text."""
     if isinstance(event, FileArrived):
         return f"The file {event.name} arrived: {event.size} bytes, SHA-256 {event.sha256}"

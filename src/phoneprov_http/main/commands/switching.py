@@ -58,6 +58,7 @@ def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
       1  not deployed: the old file is in place, unchanged
       2  the command or a setting is wrong
       3  the file is in place, but the phone was not restarted or not confirmed
+      4  unknown: the old or the new file is in place
 
     \b
       phoneprov switch "Ada at the front desk" 001bd4123456
