@@ -33,7 +33,7 @@ class RefusedMidway(Refused):
 
 
 class TimedOutMidway(TimedOut):
-    """The server did not respond after the rename was sent: the old file or the new one is there."""
+    """The server was silent after the rename was sent: the old file or the new one is there."""
 
     code = OUTCOME_UNKNOWN
     usual = (

@@ -216,7 +216,8 @@ def _fields(command: type[Struct]) -> tuple[_Field, ...]:
 
 def _rule_in(annotation: Any) -> Rule | None:
     if get_origin(annotation) is Annotated:
-        for note in annotation.__metadata__:
+        # The last one is that of the outermost, the most specific type.
+        for note in reversed(annotation.__metadata__):
             if isinstance(note, Check):
                 return note.rule
         return _rule_in(annotation.__origin__)

@@ -55,7 +55,7 @@ class Links:
             link = Link(self._new_id(), user.uuid, extension.uuid, shown(self._clock()))
             try:
                 await tx.links.add(link)
-            except Conflict as conflict:
+            except Conflict:
                 raise _linked_already() from None
         return FullLink(
             uuid=link.uuid,

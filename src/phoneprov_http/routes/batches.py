@@ -40,7 +40,8 @@ def batch_routes(batches: Batches) -> Routes:
         uuid: Uuid,
         wanted: NamedDependency[WantedPhones],
     ) -> Listed[BatchPhone]:
-        """List the phones of a batch. In their order: the state of each, the record of its switch, and the reason of a failure."""
+        """List the phones of a batch. In their order: the state of each, the record
+        of its switch, and the reason of a failure."""
         return listed(await batches.phones(request.user, uuid, wanted, request.page), "phone")
 
     @routes.post(

@@ -46,7 +46,7 @@ def profile_routes(
     async def all_profiles(
         request: ApiRequest, wanted: NamedDependency[ProfileSearch]
     ) -> BareList[Profile]:
-        """List phone profiles. All profiles, oldest first; without level 0 only the caller's own."""
+        """List phone profiles. Oldest first; without level 0 only the caller's own."""
         return bare_list(await profiles.all(request.user, request.page, wanted), "profile")
 
     @routes.get("/phone-profiles/user/{user_uuid:str}", raises=[Forbidden])

@@ -45,7 +45,7 @@ def phone_routes(phones: Phones, shared_write: Guard) -> Routes:
 
     @routes.delete("/phones/{mac:str}")
     async def delete_phone(request: ApiRequest, mac: Mac) -> Done:
-        """Delete a phone. Deletes its vendor flag too. Its key expansion modules are disconnected."""
+        """Delete a phone. Its vendor flag is deleted, its key expansion modules disconnected."""
         await phones.delete(request.user, mac)
         return done("Phone deleted")
 

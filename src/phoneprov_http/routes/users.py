@@ -33,7 +33,7 @@ def user_routes(users: Users) -> Routes:
 
     @routes.post("/users", opt={RULES: lambda: users.rules_of_new}, raises=[AlreadyExists])
     async def create_user(request: ApiRequest, data: JSONBody[NewUser]) -> Envelope[User]:
-        """Create a user. Create an account."""
+        """Create a user."""
         return record("User created", await users.create(request.user, data))
 
     @routes.put(
@@ -50,7 +50,7 @@ def user_routes(users: Users) -> Routes:
 
     @routes.delete("/users/{uuid:str}", raises=[LastSuperadmin])
     async def delete_user(request: ApiRequest, uuid: Uuid) -> Done:
-        """Delete a user. Delete an account and all its records."""
+        """Delete a user. Deletes all records of the account too."""
         await users.delete(request.user, uuid)
         return done("User deleted")
 

@@ -28,7 +28,7 @@ def kem_routes(kems: Kems, shared_write: Guard) -> Routes:
 
     @routes.post("/vendor-kem")
     async def create_kem(request: ApiRequest, data: JSONBody[NewKem]) -> Envelope[Kem]:
-        """Create a key expansion module. Add a key expansion module. Its phone may be added later."""
+        """Create a key expansion module. Its phone may be added later."""
         return record("KEM created", await kems.create(request.user, data))
 
     @routes.put("/vendor-kem/{uuid:str}")

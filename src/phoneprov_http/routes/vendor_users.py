@@ -30,7 +30,7 @@ def vendor_user_routes(vendor_users: VendorUsers) -> Routes:
 
     @routes.delete("/vendor-users/{user_uuid:str}", raises=[Forbidden])
     async def delete_vendor_user(request: ApiRequest, user_uuid: UserUuid) -> Done:
-        """Delete a user's PIN. Delete the PIN of one user."""
+        """Delete a user's PIN."""
         await vendor_users.delete(request.user, user_uuid)
         return done("Vendor user deleted")
 

@@ -106,8 +106,7 @@ def table() -> Iterator[Route]:
         "/docs",
         ("GET", "", "everyone", nothing),
         ("GET", "/openapi.json", "everyone", nothing),
-        ("GET", "/{name}", "everyone", lambda _: fixed(name="docs.js")),
-        ("GET", "/swagger-ui/{name}", "everyone", lambda _: fixed(name="swagger-ui.css")),
+        ("GET", "/{path}", "everyone", lambda _: fixed(path="docs.js")),
     )
     yield from of(
         f"{V1}/auth",

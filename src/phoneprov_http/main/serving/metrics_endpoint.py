@@ -100,11 +100,11 @@ class Metrics:
 
 
 async def _refuse(
-    scope: Any, send: Any, status: int, code: str, message: str, headers: Headers = {}
+    scope: Any, send: Any, status: int, code: str, message: str, headers: Headers | None = None
 ) -> None:
     request_id = secrets.token_hex(16)
     own = {name.decode(): value.decode() for name, value in HEADERS}
-    headers = {**headers, **own, "x-request-id": request_id}
+    headers = {**(headers or {}), **own, "x-request-id": request_id}
     reply = failure(status, message, code=code, request_id=request_id, headers=headers)
     await reply.to_asgi_response()(scope, _nothing, send)
 
