@@ -13,7 +13,6 @@ from phoneprov_adapters.memory.access import (
     ASSIGNMENTS,
     PERMISSIONS,
     MemoryAssignments,
-    MemoryPermissions,
 )
 from phoneprov_adapters.memory.audit import AUDIT, MemoryAudit
 from phoneprov_adapters.memory.auth import (
@@ -39,7 +38,6 @@ from phoneprov_adapters.memory.directory import (
     COMPANY_CONTACTS,
     PERSONAL_CONTACTS,
     MemoryCompanyContacts,
-    MemoryPersonalContacts,
 )
 from phoneprov_adapters.memory.enriched_phones import MemoryEnrichedPhones
 from phoneprov_adapters.memory.extensions import EXTENSIONS, MemoryExtensions
@@ -60,15 +58,20 @@ from phoneprov_adapters.memory.records import Kind, Records
 from phoneprov_adapters.memory.retention import MemoryRetention
 from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions, MemoryWholeProfiles
 from phoneprov_adapters.memory.statistics import MemoryStatistics
+from phoneprov_adapters.memory.store import MemoryStore
 from phoneprov_adapters.memory.tables import Schema, Tables
 from phoneprov_adapters.memory.users import LOOKS, PASSWORDS, USERS, MemoryUsers
 from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES, MemoryVendorPhones
-from phoneprov_adapters.memory.vendor_services import VENDOR_SERVICES, MemoryVendorServices
 from phoneprov_adapters.memory.vendor_users import VENDOR_USERS, MemoryVendorUsers
+from phoneprov_core.access.model import Permission
+from phoneprov_core.directory.model import PersonalContact
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.trail import Trail
+from phoneprov_core.vendor_services.model import VendorService
+
+VENDOR_SERVICES: Kind[VendorService] = Kind("service")
 
 SCHEMA = Schema(
     USERS,
@@ -116,8 +119,8 @@ class MemoryTransaction:
         return MemoryUsers(self._tables)
 
     @cached_property
-    def permissions(self) -> MemoryPermissions:
-        return MemoryPermissions(self._tables)
+    def permissions(self) -> MemoryStore[Permission]:
+        return MemoryStore(self._tables, PERMISSIONS)
 
     @cached_property
     def assignments(self) -> MemoryAssignments:
@@ -156,8 +159,8 @@ class MemoryTransaction:
         return MemoryEnrichedPhones(self._tables)
 
     @cached_property
-    def vendor_services(self) -> MemoryVendorServices:
-        return MemoryVendorServices(self._tables)
+    def vendor_services(self) -> MemoryStore[VendorService]:
+        return MemoryStore(self._tables, VENDOR_SERVICES)
 
     @cached_property
     def profiles(self) -> MemoryProfiles:
@@ -224,8 +227,8 @@ class MemoryTransaction:
         return MemoryCompanyContacts(self._tables)
 
     @cached_property
-    def personal_contacts(self) -> MemoryPersonalContacts:
-        return MemoryPersonalContacts(self._tables)
+    def personal_contacts(self) -> MemoryStore[PersonalContact]:
+        return MemoryStore(self._tables, PERSONAL_CONTACTS)
 
     @cached_property
     def audit(self) -> MemoryAudit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
-from phoneprov_adapters.memory.store import MemorySearchedStore, MemoryStore
+from phoneprov_adapters.memory.store import MemorySearchedStore
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.ports import CompanyContactStore
@@ -37,9 +37,3 @@ class MemoryCompanyContacts(MemorySearchedStore[CompanyContact], CompanyContactS
             places = [place for place, one in enumerate(found) if one[1] == after]
             found = found[places[0] + 1 :] if places else []
         return [contact for _, _, contact in found[:limit]]
-
-
-class MemoryPersonalContacts(MemoryStore[PersonalContact]):
-    """Personal contacts, by uuid."""
-
-    kind = PERSONAL_CONTACTS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -20,13 +20,15 @@ R = TypeVar("R", bound=Struct)
 
 
 class MemoryStore(Store[E]):
-    """A store of one kind of record. Subclasses name the kind, and add the methods of their
+    """A store of one kind of record. Subclasses name theirs, and add the methods of their
     feature."""
 
-    kind: ClassVar[Kind[E]]
+    kind: Kind[E]
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, kind: Kind[E] | None = None) -> None:
         self._tables = tables
+        if kind is not None:
+            self.kind = kind
 
     async def add(self, entity: E) -> None:
         self._tables.add(self.kind, entity)

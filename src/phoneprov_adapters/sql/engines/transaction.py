@@ -7,13 +7,13 @@ from functools import cached_property
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection
-from phoneprov_adapters.sql.stores.access import SqlAssignments, SqlPermissions
+from phoneprov_adapters.sql.stores.access import SqlAssignments
 from phoneprov_adapters.sql.stores.audit import SqlAudit
 from phoneprov_adapters.sql.stores.auth import SqlLoginAttempts, SqlSessions
 from phoneprov_adapters.sql.stores.batches import SqlBatches
 from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
 from phoneprov_adapters.sql.stores.desks import SqlDesks
-from phoneprov_adapters.sql.stores.directory import SqlCompanyContacts, SqlPersonalContacts
+from phoneprov_adapters.sql.stores.directory import SqlCompanyContacts
 from phoneprov_adapters.sql.stores.enriched_phones import SqlEnrichedPhones
 from phoneprov_adapters.sql.stores.extensions import SqlExtensions
 from phoneprov_adapters.sql.stores.kems import SqlKems
@@ -31,11 +31,23 @@ from phoneprov_adapters.sql.stores.retention import SqlRetention
 from phoneprov_adapters.sql.stores.revisions import SqlRevisions
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
 from phoneprov_adapters.sql.stores.statistics import SqlStatistics
+from phoneprov_adapters.sql.stores.store import Records, SqlStore
 from phoneprov_adapters.sql.stores.users import SqlUsers
 from phoneprov_adapters.sql.stores.vendor_phones import SqlVendorPhones
-from phoneprov_adapters.sql.stores.vendor_services import SqlVendorServices
 from phoneprov_adapters.sql.stores.vendor_users import SqlVendorUsers
+from phoneprov_adapters.sql.tables import permissions, personal_contacts
+from phoneprov_adapters.sql.tables.inventory import vendor_services
+from phoneprov_core.access.model import Permission
+from phoneprov_core.directory.model import PersonalContact
 from phoneprov_core.kernel.trail import Trail
+from phoneprov_core.vendor_services.model import VendorService
+
+# Records that need no more than the methods of every store.
+_PERMISSIONS = Records(Permission, permissions, one_name="permission")
+_VENDOR_SERVICES = Records(VendorService, vendor_services, one_name="service")
+_PERSONAL_CONTACTS = Records(
+    PersonalContact, personal_contacts, owner="user_uuid", one_name="personal contact"
+)
 
 
 class SqlTransaction:
@@ -51,8 +63,8 @@ class SqlTransaction:
         return SqlUsers(self._connection)
 
     @cached_property
-    def permissions(self) -> SqlPermissions:
-        return SqlPermissions(self._connection)
+    def permissions(self) -> SqlStore[Permission]:
+        return SqlStore(self._connection, _PERMISSIONS)
 
     @cached_property
     def assignments(self) -> SqlAssignments:
@@ -91,8 +103,8 @@ class SqlTransaction:
         return SqlEnrichedPhones(self._connection)
 
     @cached_property
-    def vendor_services(self) -> SqlVendorServices:
-        return SqlVendorServices(self._connection)
+    def vendor_services(self) -> SqlStore[VendorService]:
+        return SqlStore(self._connection, _VENDOR_SERVICES)
 
     @cached_property
     def profiles(self) -> SqlProfiles:
@@ -159,8 +171,8 @@ class SqlTransaction:
         return SqlCompanyContacts(self._connection)
 
     @cached_property
-    def personal_contacts(self) -> SqlPersonalContacts:
-        return SqlPersonalContacts(self._connection)
+    def personal_contacts(self) -> SqlStore[PersonalContact]:
+        return SqlStore(self._connection, _PERSONAL_CONTACTS)
 
     @cached_property
     def audit(self) -> SqlAudit:

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, exists, func, insert, select, tuple_, 
 
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory, Row
-from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.tables import discovered_phones, fetches, phones, served_files
 from phoneprov_core.provisioning.model import (
     MOST_DISCOVERED,
@@ -83,19 +83,10 @@ def _place(key: str) -> str:
 _FETCH_COLUMNS = [fetches.c[name] for name in Fetch.__struct_fields__]
 _POSITION = (fetches.c.created_at, fetches.c.uuid)
 _ADD_FETCH = insert(fetches)
-_NEWEST = (
-    select(*_FETCH_COLUMNS)
-    .where(fetches.c.mac == bindparam("mac"))
-    .order_by(fetches.c.created_at.desc(), fetches.c.uuid.desc())
-    .limit(bindparam("limit"))
-)
-_earlier = fetches.alias("earlier")
-_NEWEST_BEFORE = _NEWEST.where(
-    tuple_(*_POSITION)
-    < select(_earlier.c.created_at, _earlier.c.uuid)
-    .where(_earlier.c.uuid == bindparam("before"))
-    .scalar_subquery()
-)
+_OF_PHONE = select(*_FETCH_COLUMNS).where(fetches.c.mac == bindparam("mac"))
+_NEWEST = page(_OF_PHONE, _POSITION, newest_first=True)
+_NEWEST_BEFORE = page(_OF_PHONE, _POSITION, after=True, newest_first=True)
+_FIND_POSITION = select(*_POSITION).where(fetches.c.uuid == bindparam("uuid"))
 
 
 class SqlFetches(FetchStore):
@@ -110,11 +101,14 @@ class SqlFetches(FetchStore):
         await self._connection.rows(_ADD_FETCH, **row)
 
     async def newest(self, mac: str, limit: int, *, before: str | None = None) -> list[Fetch]:
-        if before is None:
-            rows = await self._connection.rows(_NEWEST, mac=mac, limit=limit)
-        else:
-            rows = await self._connection.rows(_NEWEST_BEFORE, mac=mac, limit=limit, before=before)
-        return [_fetch(row) for row in rows]
+        statement, values = _NEWEST, {"mac": mac, "limit": limit, "offset": 0}
+        if before is not None:
+            position = await self._connection.row(_FIND_POSITION, uuid=before)
+            if position is None:
+                return []
+            statement = _NEWEST_BEFORE
+            values |= {"after_time": position[0], "after_key": position[1]}
+        return [_fetch(row) for row in await self._connection.rows(statement, **values)]
 
 
 def _fetch(row: Row) -> Fetch:

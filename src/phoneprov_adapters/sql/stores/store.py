@@ -107,13 +107,15 @@ class Records(Generic[E]):
 
 
 class SqlStore(Store[E]):
-    """A store over one table. Subclasses convert entities to rows if the columns are not the
-    fields, and add the methods of their feature."""
+    """A store over one table, that of ``records``. Subclasses name theirs, convert entities to
+    rows if the columns are not the fields, and add the methods of their feature."""
 
     records: Records[E]
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, records: Records[E] | None = None) -> None:
         self._connection = connection
+        if records is not None:
+            self.records = records
 
     def _row_of(self, entity: E) -> dict[str, Any]:
         row = {name: getattr(entity, name) for name in entity.__struct_fields__}
