@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-tftp-clients unit
+.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-phone-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-tftp-clients unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -84,6 +84,9 @@ bench-pages: $(VENV)/installed-dev  ## pages by key from a thousand to four mill
 
 bench-search: $(VENV)/installed-dev  ## duration of a search among 100,000 phones
 	$(BIN)/python -m bench.search
+
+bench-phone-pages: $(VENV)/installed-dev  ## pages for phones, directory searches, 500 logins in a minute
+	$(BIN)/python -m bench.phone_pages
 
 bench-lists: $(VENV)/installed-dev  ## memory for a list of 100,000 records
 	$(BIN)/python -m bench.list_memory

@@ -1,7 +1,7 @@
-"""Switches, and saves of profiles, that are killed at a given place.
+"""Switches, saves of profiles, logins and logouts that are killed at a given place.
 
-Run as a program it reads them from standard input, one a line. It forks for each, so that
-everything is imported once, and prints how each ended.
+As a program it reads one order per line from its standard input and forks for each, so that
+everything is imported once. It prints the exit code of each.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import aioftp
 import msgspec
@@ -28,6 +28,9 @@ from phoneprov_adapters.sql.stores.desks import SqlDesks
 from phoneprov_adapters.sql.stores.profiles import SqlProfiles
 from phoneprov_adapters.sql.stores.revisions import SqlRevisions
 from phoneprov_core.deployments.confirm import Confirm
+from phoneprov_core.desks.change import Changed
+from phoneprov_core.desks.services import PhoneServices
+from phoneprov_core.devices.commands import device_name
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.profiles.model import ProfilePatch, SwitchRequest
@@ -113,9 +116,34 @@ SAVES = {
 """Of the save of a profile's configuration."""
 
 
+DESKS = {
+    "the lease is taken": POINTS["the lease is taken"],
+    "the turn is taken": Point(owner=SqlDesks, method="take_turn", after=True),
+    "the change is recorded": Point(owner=SqlDesks, method="begin_change", after=True),
+    "the record is kept": POINTS["the record is kept"],
+    "the file is sent": POINTS["the file is sent"],
+    "the rename is announced": POINTS["the rename is announced"],
+    "the file is renamed": POINTS["the file is renamed"],
+    "the new file is verified": POINTS["the new file is verified"],
+    "the place is written": POINTS["the place is written"],
+    "the user is recorded": POINTS["the session is written"],
+    "the phone is to leave its services": Point(owner=PhoneWeb, method="execute"),
+    "the phone is to forget its calls": Point(owner=PhoneWeb, method="execute", nth=2),
+    "the phone is to restart": Point(owner=PhoneWeb, method="execute", nth=3),
+    "the phone restarts": Point(owner=PhoneWeb, method="execute", nth=3, after=True),
+    "the outcome is written": POINTS["the outcome is written"],
+    "the lease is given back": POINTS["the lease is given back"],
+    "the change is ended": Point(owner=SqlDesks, method="end_change", after=True),
+    "all is kept": Point(owner=Confirm, method="_confirm"),
+}
+"""Of a login and a logout at a phone, in the order in which they come."""
+
+USER, PIN = "ada-1", "24681357"
+
+
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """A switch of ``mac`` to be killed, or with ``cnf_xml`` a save. ``point`` is empty for one
-    that is not killed."""
+    """A switch of ``mac`` to be killed; with ``cnf_xml`` a save; with ``desk`` a login or logout.
+    ``point`` is empty for one that is not killed."""
 
     point: str = ""
     environment: dict[str, str]
@@ -123,6 +151,12 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     profile_uuid: str
     mac: str = ""
     cnf_xml: str | None = None
+    desk: Literal["login", "logout"] | None = None
+
+    @property
+    def place(self) -> Point | None:
+        """Where it is killed."""
+        return (DESKS if self.desk else POINTS | SAVES)[self.point] if self.point else None
 
 
 def hurry() -> None:
@@ -174,10 +208,24 @@ async def carry_out(order: Order) -> None:
             patch = ProfilePatch(cnf_xml=order.cnf_xml)
             await use_cases.profiles.update(actor, order.profile_uuid, patch)
             return
-        request = SwitchRequest(profile_uuid=order.profile_uuid, mac=order.mac)
-        await use_cases.switch_profile(actor, request)
+        if order.desk is not None:
+            await change_desk(container.phone_services(), order)
+        else:
+            request = SwitchRequest(profile_uuid=order.profile_uuid, mac=order.mac)
+            await use_cases.switch_profile(actor, request)
         if order.point:  # What is left to be killed comes later.
             await asyncio.sleep(30)
+
+
+async def change_desk(services: PhoneServices, order: Order) -> None:
+    """As the phone does it."""
+    at = await services.identify(device_name(order.mac), "127.0.0.1")
+    if order.desk == "login":
+        outcome = await services.log_in(at, USER, PIN, services.log_in.form(at))
+        assert isinstance(outcome, Changed)
+    else:
+        outcome = await services.log_out.at_phone(at, services.log_out.form(at))
+    outcome.answered()
 
 
 def main() -> None:
@@ -187,8 +235,8 @@ def main() -> None:
         order = msgspec.json.decode(line, type=Order)
         child = os.fork()
         if not child:
-            if order.point:
-                arm((POINTS | SAVES)[order.point])
+            if order.place:
+                arm(order.place)
             asyncio.run(carry_out(order))
             os._exit(0)
         _, status = os.waitpid(child, 0)

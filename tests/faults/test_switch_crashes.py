@@ -5,18 +5,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 import pytest
 
-from faults import crashing
 from faults.crashing import POINTS, SAVES, Order
 from faults.desk import Desk, desk
+from faults.killer import Killer, killer
 from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
@@ -38,36 +36,6 @@ OLD = b"<device>the old one</device>"
 def text(mark: str) -> str:
     """A configuration that is sent in several pieces."""
     return f"<device><a>{mark * 40_000}</a></device>"
-
-
-class Killer:
-    """Carries out switches in processes of their own, which are killed."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-
-    async def __call__(self, order: Order) -> int:
-        """The exit code of the process that carried out the order."""
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write(msgspec.json.encode(order) + b"\n")
-        async with asyncio.timeout(60):
-            return int(await self._process.stdout.readline())
-
-
-@asynccontextmanager
-async def killer() -> AsyncIterator[Killer]:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, crashing.__file__),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        yield Killer(process)
-    finally:
-        if process.stdin:
-            process.stdin.close()
-        await process.wait()
 
 
 @asynccontextmanager

@@ -20,6 +20,7 @@ from support.origins import lines_of, raw_lines_of
 
 FILTER = Path(__file__).parents[2] / "deploy/fail2ban/filter.d/phoneprov.conf"
 ADDRESS = r"(?P<host>[0-9a-f.:]+)"
+REFUSED = ["192.0.2.9", "2001:db8::7", "192.0.2.9", "10.0.0.5", "10.0.0.6"]
 REAL = os.environ.get("PHONEPROV_TEST_FAIL2BAN") == "1"
 
 
@@ -30,11 +31,13 @@ def expression() -> re.Pattern[str]:
 
 
 def written() -> list[str]:
-    """Three refused logins, and lines that must not match."""
+    """Five refused logins, and lines that must not match."""
     with raw_lines_of("phoneprov") as lines, belonging_to(Origin("r-1", None, "10.0.0.1")):
         log_login_failure(LoginFailure("192.0.2.9", "wrong_credentials"))
         log_login_failure(LoginFailure("2001:db8::7", "locked"))
         log_login_failure(LoginFailure("192.0.2.9", "too_many_attempts"))
+        log_login_failure(LoginFailure("10.0.0.5", "wrong_pin"))
+        log_login_failure(LoginFailure("10.0.0.6", "pin_locked"))
         forged = '"logger":"phoneprov.logins","event":"login failed","client_ip":"203.0.113.5"'
         log = logging.getLogger("phoneprov.requests")
         log.warning("request %s", forged, extra={"fields": {"route": f'x",{forged}'}})
@@ -44,7 +47,7 @@ def written() -> list[str]:
 
 def test_filter_finds_refused_logins_and_nothing_else() -> None:
     found = [match["host"] for line in written() if (match := expression().search(line))]
-    assert found == ["192.0.2.9", "2001:db8::7", "192.0.2.9"]
+    assert found == REFUSED
 
 
 def test_line_of_refused_login_names_reason_and_request() -> None:
@@ -71,9 +74,9 @@ def test_fail2ban_regex_finds_the_lines(tmp_path: Path) -> None:
     done = subprocess.run(
         [program, "--out", "ip", str(log), str(FILTER)], capture_output=True, text=True, check=False
     )
-    assert done.stdout.split() == ["192.0.2.9", "2001:db8::7", "192.0.2.9"], done.stderr
+    assert done.stdout.split() == REFUSED, done.stderr
     summary = subprocess.run(
         [program, str(log), str(FILTER)], capture_output=True, text=True, check=False
     ).stdout
-    assert "Lines: 5 lines, 0 ignored, 3 matched, 2 missed" in summary
+    assert "Lines: 7 lines, 0 ignored, 5 matched, 2 missed" in summary
     assert json.loads(log.read_text("utf-8").splitlines()[0])

@@ -19,6 +19,7 @@ from phoneprov_adapters.composition.factories import (
     journal_of,
     manager_of,
     phone_driver_of,
+    pin_journal_of,
     rotation_of,
     shared_files_of,
     uploader_of,
@@ -271,7 +272,13 @@ class Container(containers.DeclarativeContainer):
         clear_calls=settings.provided.desks.clear_calls,
     )
     log_out_at_phone = providers.Singleton(LogOut, database, change_desk, signer, clock)
-    check_pin = providers.Singleton(CheckPin, database, hasher, clock)
+    check_pin = providers.Singleton(
+        CheckPin,
+        database,
+        hasher,
+        clock,
+        journal=providers.Singleton(pin_journal_of, settings),
+    )
     phone_services = providers.Singleton(
         PhoneServices,
         identify=providers.Singleton(

@@ -12,13 +12,14 @@ from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.provisioning.folder import Folder, NoFolder
 from phoneprov_adapters.provisioning.uploader import ServedUploader
-from phoneprov_adapters.runtime.journal import log_deployment
+from phoneprov_adapters.runtime.journal import log_deployment, log_login_failure
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.choice import database_at
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
+from phoneprov_core.auth.ports import LoginJournal
 from phoneprov_core.deployments.ports import Journal
 from phoneprov_core.devices.ports import (
     ConfigUploader,
@@ -86,6 +87,15 @@ def journal_of(settings: Settings) -> Journal:
     from phoneprov_adapters.metrics.counters import journal_deployment  # noqa: PLC0415 - slow to load
 
     return journal_deployment
+
+
+def pin_journal_of(settings: Settings) -> LoginJournal:
+    """What logs refused logins at phones, and counts them where metrics are served."""
+    if not settings.has_metrics:
+        return log_login_failure
+    from phoneprov_adapters.metrics.counters import journal_pin_failure  # noqa: PLC0415 - slow to load
+
+    return journal_pin_failure
 
 
 def fetch_observer_of(settings: Settings) -> FetchObserver | None:

@@ -8,7 +8,7 @@ from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.ports import CompanyContactStore
 from phoneprov_core.directory.search import CONTACT_FIELDS
-from phoneprov_core.directory.terms import TermSearch, first_match, terms_of
+from phoneprov_core.directory.terms import FoundContact, TermSearch, first_match, terms_of
 
 COMPANY_CONTACTS: Kind[CompanyContact] = Kind("company contact", search=CONTACT_FIELDS)
 PERSONAL_CONTACTS: Kind[PersonalContact] = Kind(
@@ -25,7 +25,7 @@ class MemoryCompanyContacts(MemorySearchedStore[CompanyContact], CompanyContactS
 
     async def search(
         self, search: TermSearch, limit: int, *, after: str | None = None
-    ) -> list[CompanyContact]:
+    ) -> list[FoundContact]:
         found = []
         for contact in self._tables.of(COMPANY_CONTACTS).group():
             terms = terms_of(contact)
@@ -36,4 +36,7 @@ class MemoryCompanyContacts(MemorySearchedStore[CompanyContact], CompanyContactS
         if after is not None:
             places = [place for place, one in enumerate(found) if one[1] == after]
             found = found[places[0] + 1 :] if places else []
-        return [contact for _, _, contact in found[:limit]]
+        return [
+            FoundContact(one.uuid, one.name, one.work, one.mobile, one.home)
+            for _, _, one in found[:limit]
+        ]

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from prometheus_client import Counter, Histogram
 
-from phoneprov_adapters.runtime.journal import log_deployment
+from phoneprov_adapters.runtime.journal import log_deployment, log_login_failure
+from phoneprov_core.auth.model import LoginFailure
 from phoneprov_core.deployments.model import Confirmation, Deployment
 from phoneprov_core.provisioning.model import Fetch
 
@@ -19,7 +20,7 @@ _DURATION = Histogram(
     "From the start of a deployment to its end",
     buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30),
 )
-_PIN_FAILURES = Counter("phoneprov_pin_failures", "Logins at phones with a wrong user or PIN")
+_PIN_FAILURES = Counter("phoneprov_pin_failures", "Refused logins at phones")
 _FETCHES = Counter(
     "phoneprov_config_fetches", "Requests of phones for files", ["transport", "result"]
 )
@@ -47,8 +48,9 @@ def journal_deployment(deployment: Deployment) -> None:
         _DURATION.observe(max(0.0, (ended - began).total_seconds()))
 
 
-def count_pin_failure() -> None:
-    """Count a login at a phone that failed."""
+def journal_pin_failure(failure: LoginFailure) -> None:
+    """Log a refused login at a phone, and count it."""
+    log_login_failure(failure)
     _PIN_FAILURES.inc()
 
 

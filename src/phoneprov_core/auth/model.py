@@ -74,7 +74,7 @@ class LoggedIn(Struct, frozen=True):
 
 class LoginFailure(Struct, frozen=True):
     """A login that was refused. ``reason`` is the error code: ``wrong_credentials``,
-    ``too_many_attempts`` or ``locked``."""
+    ``too_many_attempts`` or ``locked``; at a phone ``wrong_pin`` or ``pin_locked``."""
 
     client_ip: str
     reason: str

@@ -236,8 +236,10 @@ class Deploy:
         async with self._open.write(by=actor) as tx:
             fence = await tx.leases.take(record.mac, record.uuid, self._lease_seconds)
             if fence is not None:
-                now = millis(self._clock())
-                await self._limits.count(tx.rates, actor, record.mac, now)
+                # A logout takes back a switch or a login, which was counted.
+                if order.desk is None or order.desk.use.user_uuid is not None:
+                    now = millis(self._clock())
+                    await self._limits.count(tx.rates, actor, record.mac, now)
                 # The time is read again: an earlier holder may have released the phone only now.
                 record = msgspec.structs.replace(
                     record, number=fence, created_at=shown(self._clock())

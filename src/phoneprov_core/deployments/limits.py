@@ -19,7 +19,7 @@ _HOUR = 60 * 60 * 1000
 
 class SwitchLimits(Struct, frozen=True):
     """Maximum number of switches of one phone in 10 minutes, and of different phones that one
-    caller switches in an hour; 0 for no limit."""
+    caller switches in an hour; 0 for no limit. A login at a phone counts as a switch."""
 
     per_phone: int = SWITCHES_PER_PHONE
     per_caller: int = PHONES_PER_CALLER

@@ -49,7 +49,7 @@ class LogOut:
         tokens.read(self._signer, Purpose.LOGOUT, at.desk, millis(self._clock()), token)
         actor = actor_at(at, user)
         if await self._change.is_in_call(at.phone):
-            await self._release(actor, at.phone.mac)
+            await self._release(actor, at.phone.mac, at.desk.turn)
             return Changed(False, _nothing)
         order = await self._change.default_order(at.desk, at.phone, Action.LOGOUT, at.desk.turn)
         if order is None:
@@ -57,7 +57,7 @@ class LogOut:
         return await self._change.put_and_answer(actor, order)
 
     async def __call__(self, actor: Actor, mac: str) -> str:
-        """Log out whoever is logged in at a phone, and return its canonical MAC.
+        """Log out the user at a phone, and return its canonical MAC.
 
         Raises ``NotFound`` for an unknown phone, and for callers without level 0 that are not
         logged in there; ``NotLoggedIn`` while no user is logged in; and
@@ -71,7 +71,7 @@ class LogOut:
             raise NotLoggedIn
         phone, desk = state.phone, state.desk
         if await self._change.is_in_call(phone):
-            await self._release(actor, phone.mac)
+            await self._release(actor, phone.mac, desk.turn)
             return phone.mac
         order = await self._change.default_order(desk, phone, Action.LOGOUT, desk.turn)
         if order is None:
@@ -80,8 +80,10 @@ class LogOut:
             await self._change.put(actor, order)
         return phone.mac
 
-    async def _release(self, actor: Actor, mac: str) -> None:
+    async def _release(self, actor: Actor, mac: str, turn: int) -> None:
         async with self._open.write(by=actor) as tx:
+            if not await tx.desks.take_turn(mac, turn):
+                raise tokens.out_of_date()
             await tx.desks.release(mac, Due.LOGOUT)
             tx.trail.note(Event("desk.logout", "desk", mac))
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.auth.throttle import Attempts
+from phoneprov_core.auth.model import LoginFailure
+from phoneprov_core.auth.ports import LoginJournal, ignore_failure
+from phoneprov_core.auth.throttle import MOST_IN_A_ROW, Attempts
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.kernel.actor import Actor, anonymous
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
-from phoneprov_core.kernel.trail import Event
+from phoneprov_core.kernel.trail import Event, Value
 from phoneprov_core.users.model import User, account_key
 from phoneprov_core.vendor_users.model import guess_key
 from phoneprov_core.vendor_users.ports import PinHasher
@@ -56,12 +58,19 @@ class CheckPin:
     An unknown name, an inactive account, an account without a PIN, a wrong PIN and a lock cost
     the same time and raise the same error. Guesses are counted by user and by phone before the
     PIN is checked: 5 failures in 15 minutes lock for 30 seconds, doubling to 15 minutes; 100 in
-    a row lock until a new PIN (the user) or an administrator (the phone) opens it.
+    a row lock until a new PIN (the user) or an administrator (the phone) opens it. ``journal``
+    is called for every refusal, with the reason ``wrong_pin`` or ``pin_locked``.
     """
 
     def __init__(
-        self, open_: ReadAndWrite[DesksTransaction], hasher: PinHasher, clock: Clock
+        self,
+        open_: ReadAndWrite[DesksTransaction],
+        hasher: PinHasher,
+        clock: Clock,
+        *,
+        journal: LoginJournal = ignore_failure,
     ) -> None:
+        self._journal = journal
         self._open = open_
         self._hasher = hasher
         self._clock = clock
@@ -85,10 +94,12 @@ class CheckPin:
                 await self._take_back(guess)
             raise
         if not is_allowed:
+            self._journal(LoginFailure(ip, "pin_locked"))
             raise wrong_pin()
         user = found.user
         if user is None or not user.is_active or found.hash is None or not is_right:
             await self._decide(guess)
+            self._journal(LoginFailure(ip, "wrong_pin"))
             raise wrong_pin()
         async with self._open.write(by=guess.actor) as tx:
             for key in keys:
@@ -122,13 +133,23 @@ class CheckPin:
         return True
 
     async def _decide(self, guess: _Guess) -> None:
-        """Count a guess as wrong."""
+        """Count a guess as wrong. A name that no account has is not kept: it may be a PIN that
+        was typed into the wrong field."""
         async with self._open.write(by=guess.actor) as tx:
-            for key in guess.keys:
-                count = await tx.attempts.of(key)
-                await tx.attempts.keep(key, count.decided(known=guess.user is not None))
             uuid = guess.user.uuid if guess.user else None
             tx.trail.note(Event("login.failed", "user", uuid, {"mac": guess.mac}))
+            for key in guess.keys:
+                count = (await tx.attempts.of(key)).decided(known=guess.user is not None)
+                await tx.attempts.keep(key, count)
+                seconds = count.wait(millis(self._clock()))
+                if not seconds and count.in_a_row != MOST_IN_A_ROW:
+                    continue
+                fields: dict[str, Value] = {"seconds": seconds, "failures_in_a_row": count.in_a_row}
+                if key == phone_key(guess.mac):
+                    tx.trail.note(Event("login.locked", "desk", guess.mac, fields))
+                else:
+                    fields = {"mac": guess.mac, **fields}
+                    tx.trail.note(Event("login.locked", "user", uuid, fields))
 
     async def _take_back(self, guess: _Guess) -> None:
         async with self._open.write(by=guess.actor) as tx:

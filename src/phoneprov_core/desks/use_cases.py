@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from msgspec import UNSET
 
 from phoneprov_core.access.rules import may_act_for, require_superadmin
@@ -9,14 +11,32 @@ from phoneprov_core.deployments.deploy import require_fitting
 from phoneprov_core.desks.logout import LogOut
 from phoneprov_core.desks.model import Desk, DeskPatch, PhoneState
 from phoneprov_core.desks.pins import phone_key
-from phoneprov_core.desks.ports import DesksTransaction
+from phoneprov_core.desks.ports import DeskStore, DesksTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, Store, listing
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.kernel.trail import Event, Value
+from phoneprov_core.kernel.trail import Event, Notes, Value
 from phoneprov_core.kernel.values import known_mac
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.profiles.model import ProfileRecord
+from phoneprov_core.users.ports import ClearAttempts
+
+
+class ConfigureTransaction(Protocol):
+    """Stores that the configuration of a desk needs."""
+
+    @property
+    def phones(self) -> Store[Phone]: ...
+    @property
+    def profiles(self) -> Store[ProfileRecord]: ...
+    @property
+    def desks(self) -> DeskStore: ...
+    @property
+    def attempts(self) -> ClearAttempts: ...
+    @property
+    def trail(self) -> Notes: ...
 
 
 class Desks:
@@ -53,25 +73,8 @@ class Desks:
         profile that does not fit the phone.
         """
         require_superadmin(actor)
-        mac = known_mac(mac)
         async with self._open.write(by=actor) as tx:
-            phone = await tx.phones.find(mac)
-            if phone is None:
-                raise _no_desk()
-            desk = await tx.desks.find(mac)
-            default, hotdesk = desk.default_profile_uuid, desk.hotdesk
-            if patch.default_profile_uuid is not UNSET:
-                default = patch.default_profile_uuid
-                if default is not None:
-                    profile = found(await tx.profiles.find(default), "profile")
-                    if phone.is_active:
-                        require_fitting(profile, phone)
-            if patch.hotdesk is not UNSET:
-                hotdesk = patch.hotdesk
-            await tx.desks.configure(mac, default, hotdesk=hotdesk)
-            await tx.attempts.clear(phone_key(mac))
-            fields: dict[str, Value] = {"default_profile_uuid": default, "hotdesk": hotdesk}
-            tx.trail.note(Event("desk.updated", "desk", mac, fields))
+            await configure(tx, known_mac(mac), patch)
         return await self.get(actor, mac)
 
     async def log_out(self, actor: Actor, mac: str) -> Desk:
@@ -98,6 +101,28 @@ class Desks:
             since=desk.since if used else None,
             until=desk.until if used else None,
         )
+
+
+async def configure(tx: ConfigureTransaction, mac: str, patch: DeskPatch) -> None:
+    """Change the desk of a phone, and open its lock after wrong PINs. Raises ``NotFound`` and
+    ``Conflict``."""
+    phone = await tx.phones.find(mac)
+    if phone is None:
+        raise _no_desk()
+    desk = await tx.desks.find(mac)
+    default, hotdesk = desk.default_profile_uuid, desk.hotdesk
+    if patch.default_profile_uuid is not UNSET:
+        default = patch.default_profile_uuid
+        if default is not None:
+            profile = found(await tx.profiles.find(default), "profile")
+            if phone.is_active:
+                require_fitting(profile, phone)
+    if patch.hotdesk is not UNSET:
+        hotdesk = patch.hotdesk
+    await tx.desks.configure(mac, default, hotdesk=hotdesk)
+    await tx.attempts.clear(phone_key(mac))
+    fields: dict[str, Value] = {"default_profile_uuid": default, "hotdesk": hotdesk}
+    tx.trail.note(Event("desk.updated", "desk", mac, fields))
 
 
 def _no_desk() -> NotFound:

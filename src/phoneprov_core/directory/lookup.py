@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from phoneprov_core.directory.model import CompanyContact, PersonalContact
+from phoneprov_core.directory.model import PersonalContact
 from phoneprov_core.directory.ports import LookupTransaction
-from phoneprov_core.directory.terms import PAGE, searched
+from phoneprov_core.directory.terms import PAGE, FoundContact, searched
 from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.kernel.store import ReadAndWrite
 
 _NOT_DIALLED = re.compile(r"[\s()/.\-\u2010-\u2015]+")
+_NOT_DIALLED_ASCII = dict.fromkeys(map(ord, " \t\n\r\v\f()/.-"))
 _LONGEST_NUMBER = 32
-_KINDS = (("work", ""), ("mobile", " (mobile)"), ("home", " (home)"))
 
 
 class Dialled(Struct, frozen=True):
@@ -61,7 +61,7 @@ class LookUp:
         return _page(found)
 
 
-def _page(found: Sequence[CompanyContact | PersonalContact]) -> LookupPage:
+def _page(found: Sequence[FoundContact | PersonalContact]) -> LookupPage:
     """As many contacts as have 32 numbers together; contacts without a number are left out."""
     numbers: list[Dialled] = []
     after: str | None = None
@@ -74,16 +74,20 @@ def _page(found: Sequence[CompanyContact | PersonalContact]) -> LookupPage:
     return LookupPage(tuple(numbers), None)
 
 
-def _numbers(contact: CompanyContact | PersonalContact) -> list[Dialled]:
+def _numbers(contact: FoundContact | PersonalContact) -> list[Dialled]:
+    kinds = ((contact.work, ""), (contact.mobile, " (mobile)"), (contact.home, " (home)"))
     return [
         Dialled(contact.name, label, dialled)
-        for field, label in _KINDS
-        if (dialled := _dialled(getattr(contact, field)))
+        for number, label in kinds
+        if number and (dialled := _dialled(number))
     ]
 
 
-def _dialled(number: str | None) -> str:
+def _dialled(number: str) -> str:
     """A number without the marks that people write between its digits; empty if it is too long
     for a phone."""
-    plain = _NOT_DIALLED.sub("", number or "")
+    if number.isascii():
+        plain = number.translate(_NOT_DIALLED_ASCII)
+    else:
+        plain = _NOT_DIALLED.sub("", number)
     return plain if len(plain) <= _LONGEST_NUMBER else ""

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from phoneprov_core.access.ports import KnownUsers
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
-from phoneprov_core.directory.terms import TermSearch
+from phoneprov_core.directory.terms import FoundContact, TermSearch
 from phoneprov_core.kernel.store import SearchedStore, Store
 
 
@@ -15,7 +15,7 @@ class CompanyContactStore(SearchedStore[CompanyContact], Protocol):
 
     async def search(
         self, search: TermSearch, limit: int, *, after: str | None = None
-    ) -> list[CompanyContact]:
+    ) -> list[FoundContact]:
         """At most ``limit`` active contacts that have a term (``terms_of``) for each prefix of
         the search, each once, by their first term for the first prefix, then by uuid; beginning
         after the contact with the uuid ``after``, none if that one does not match any more.

@@ -42,6 +42,11 @@ class TermSearch(Struct, frozen=True):
 
     prefixes: tuple[str, ...]
 
+    @property
+    def is_everyone(self) -> bool:
+        """Whether every active contact matches, by its one term for the whole name."""
+        return self.prefixes == (_NAME,)
+
 
 def searched(name: str = "", number: str = "") -> TermSearch | None:
     """The search for words of a name and digits of a number; both empty finds every contact, by
@@ -54,6 +59,16 @@ def searched(name: str = "", number: str = "") -> TermSearch | None:
     prefixes = [_DIGITS + digits] if digits else []
     prefixes += [_WORD + word for word in by_length]
     return TermSearch(tuple(prefixes) or (_NAME,))
+
+
+class FoundContact(Struct, frozen=True):
+    """What a search tells of a contact."""
+
+    uuid: str
+    name: str
+    work: str | None
+    mobile: str | None
+    home: str | None
 
 
 def terms_of(contact: CompanyContact) -> frozenset[str]:

@@ -9,6 +9,7 @@ from msgspec import UNSET, Struct
 from phoneprov_core.kernel.commands import Rule, command_of
 from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem
 from phoneprov_core.kernel.ids import known_id
+from phoneprov_core.transfer.desks import DeskRowPatch, DeskTable
 from phoneprov_core.transfer.index import Index
 from phoneprov_core.transfer.model import Row, RowProblem
 from phoneprov_core.transfer.sheets import OWNER, Sheet, scientific
@@ -78,6 +79,8 @@ class Reader:
             record = await self._store.find(key)
         command: Struct
         if record is None:
+            if sheet.missing is not None and sheet.names(cells):
+                raise _wrong(sheet.key, sheet.missing)
             command = self._checked(sheet.new, sheet.values(cells, sheet.new), self._rules_of_new)
             said = _said(command)
             same = index.saying(said, owner) if sheet.by_content else None
@@ -91,7 +94,11 @@ class Reader:
             raise _wrong(OWNER, "must agree with the record that is addressed")
         command = self._checked(sheet.patch, sheet.values(cells, sheet.patch), self._rules)
         self._claim(row, key, {**cells, **_said(command)}, owner)
-        return Asked(key, owner, None if self._says_the_same(record, command) else command)
+        if self._says_the_same(record, command):
+            return Asked(key, owner, None)
+        if isinstance(command, DeskRowPatch):
+            await DeskTable(self._tx).patch_of(command)  # what it names exists
+        return Asked(key, owner, command)
 
     def _claim(self, row: Row, key: str | None, values: dict[str, object], owner: str) -> None:
         assert self._index is not None

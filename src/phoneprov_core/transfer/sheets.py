@@ -22,6 +22,7 @@ from phoneprov_core.kems.model import Kem, KemPatch, NewKem
 from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
+from phoneprov_core.transfer.desks import DeskRow, DeskRowPatch, NewDeskRow
 from phoneprov_core.users.model import NewUser, User, UserPatch, folded
 
 OWNER = "username"
@@ -33,7 +34,8 @@ class Sheet(Struct, frozen=True, kw_only=True):
 
     A row means the record that ``identity`` names, by the first of these columns with a value. With
     ``by_content`` a row without such a value means the record with the same content. ``unique`` are
-    further values that no two records share. ``secret`` columns are exported only on request,
+    further values that no two records share. With ``missing`` rows create no records: it is the
+    problem of a row that names none. ``secret`` columns are exported only on request,
     ``one_way`` columns never, since only their hash is stored.
     """
 
@@ -48,6 +50,7 @@ class Sheet(Struct, frozen=True, kw_only=True):
     unique: tuple[str, ...] = ()
     secret: tuple[str, ...] = ()
     one_way: tuple[str, ...] = ()
+    missing: str | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -174,7 +177,16 @@ PERSONAL_DIRECTORY = Sheet(
     by_content=True,
     owned=True,
 )
+DESKS = Sheet(
+    name="desks",
+    record=DeskRow,
+    new=NewDeskRow,
+    patch=DeskRowPatch,
+    key="mac",
+    identity=("mac",),
+    missing="is not the MAC of a phone",
+)
 SHEETS = {
     sheet.name: sheet
-    for sheet in (USERS, EXTENSIONS, PHONES, KEMS, COMPANY_DIRECTORY, PERSONAL_DIRECTORY)
+    for sheet in (USERS, EXTENSIONS, PHONES, DESKS, KEMS, COMPANY_DIRECTORY, PERSONAL_DIRECTORY)
 }

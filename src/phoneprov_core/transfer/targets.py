@@ -21,13 +21,17 @@ from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kems.use_cases import Kems
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Rule
+from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.ids import NewId
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.store import Rows, Store
 from phoneprov_core.kernel.times import Clock
+from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.links.ports import LinkStore
 from phoneprov_core.phones.ports import PhonesTransaction
 from phoneprov_core.phones.use_cases import Phones
+from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.transfer import sheets
+from phoneprov_core.transfer.desks import DeskTable
 from phoneprov_core.transfer.sheets import Sheet
 from phoneprov_core.users.names import check_new_username
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
@@ -48,9 +52,13 @@ class TransferTransaction(
     @property
     def desks(self) -> DeskStore: ...
     @property
+    def profiles(self) -> Store[ProfileRecord]: ...
+    @property
     def deployments(self) -> DeploymentStore: ...
     @property
     def links(self) -> LinkStore: ...
+    @property
+    def trail(self) -> Notes: ...
 
 
 class Joined:
@@ -108,11 +116,19 @@ class HashesMade:
         return self._hasher.is_outdated(hash_)
 
 
+class Stored(Rows[Any], Protocol):
+    """Where the records of a table are read."""
+
+    async def find(self, key: str) -> Any:
+        """The record, or None."""
+        ...
+
+
 class Target(NamedTuple):
     """The use cases for one kind of row. ``create`` takes the owner's uuid (empty for records
     without an owner) and a command; ``update`` the record's key and a command."""
 
-    store: Store[Any]
+    store: Stored
     create: Callable[[str, Any], Awaitable[object]]
     update: Callable[[str, Any], Awaitable[object]]
     hasher: HashesMade
@@ -141,6 +157,9 @@ def target_of(sheet: Sheet, tx: TransferTransaction, actor: Actor, tools: Tools)
             lambda key, patch: personal.update(actor, key, patch),
             hasher,
         )
+    if sheet is sheets.DESKS:
+        table = DeskTable(tx)
+        return Target(table, _no_new_desk, table.update, hasher)
     kinds: dict[str, tuple[Store[Any], Any]] = {
         "users": (tx.users, Users(stores, hasher, tools.policy, clock, new_id)),
         "extensions": (tx.extensions, Extensions(stores, clock, new_id)),
@@ -158,3 +177,7 @@ def target_of(sheet: Sheet, tx: TransferTransaction, actor: Actor, tools: Tools)
         lambda key, patch: use_cases.update(actor, key, patch),
         hasher,
     )
+
+
+async def _no_new_desk(_owner: str, _new: object) -> object:
+    raise NotFound("There is no such desk.")

@@ -15,7 +15,15 @@ from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.transfer.model import RowOutcome, Table
 from phoneprov_core.transfer.use_cases import Transfer
 
-Kind = Literal["users", "extensions", "phones", "kems", "company-directory", "personal-directory"]
+Kind = Literal[
+    "users",
+    "extensions",
+    "phones",
+    "desks",
+    "kems",
+    "company-directory",
+    "personal-directory",
+]
 
 ReadTable = Callable[[str], Table]
 """Port: the table in a CSV text, whose first line names the columns."""

@@ -9,7 +9,7 @@ from phoneprov_core.access.rules import SharedWrite, require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.ids import NewId
-from phoneprov_core.kernel.store import Listing, ReadAndWrite, Store, listing
+from phoneprov_core.kernel.store import Listing, ReadAndWrite, Rows, listing
 from phoneprov_core.kernel.times import Clock
 from phoneprov_core.transfer.asterisk import Section, Sections, speaks_sccp
 from phoneprov_core.transfer.importing import Import
@@ -32,7 +32,7 @@ _MOST_BUTTONS = 1000
 
 
 class Transfer:
-    """Import and export of users, extensions, phones, KEMs and directories as tables."""
+    """Import and export of users, extensions, phones, desks, KEMs and directories as tables."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class Transfer:
             links = await tx.links.extensions.rows(_MOST_BUTTONS, owner=deployment.owner_uuid)
         return [link.extension for link in links if link.type == driver]
 
-    async def _records(self, store_in: Callable[[TransferTransaction], Store[Any]]) -> Listing[Any]:
+    async def _records(self, store_in: Callable[[TransferTransaction], Rows[Any]]) -> Listing[Any]:
         return await listing(self._open.read, store_in, piece=PIECE)
 
     async def _usernames(self) -> dict[str, str]:

@@ -37,7 +37,9 @@ class PhoneRequest:
         )
         model = bare_model(headers.get(b"x-ciscoipphonemodelname", "")[:64])
         self.posts = _POSTING.match(model) is not None
-        self.device = self["device"] or self["name"]
+        # A phone that does not know #DEVICENAME# leaves it as it is, and may add its name.
+        device = self["device"]
+        self.device = self["name"] if device in {"", "#DEVICENAME#"} else device
         self._base = base or _base_of(scope, headers)
 
     def __getitem__(self, name: str) -> str:

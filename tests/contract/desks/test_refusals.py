@@ -7,10 +7,12 @@ import logging
 from pathlib import Path
 
 import pytest
+from prometheus_client import REGISTRY
 
 from phoneprov_adapters.testing.records import identifier
 from support.api import data_of
 from support.hotdesk import IP, PIN, Hotdesk, hotdesk
+from support.origins import lines_of
 from support.phone_browser import read
 from support.switch_rig import MAC
 
@@ -71,6 +73,43 @@ async def test_five_wrong_pins_lock_the_user_and_the_phone(office: Hotdesk) -> N
     assert bob.uuid
 
 
+async def test_refused_logins_are_logged_counted_and_audited(tmp_path: Path) -> None:
+    async with hotdesk(tmp_path, PHONEPROV_METRICS_TOKEN="a token of the tests") as office:
+        counted = REGISTRY.get_sample_value("phoneprov_pin_failures_total") or 0
+        with lines_of("phoneprov.logins") as lines:
+            for _ in range(5):
+                await office.phone().log_in("ada", "00000000")
+            await office.phone().log_in("ada", PIN)
+
+        wrong = ("login failed", IP, "wrong_pin")
+        told = [(line["event"], line["client_ip"], line["reason"]) for line in lines]
+        assert told == [wrong] * 5 + [("login locked", IP, "pin_locked")]
+        assert REGISTRY.get_sample_value("phoneprov_pin_failures_total") == counted + 6
+        locked = data_of(await office.admin.get("/audit", action="login.locked"))
+        assert {(one["resource"], one["resource_id"]) for one in locked} == {
+            ("user", office.ada.uuid),
+            ("desk", MAC),
+        }
+        assert {(one["actor"], one["client_ip"]) for one in locked} == {("ada", IP)}
+
+
+async def test_login_at_a_phone_counts_as_a_switch_and_a_logout_does_not(tmp_path: Path) -> None:
+    async with hotdesk(tmp_path, PHONEPROV_SWITCHES_PER_PHONE="2") as office:
+        for _ in range(2):
+            assert (await office.phone().log_in("ada", PIN)).title == "Logged in"
+            await office.settled()
+            assert (await office.phone().log_out()).title == "Logged out"
+            await office.settled()
+
+        refused = await office.phone().log_in("ada", PIN)
+        assert refused.text.startswith("This phone was switched too often; try again in ")
+        assert (await office.desk())["user_uuid"] is None
+        # A superadmin is not limited, and the user that it puts there can log out.
+        body = {"profile_uuid": office.profile, "mac": MAC}
+        assert (await office.admin.post("/phone-profiles/switch", body)).status_code == 200
+        assert (await office.phone().log_out()).title == "Logged out"
+
+
 async def test_concurrent_guesses_are_all_counted(office: Hotdesk) -> None:
     form = await office.phone().choose(await office.phone().first(), "Log in")
     await asyncio.gather(
@@ -98,6 +137,7 @@ async def test_no_pin_and_no_query_is_logged(
     [
         "",
         "device=",
+        "device=%23DEVICENAME%23&name=SEP001BD4123456",
         "name=SEP001BD4123456&name=SEP001BD4123456",
         "device=%00%ff%fe&token=%F0",
         "device=SEP001BD4123456&token=" + "a" * 1900,

@@ -46,6 +46,10 @@ class Connection(Protocol):
         """Run a statement; returns the rows."""
         ...
 
+    async def few(self, statement: Statement, **values: Any) -> Sequence[Row]:
+        """Run a query that reads few rows; returns them. Waiting queries may run together."""
+        return await self.rows(statement, **values)
+
     async def row(self, statement: Statement, **values: Any) -> Row | None:
         """Run a statement; returns the first row, or None."""
         rows = await self.rows(statement, **values)

@@ -231,8 +231,11 @@ class _ReadConnection(Connection):
     async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
         return await self._asked(self._database.long_rows, statement, values)
 
+    async def few(self, statement: Statement, **values: Any) -> Sequence[Row]:
+        return await self._asked(self._database.quick_rows, statement, values)
+
     async def row(self, statement: Statement, **values: Any) -> Row | None:
-        rows = await self._asked(self._database.quick_rows, statement, values)
+        rows = await self.few(statement, **values)
         return rows[0] if rows else None
 
     async def one_at_a_time(self) -> None:

@@ -13,9 +13,9 @@ from phoneprov_adapters.sql.tables import company_contacts, contact_terms
 from phoneprov_core.directory.model import CompanyContact
 from phoneprov_core.directory.ports import CompanyContactStore
 from phoneprov_core.directory.search import CONTACT_FIELDS
-from phoneprov_core.directory.terms import LAST, TermSearch, terms_of
+from phoneprov_core.directory.terms import LAST, FoundContact, TermSearch, terms_of
 
-_COLUMNS = [company_contacts.c[name] for name in CompanyContact.__struct_fields__]
+_COLUMNS = [company_contacts.c[name] for name in FoundContact.__struct_fields__]
 _FORGET_TERMS = delete(contact_terms).where(
     contact_terms.c.contact_uuid == bindparam("contact_uuid")
 )
@@ -32,8 +32,9 @@ _FIRST_TERM = select(func.min(contact_terms.c.term)).where(
 
 
 @cache
-def _search(others: int, *, after: bool) -> Statement:
-    """Contacts with a term in the first range, by that term, and a term in each other one."""
+def _search(others: int, *, after: bool, once: bool) -> Statement:
+    """Contacts with a term in the first range, by that term, and a term in each other one.
+    ``once``: a contact has one term at most in the first range."""
     found, earlier = contact_terms, contact_terms.alias("earlier")
     statement = (
         select(*_COLUMNS)
@@ -41,15 +42,18 @@ def _search(others: int, *, after: bool) -> Statement:
         .where(
             found.c.term >= bindparam("low0"),
             found.c.term < bindparam("high0"),
-            ~exists().where(
-                earlier.c.contact_uuid == found.c.contact_uuid,
-                earlier.c.term >= bindparam("low0"),
-                earlier.c.term < found.c.term,
-            ),
         )
         .order_by(found.c.term, found.c.contact_uuid)
         .limit(bindparam("limit"))
     )
+    if not once:
+        statement = statement.where(
+            ~exists().where(
+                earlier.c.contact_uuid == found.c.contact_uuid,
+                earlier.c.term >= bindparam("low0"),
+                earlier.c.term < found.c.term,
+            )
+        )
     for number in range(1, others + 1):
         other = contact_terms.alias(f"other{number}")
         statement = statement.where(
@@ -60,8 +64,8 @@ def _search(others: int, *, after: bool) -> Statement:
             )
         )
     if after:
-        behind = tuple_(bindparam("after_term"), bindparam("after_key"))
-        statement = statement.where(tuple_(found.c.term, found.c.contact_uuid) > behind)
+        last = tuple_(bindparam("after_term"), bindparam("after_key"))
+        statement = statement.where(tuple_(found.c.term, found.c.contact_uuid) > last)
     return statement
 
 
@@ -83,7 +87,7 @@ class SqlCompanyContacts(SqlSearchedStore[CompanyContact], CompanyContactStore):
 
     async def search(
         self, search: TermSearch, limit: int, *, after: str | None = None
-    ) -> list[CompanyContact]:
+    ) -> list[FoundContact]:
         values: dict[str, object] = {"limit": limit}
         for number, prefix in enumerate(search.prefixes):
             values |= {f"low{number}": prefix, f"high{number}": prefix + LAST}
@@ -94,9 +98,11 @@ class SqlCompanyContacts(SqlSearchedStore[CompanyContact], CompanyContactStore):
             if row is None or row[0] is None:
                 return []
             values |= {"after_term": row[0], "after_key": after}
-        statement = _search(len(search.prefixes) - 1, after=after is not None)
-        found = await self._connection.rows(statement, **values)
-        return [CompanyContact(*row) for row in found]
+        others = len(search.prefixes) - 1
+        statement = _search(others, after=after is not None, once=search.is_everyone)
+        # With one prefix, about as many rows are read as are found.
+        read = self._connection.rows if others else self._connection.few
+        return [FoundContact(*row) for row in await read(statement, **values)]
 
     async def _add_terms(self, contact: CompanyContact) -> None:
         if terms := sorted(terms_of(contact)):

@@ -43,7 +43,8 @@ _PROFILES = "profiles"
 def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str | None) -> None:
     """Import the rows of a file: CSV, or vCard (.vcf) for directories; - is standard input.
 
-    KIND is users, extensions, phones, kems, company-directory, personal-directory or profiles.
+    KIND is users, extensions, phones, desks, kems, company-directory, personal-directory or
+    profiles.
     The first line of a CSV file names the columns. For profiles, FILE is a configuration, a
     folder of SEP*.cnf.xml, or a CSV file with a column "file".
 
@@ -132,9 +133,9 @@ def _import_profiles(file: Path, user: str | None, *, dry_run: bool, keep_going:
 def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: str) -> None:
     """Export all records of a kind to a file; - is standard output.
 
-    KIND is users, extensions, phones, kems, company-directory or personal-directory. An existing
-    file is replaced when the export is complete; a pipe or device is written to. Passwords of
-    users are never exported. Only its owner can read a file with secrets.
+    KIND is users, extensions, phones, desks, kems, company-directory or personal-directory. An
+    existing file is replaced when the export is complete; a pipe or device is written to.
+    Passwords of users are never exported. Only its owner can read a file with secrets.
 
     \b
       phoneprov export phones phones.csv

@@ -1,0 +1,140 @@
+"""Desks as rows of a table: the default profile is named by its owner and its name, so that the
+table can be brought to another installation."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec import UNSET, Struct, UnsetType
+
+from phoneprov_core.desks.model import Desk, DeskPatch, Hotdesk, ListedDesk
+from phoneprov_core.desks.ports import DeskStore
+from phoneprov_core.desks.use_cases import ConfigureTransaction, configure
+from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.errors import Invalid, Problem
+from phoneprov_core.kernel.fields import MacAddress, OptionalLine
+from phoneprov_core.users.ports import UserStore
+
+_MOST_PROFILES = 1000
+
+
+class DeskRow(Struct, frozen=True):
+    """What an administrator chose for a phone. ``default_profile_user`` is the username of the
+    owner of the default profile, ``default_profile`` the name of that profile."""
+
+    created_at: str
+    mac: str
+    hotdesk: bool
+    default_profile_user: str | None
+    default_profile: str | None
+
+
+class NewDeskRow(Command, frozen=True, kw_only=True):
+    """A row as it is written. Every phone has a desk, so that none is created."""
+
+    mac: MacAddress
+    hotdesk: Hotdesk = True
+    default_profile_user: OptionalLine | None = None
+    default_profile: OptionalLine | None = None
+
+
+class DeskRowPatch(Command, frozen=True, kw_only=True):
+    """Changes to a desk."""
+
+    hotdesk: Hotdesk | UnsetType = UNSET
+    default_profile_user: OptionalLine | UnsetType | None = UNSET
+    default_profile: OptionalLine | UnsetType | None = UNSET
+
+
+class DeskTableTransaction(ConfigureTransaction, Protocol):
+    """Stores that a table of desks is read from and written to."""
+
+    @property
+    def users(self) -> UserStore: ...
+    @property
+    def desks(self) -> DeskStore: ...
+
+
+class DeskTable:
+    """The desks of the inventory as rows."""
+
+    def __init__(self, tx: DeskTableTransaction) -> None:
+        self._tx = tx
+        self._names: dict[str, tuple[str | None, str | None]] = {}
+
+    async def rows(
+        self,
+        limit: int,
+        *,
+        after: DeskRow | None = None,
+        offset: int = 0,
+        owner: str | None = None,
+    ) -> list[DeskRow]:
+        """The desk of every phone, the oldest phone first."""
+        last = None if after is None else _position(after)
+        listed = await self._tx.desks.all.rows(limit, after=last, offset=offset, owner=owner)
+        return [await self._row(one.created_at, one.desk) for one in listed]
+
+    async def count(self, owner: str | None = None) -> int:
+        """The number of desks."""
+        return await self._tx.desks.all.count(owner)
+
+    async def find(self, key: str) -> DeskRow | None:
+        """The desk of a phone of the inventory."""
+        state = await self._tx.desks.at(key)
+        if state is None:
+            return None
+        desk = state.desk
+        user, name = await self._named(desk.default_profile_uuid)
+        return DeskRow(state.phone.created_at, desk.mac, desk.hotdesk, user, name)
+
+    async def update(self, mac: str, patch: DeskRowPatch) -> None:
+        """Raises ``Invalid`` and ``Conflict``."""
+        await configure(self._tx, mac, await self.patch_of(patch))
+
+    async def patch_of(self, patch: DeskRowPatch) -> DeskPatch:
+        """The patch with the profile that the names mean. Raises ``Invalid``."""
+        user, name = patch.default_profile_user or None, patch.default_profile or None
+        if name is None and user is None:
+            default = UNSET if patch.default_profile is UNSET else None
+            return DeskPatch(default_profile_uuid=default, hotdesk=patch.hotdesk)
+        if not name or not user:
+            missing = "default_profile_user" if name else "default_profile"
+            raise _wrong(missing, "is required: a profile is named by its user and its name")
+        return DeskPatch(
+            default_profile_uuid=await self._uuid_of(user, name), hotdesk=patch.hotdesk
+        )
+
+    async def _uuid_of(self, username: str, name: str) -> str:
+        user = await self._tx.users.by_username(username)
+        if user is None:
+            raise _wrong("default_profile_user", "is the name of no user")
+        profiles = await self._tx.profiles.rows(_MOST_PROFILES, owner=user.uuid)
+        found = [profile.uuid for profile in profiles if profile.name == name]
+        if len(found) != 1:
+            many = f"{len(found)} profiles" if found else "no profile"
+            raise _wrong("default_profile", f"is the name of {many} of this user")
+        return found[0]
+
+    async def _row(self, created_at: str, desk: Desk) -> DeskRow:
+        user, name = await self._named(desk.default_profile_uuid)
+        return DeskRow(created_at, desk.mac, desk.hotdesk, user, name)
+
+    async def _named(self, profile_uuid: str | None) -> tuple[str | None, str | None]:
+        if profile_uuid is None:
+            return None, None
+        if profile_uuid not in self._names:
+            profile = await self._tx.profiles.find(profile_uuid)
+            user = await self._tx.users.find(profile.user_uuid) if profile else None
+            named = (user.username, profile.name) if user and profile else (None, None)
+            self._names[profile_uuid] = named
+        return self._names[profile_uuid]
+
+
+def _position(row: DeskRow) -> ListedDesk:
+    desk = Desk(row.mac, None, row.hotdesk, None, None, None, None, None)
+    return ListedDesk(row.created_at, row.mac, desk)
+
+
+def _wrong(field: str, message: str) -> Invalid:
+    return Invalid(f"The field {field} {message}.", problems=(Problem(field, message),))

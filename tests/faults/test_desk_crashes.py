@@ -1,0 +1,151 @@
+"""After a login or logout that was killed, the phone has what its desk says; or a record says that
+it may not, and the next start repairs it."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal
+
+from faults.crashing import DESKS, PIN, USER, Order
+from faults.desk import Desk, desk
+from faults.killer import Killer, killer
+from phoneprov_adapters.composition.container import Container
+from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
+from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.testing.records import a_mac, a_user, identifier
+from phoneprov_core.desks.model import DeskPatch, DeskRecord
+from phoneprov_core.devices.commands import config_filename
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
+from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.phones.model import NewPhone
+from phoneprov_core.profiles.model import NewProfile
+from phoneprov_core.vendor_users.model import NewPin
+from support.scale import note, rounds
+
+OWNER = identifier(1)
+ACTOR = Actor(OWNER, SUPERADMIN)
+MAC = a_mac(1)
+FILES = {
+    None: f"<device><a>{'lobby' * 10_000}</a></device>",
+    OWNER: f"<device><a>{'ada' * 10_000}</a></device>",
+}
+"""The configuration of the phone while this user is logged in."""
+
+SHORT = ("the file is renamed", "the user is recorded", "the phone is to restart")
+Kind = Literal["login", "logout"]
+BOTH: tuple[Kind, Kind] = ("login", "logout")
+
+
+async def test_login_and_logout_can_be_killed_anywhere(tmp_path: Path) -> None:
+    times = rounds(1, 3)
+    points = rounds(SHORT, tuple(DESKS))
+    repaired = 0
+    async with desk(tmp_path / "files") as outside, killer() as kill:
+        environment = {
+            "PHONEPROV_DATA_DIR": str(tmp_path / "data"),
+            "PHONEPROV_SECRET_KEYS": "the key of all the crashes of the tests",
+            "PHONEPROV_SWITCHES_PER_PHONE": "0",
+            **outside.settings(),
+        }
+        await furnish(environment)
+        service = Service(environment, outside, kill)
+        for point in points:
+            for kind in BOTH * times:
+                await service.change(kind, point)
+                repaired += await service.repaired(f"{kind}, {point}")
+                await service.bring_to(kind)
+    assert repaired
+    note(
+        f"login and logout killed at {len(points)} places, {times} times each: phone and desk "
+        f"agree after the next start; {repaired} had to be repaired"
+    )
+
+
+class Service:
+    """A service that is killed and started again."""
+
+    def __init__(self, environment: Mapping[str, str], outside: Desk, kill: Killer) -> None:
+        self._environment = environment
+        self._outside = outside
+        self._kill = kill
+        self._file = outside.folder / config_filename("SEP{MAC}.cnf.xml", MAC)
+        self._file.write_text(FILES[None])
+
+    async def change(self, kind: Kind, point: str = "") -> None:
+        """Log in or out at the phone, up to this place, or to the end."""
+        self._outside.becomes(MAC)
+        order = Order(
+            point=point,
+            environment={**self._environment, "PHONEPROV_RESTART": "http"},
+            user_uuid=OWNER,
+            profile_uuid="",
+            mac=MAC,
+            desk=kind,
+        )
+        assert await self._kill(order) == (-signal.SIGKILL if point else 0), (kind, point)
+        self._outside.forget(self._file.name)
+
+    async def repaired(self, what: str) -> int:
+        """Start again; the number of desks that had to be repaired."""
+        async with started(self._environment) as container:
+            record = await self._record(container)
+            assert self._agrees(record) or is_unsettled(record), what
+            count = await container.keep_desks()()
+            assert count == int(is_unsettled(record)), what
+            record = await self._record(container)
+            assert self._agrees(record), what
+            assert not is_unsettled(record), what
+            assert await container.keep_desks()() == 0, what
+        assert self._outside.leftovers() == [], what
+        return count
+
+    async def bring_to(self, kind: Kind) -> None:
+        """Carry out what was killed if the repair took it back."""
+        async with started(self._environment) as container:
+            is_used = (await self._record(container)).user_uuid is not None
+        if is_used != (kind == "login"):
+            await self.change(kind)
+            assert self._file.read_text() == FILES[OWNER if kind == "login" else None]
+
+    def _agrees(self, record: DeskRecord) -> bool:
+        text = self._file.read_text()
+        assert text in FILES.values()
+        return FILES[record.user_uuid] == text
+
+    async def _record(self, container: Container) -> DeskRecord:
+        async with container.database().read() as tx:
+            return await tx.desks.find(MAC)
+
+
+def is_unsettled(record: DeskRecord) -> bool:
+    return record.due is not None or record.change_uuid is not None
+
+
+@asynccontextmanager
+async def started(environment: Mapping[str, str]) -> AsyncIterator[Container]:
+    container = prepare(read_settings(environment))
+    async with running(container):
+        yield container
+
+
+async def furnish(environment: Mapping[str, str]) -> None:
+    """A phone with a default profile, and a user with a PIN and a profile."""
+    settings = read_settings(environment)
+    prepare(settings)
+    await migrate_embedded(settings)
+    async with started(environment) as container:
+        use_cases = container.use_cases()
+        async with container.database().write(by=SYSTEM_ACTOR) as tx:
+            await tx.users.add(a_user(1))
+            await tx.users.add(a_user(2))
+        assert a_user(1).username == USER
+        await use_cases.vendor_users.save(ACTOR, OWNER, NewPin(pin_code=PIN))
+        await use_cases.phones.create(ACTOR, NewPhone(mac=MAC, phone_ip="127.0.0.1"))
+        for owner, user in ((OWNER, OWNER), (identifier(2), None)):
+            new = NewProfile(user_uuid=owner, name="One", cnf_xml=FILES[user])
+            profile = await use_cases.profiles.create(ACTOR, new)
+        patch = DeskPatch(default_profile_uuid=profile.uuid)
+        await use_cases.desks.update(ACTOR, MAC, patch)

@@ -1,0 +1,169 @@
+"""Checking a PIN: locks, audit entries, log, and the work that a refusal costs."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.testing.records import a_mac
+from phoneprov_core.audit.model import WantedEntries
+from phoneprov_core.auth.model import LoginFailure
+from phoneprov_core.desks.pins import CheckPin
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_core.vendor_users.model import NewPin
+from phoneprov_core.vendor_users.use_cases import VendorUsers
+from support.office import Office
+
+MAC, OTHER_MAC = a_mac(1), a_mac(2)
+IP = "10.0.0.5"
+PIN, WRONG = "24681357", "97531975"
+
+
+class Work:
+    """Counts hashes and transactions."""
+
+    def __init__(self, office: Office) -> None:
+        self._office = office
+        self.done: list[str] = []
+
+    async def hash_pin(self, pin: str) -> str:
+        return await self._office.hasher.hash_pin(pin)
+
+    async def verify_pin(self, pin: str, hash_: str) -> bool:
+        self.done.append("hash")
+        return await self._office.hasher.verify_pin(pin, hash_)
+
+    def read(self) -> AbstractAsyncContextManager[Any]:
+        self.done.append("read")
+        return self._office.database.read()
+
+    def write(self, *, by: Actor) -> AbstractAsyncContextManager[Any]:
+        self.done.append("write")
+        return self._office.database.write(by=by)
+
+
+class PinOffice(Office):
+    """Ada has a PIN, bob has one and is not active, grace has none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.work = Work(self)
+        self.refused: list[LoginFailure] = []
+        self.check = CheckPin(self.work, self.work, self.clock, journal=self.refused.append)
+        self.pins = VendorUsers(self.database, self.work, self.clock, self.new_id)
+
+    async def furnish(self) -> None:
+        self.ada = await self.add_user("ada")
+        self.bob = await self.add_user("bob")
+        await self.add_user("grace")
+        for user in (self.ada, self.bob):
+            await self.set_pin(user)
+        await self.deactivate(self.bob.user_uuid)
+
+    async def set_pin(self, user: Actor) -> None:
+        await self.pins.save(user, user.user_uuid, NewPin(pin_code=PIN))
+
+    async def guess(self, name: str, pin: str, mac: str = MAC) -> str:
+        """``ok``, or the reason of the refusal."""
+        try:
+            await self.check(name, pin, mac, IP)
+        except Unauthenticated:
+            return self.refused[-1].reason
+        return "ok"
+
+    async def events(self, action: str) -> list[tuple[str, str | None, dict[str, Any]]]:
+        """The audit entries of an action, oldest first."""
+        async with self.database.read() as tx:
+            traced = await tx.audit.newest(WantedEntries(action=action), 100)
+        entries = [one.entry for one in reversed(traced)]
+        return [
+            (one.resource, one.resource_id, {k: v["new"] for k, v in one.changes.items()})
+            for one in entries
+        ]
+
+
+@pytest.fixture
+async def pin_office() -> PinOffice:
+    office = PinOffice()
+    await office.furnish()
+    return office
+
+
+@pytest.mark.parametrize(
+    ("name", "pin"),
+    [
+        ("ada", WRONG), ("ada", ""), ("ada", "1"), ("ada", "9" * 255), ("bob", PIN),
+        ("grace", PIN), ("nobody", PIN), ("", PIN), ("\u202eada", PIN),
+    ],
+)  # fmt: skip
+async def test_every_refusal_costs_the_same_work(
+    pin_office: PinOffice, name: str, pin: str
+) -> None:
+    assert await pin_office.guess(name, pin) == "wrong_pin"
+
+    assert pin_office.work.done == ["read", "write", "hash", "write"]
+
+
+async def test_locked_user_costs_the_same_hash(pin_office: PinOffice) -> None:
+    for _ in range(5):
+        await pin_office.guess("ada", WRONG)
+    pin_office.work.done.clear()
+
+    assert await pin_office.guess("ada", PIN, OTHER_MAC) == "pin_locked"
+    assert pin_office.work.done == ["read", "write", "hash"]
+
+
+async def test_lock_is_recorded_for_user_and_phone(pin_office: PinOffice) -> None:
+    for _ in range(4):
+        await pin_office.guess("ada", WRONG)
+    assert await pin_office.events("login.locked") == []
+
+    await pin_office.guess("ada", WRONG)
+
+    lock = {"seconds": 30, "failures_in_a_row": 5}
+    locked = sorted(await pin_office.events("login.locked"), key=lambda event: event[0])
+    assert locked == [
+        ("desk", MAC, lock),
+        ("user", pin_office.ada.user_uuid, {"mac": MAC, **lock}),
+    ]
+    failed = await pin_office.events("login.failed")
+    assert failed == [("user", pin_office.ada.user_uuid, {"mac": MAC})] * 5
+    # While it is locked, nothing is decided, and nothing is recorded.
+    assert await pin_office.guess("ada", PIN) == "pin_locked"
+    assert len(await pin_office.events("login.locked")) == 2
+    assert len(await pin_office.events("login.failed")) == 5
+
+
+async def test_lock_doubles_to_15_minutes_and_the_100th_failure_stays(
+    pin_office: PinOffice,
+) -> None:
+    waits = []
+    for number in range(1, 101):
+        await pin_office.guess("ada", WRONG, a_mac(number))
+        locked = [one[2] for one in await pin_office.events("login.locked") if one[0] == "user"]
+        if number >= 5:
+            waits.append(locked[-1]["seconds"])
+            pin_office.clock.advance(waits[-1])
+
+    assert waits[:7] == [30, 60, 120, 240, 480, 900, 900]
+    pin_office.clock.advance(30 * 24 * 3600)
+    assert await pin_office.guess("ada", PIN, a_mac(500)) == "pin_locked"
+    await pin_office.set_pin(pin_office.ada)
+    assert await pin_office.guess("ada", PIN, a_mac(500)) == "ok"
+
+
+async def test_unknown_name_is_locked_like_a_user_and_not_kept_in_the_trail(
+    pin_office: PinOffice,
+) -> None:
+    for number in range(5):
+        await pin_office.guess("86428642", WRONG, a_mac(number))
+
+    assert await pin_office.guess("86428642", WRONG, a_mac(7)) == "pin_locked"
+    async with pin_office.database.read() as tx:
+        entries = await tx.audit.newest(WantedEntries(), 100)
+    assert "86428642" not in repr(entries)
+    assert WRONG not in repr(entries)
+    assert {one.client_ip for one in pin_office.refused} == {IP}
