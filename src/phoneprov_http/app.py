@@ -24,7 +24,6 @@ from phoneprov_http.middleware.authentication import Authentication
 from phoneprov_http.middleware.limits import Limits
 from phoneprov_http.openapi.config import openapi_config
 from phoneprov_http.phone.app import PhonePages
-from phoneprov_http.requests import ApiRequest
 from phoneprov_http.routes.audit import audit_routes
 from phoneprov_http.routes.auth import auth_routes
 from phoneprov_http.routes.batches import batch_routes
@@ -33,6 +32,7 @@ from phoneprov_http.routes.deployments import deployment_routes
 from phoneprov_http.routes.desks import desk_routes
 from phoneprov_http.routes.docs import docs_routes
 from phoneprov_http.routes.extensions import extension_routes
+from phoneprov_http.routes.handlers import ApiRequest
 from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.imports import import_routes
 from phoneprov_http.routes.me import me_routes

@@ -11,7 +11,6 @@ from importlib.metadata import version
 from urllib.parse import urlsplit
 
 from litestar.handlers import BaseRouteHandler
-from litestar.params import JSONBody
 from msgspec import Struct
 
 from phoneprov_core.application import UseCases
@@ -29,8 +28,7 @@ from phoneprov_core.me.model import MeProfile
 from phoneprov_http.envelope import EnvelopeResponse, done, record
 from phoneprov_http.guards import Connection
 from phoneprov_http.middleware.authentication import PUBLIC
-from phoneprov_http.requests import ApiRequest
-from phoneprov_http.routes.handlers import Routes
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes
 
 COOKIE = "phoneprov_session"
 BASE_HEADER = "x-console-path"
@@ -73,7 +71,7 @@ def session_routes(use_cases: UseCases) -> Routes:
         return _response(request, record(message, session), pair.refresh_token)
 
     @routes.post("/", status_code=200)
-    async def sign_in(request: ApiRequest, data: JSONBody[Credentials]) -> EnvelopeResponse:
+    async def sign_in(request: ApiRequest, data: Body[Credentials]) -> EnvelopeResponse:
         """Exchange a username and a password for a session."""
         logged_in = await use_cases.login(data, request.client_ip)
         return await begun(request, logged_in.tokens, "Login successful")

@@ -18,7 +18,6 @@ from phoneprov_http.guards import is_guarded
 from phoneprov_http.middleware.authentication import AUTHENTICATION
 from phoneprov_http.openapi.failures import SHARED, specified, words_of
 from phoneprov_http.openapi.schemas import Json, example, parameters_of, reference, schemas_of
-from phoneprov_http.requests import queried
 
 EXAMPLE = "example"
 """The key of a handler's ``opt`` for an example of its body, where one of all fields is invalid."""
@@ -100,8 +99,8 @@ def _complete(operation: Json, handler: HTTPRouteHandler, schemas: Json) -> None
 
 
 def _query(handler: HTTPRouteHandler) -> list[Json]:
-    wanted = queried(handler.resolve_dependencies())
-    own = [] if wanted is None else list(parameters_of(wanted))
+    wanted = handler.parsed_fn_signature.parameters.get("wanted")
+    own = [] if wanted is None else list(parameters_of(wanted.annotation))
     is_list = "List" in handler.parsed_return_field.annotation.__name__
     if is_list and all(one["name"] != "limit" for one in own):
         own = [*parameters_of(Window), *own]

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from litestar.di import NamedDependency
-
 from phoneprov_core.audit.model import AuditEntry, EntriesQuery
 from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.store import Listing
 from phoneprov_http.envelope import Listed, listed
 from phoneprov_http.guards import level_0
-from phoneprov_http.requests import ApiRequest, query
-from phoneprov_http.routes.handlers import Routes
+from phoneprov_http.routes.handlers import ApiRequest, Query, Routes
 
 
 def audit_routes(audit: Audit) -> Routes:
     """``/audit``."""
     routes = Routes("Audit", guards=[level_0])
 
-    @routes.get("/audit", raises=[NotFound], dependencies=query(EntriesQuery))
-    async def audit_entries(
-        request: ApiRequest, wanted: NamedDependency[EntriesQuery]
-    ) -> Listed[AuditEntry]:
+    @routes.get("/audit", raises=[NotFound], query=EntriesQuery)
+    async def audit_entries(request: ApiRequest, wanted: Query[EntriesQuery]) -> Listed[AuditEntry]:
         """Read the audit trail. Changes and events of security, newest first. At most 1000 rows;
         `before` continues after the last one."""
         found = await audit.newest(request.user, wanted, wanted.limit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from litestar.params import JSONBody
 from msgspec import Struct
 
 from phoneprov_core.auth.login import Locked, Login, WrongCredentials
@@ -17,8 +16,7 @@ from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, done, record
 from phoneprov_http.guards import guard
 from phoneprov_http.middleware.authentication import OPTIONAL, PUBLIC
-from phoneprov_http.requests import ApiRequest
-from phoneprov_http.routes.handlers import Routes
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes
 
 
 class Tokens(Struct, frozen=True, rename="camel"):
@@ -52,7 +50,7 @@ def auth_routes(login: Login, register: Register, refresh: Refresh, logout: Logo
         opt=PUBLIC,
         raises=[WrongCredentials, TooManyAttempts, Locked],
     )
-    async def log_in(request: ApiRequest, data: JSONBody[Credentials]) -> Envelope[LoginData]:
+    async def log_in(request: ApiRequest, data: Body[Credentials]) -> Envelope[LoginData]:
         """Log in. Exchange a username and a password for a pair of tokens."""
         logged_in = await login(data, request.client_ip)
         tokens = logged_in.tokens
@@ -65,7 +63,7 @@ def auth_routes(login: Login, register: Register, refresh: Refresh, logout: Logo
         opt={**OPTIONAL, RULES: lambda: register.rules},
         raises=[AlreadyExists],
     )
-    async def register_account(request: ApiRequest, data: JSONBody[Registration]) -> Envelope[User]:
+    async def register_account(request: ApiRequest, data: Body[Registration]) -> Envelope[User]:
         """Register. Create an account. Registration is public, or the caller holds level 0."""
         user = await register(request.user, data, request.client_ip)
         return record("Registration successful", user)
@@ -73,14 +71,14 @@ def auth_routes(login: Login, register: Register, refresh: Refresh, logout: Logo
     @routes.post("/auth/refresh", status_code=200, opt=PUBLIC, raises=[Unauthenticated])
     async def refresh_tokens(
         request: ApiRequest,
-        data: JSONBody[RefreshRequest],
+        data: Body[RefreshRequest],
     ) -> Envelope[Tokens]:
         """Refresh tokens. Exchange a refresh token, once, for a new pair."""
         pair = await refresh(data, request.client_ip)
         return record("Token refreshed", Tokens(pair.access_token, pair.refresh_token))
 
     @routes.post("/auth/logout", status_code=200)
-    async def log_out(request: ApiRequest, data: JSONBody[LogoutRequest] = LogoutRequest()) -> Done:  # noqa: B008
+    async def log_out(request: ApiRequest, data: Body[LogoutRequest] = LogoutRequest()) -> Done:  # noqa: B008
         """Log out. End the session of one refresh token, or all sessions of the caller."""
         await logout(request.user, data)
         return done("Logout successful")

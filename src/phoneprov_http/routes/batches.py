@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from litestar.di import NamedDependency
-from litestar.params import JSONBody
-
 from phoneprov_core.batches.model import Batch, BatchPhone, NewBatch, WantedPhones
 from phoneprov_core.batches.ports import NoPhones
 from phoneprov_core.batches.use_cases import Batches
@@ -13,18 +10,15 @@ from phoneprov_core.kernel.store import FromNewest
 from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.guards import level_0
 from phoneprov_http.openapi.document import EXAMPLE
-from phoneprov_http.requests import ApiRequest, query
-from phoneprov_http.routes.handlers import Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid
 
 
 def batch_routes(batches: Batches) -> Routes:
     """``/batches``."""
     routes = Routes("Batches", guards=[level_0])
 
-    @routes.get("/batches", raises=[NotFound], dependencies=query(FromNewest))
-    async def all_batches(
-        request: ApiRequest, wanted: NamedDependency[FromNewest]
-    ) -> Listed[Batch]:
+    @routes.get("/batches", raises=[NotFound], query=FromNewest)
+    async def all_batches(request: ApiRequest, wanted: Query[FromNewest]) -> Listed[Batch]:
         """List batches. All batches, oldest first, with the number of phones per state."""
         return listed(await batches.all(request.user, request.page, wanted.before), "batch")
 
@@ -34,11 +28,9 @@ def batch_routes(batches: Batches) -> Routes:
         `ended_at` has ended."""
         return record("Batch found", await batches.get(request.user, uuid))
 
-    @routes.get("/batches/{uuid:str}/phones", dependencies=query(WantedPhones))
+    @routes.get("/batches/{uuid:str}/phones", query=WantedPhones)
     async def phones_of_batch(
-        request: ApiRequest,
-        uuid: Uuid,
-        wanted: NamedDependency[WantedPhones],
+        request: ApiRequest, uuid: Uuid, wanted: Query[WantedPhones]
     ) -> Listed[BatchPhone]:
         """List the phones of a batch. In their order: the state of each, the record
         of its switch, and the reason of a failure."""
@@ -58,7 +50,7 @@ def batch_routes(batches: Batches) -> Routes:
         },
         raises=[NotFound, NoPhones],
     )
-    async def start_batch(request: ApiRequest, data: JSONBody[NewBatch]) -> Envelope[Batch]:
+    async def start_batch(request: ApiRequest, data: Body[NewBatch]) -> Envelope[Batch]:
         """Start a batch. Responds at once; the batch runs in the background and is resumed after a
         restart of the service. `macs` lists the phones, or `model`, `location` and
         `software_type` select them. A switch without `profile_uuid` uploads the newest revision

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from litestar.di import NamedDependency
-from litestar.params import JSONBody
 from litestar.types import Guard
 
 from phoneprov_core.directory.model import (
@@ -14,17 +12,16 @@ from phoneprov_core.directory.model import (
 from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.directory.use_cases import CompanyDirectory
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.requests import ApiRequest, query
-from phoneprov_http.routes.handlers import Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid
 
 
 def company_directory_routes(directory: CompanyDirectory, shared_write: Guard) -> Routes:
     """``/company-directory``."""
     routes = Routes("Company directory", guards=[shared_write])
 
-    @routes.get("/company-directory", dependencies=query(ContactSearch))
+    @routes.get("/company-directory", query=ContactSearch)
     async def all_company_contacts(
-        request: ApiRequest, wanted: NamedDependency[ContactSearch]
+        request: ApiRequest, wanted: Query[ContactSearch]
     ) -> Listed[CompanyContact]:
         """List company contacts. All of them, oldest first."""
         return listed(await directory.all(request.user, request.page, wanted), "company contact")
@@ -36,14 +33,14 @@ def company_directory_routes(directory: CompanyDirectory, shared_write: Guard) -
 
     @routes.post("/company-directory")
     async def create_company_contact(
-        request: ApiRequest, data: JSONBody[NewCompanyContact]
+        request: ApiRequest, data: Body[NewCompanyContact]
     ) -> Envelope[CompanyContact]:
         """Create a company contact. Only the name is required."""
         return record("Company contact created", await directory.create(request.user, data))
 
     @routes.put("/company-directory/{uuid:str}")
     async def update_company_contact(
-        request: ApiRequest, uuid: Uuid, data: JSONBody[CompanyContactPatch]
+        request: ApiRequest, uuid: Uuid, data: Body[CompanyContactPatch]
     ) -> Envelope[CompanyContact]:
         """Update a company contact. Change the fields that are sent; null clears a field."""
         return record("Company contact updated", await directory.update(request.user, uuid, data))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from litestar.di import NamedDependency
-from litestar.params import JSONBody
-
 from phoneprov_core.deployments.errors import OF_A_SWITCH
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.deployments.rollback import Rollback, RollbackRequest
@@ -12,18 +9,15 @@ from phoneprov_core.deployments.use_cases import Deployments
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.openapi.document import EXAMPLE
-from phoneprov_http.requests import ApiRequest, query
-from phoneprov_http.routes.handlers import Mac, Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes, Uuid
 
 
 def deployment_routes(deployments: Deployments, rollback: Rollback) -> Routes:
     """``/deployments``, and the deployments of ``/phones/{mac}``."""
     routes = Routes("Deployments")
 
-    @routes.get("/deployments", raises=[NotFound], dependencies=query(Wanted))
-    async def all_deployments(
-        request: ApiRequest, wanted: NamedDependency[Wanted]
-    ) -> Listed[Deployment]:
+    @routes.get("/deployments", raises=[NotFound], query=Wanted)
+    async def all_deployments(request: ApiRequest, wanted: Query[Wanted]) -> Listed[Deployment]:
         """List deployments. All of them, oldest first. Callers without level 0 see those that they
         started, and those of profiles that were theirs at the time."""
         return listed(await deployments.all(request.user, wanted, request.page), "deployment")
@@ -34,9 +28,9 @@ def deployment_routes(deployments: Deployments, rollback: Rollback) -> Routes:
         not in time."""
         return record("Deployment found", await deployments.get(request.user, uuid))
 
-    @routes.get("/phones/{mac:str}/deployments", dependencies=query(Wanted))
+    @routes.get("/phones/{mac:str}/deployments", query=Wanted)
     async def deployments_of_phone(
-        request: ApiRequest, mac: Mac, wanted: NamedDependency[Wanted]
+        request: ApiRequest, mac: Mac, wanted: Query[Wanted]
     ) -> Listed[Deployment]:
         """List a phone's deployments. Those that the caller may see, oldest first."""
         found = await deployments.of_phone(request.user, mac, wanted, request.page)
@@ -51,7 +45,7 @@ def deployment_routes(deployments: Deployments, rollback: Rollback) -> Routes:
     async def roll_back(
         request: ApiRequest,
         mac: Mac,
-        data: JSONBody[RollbackRequest] = RollbackRequest(),  # noqa: B008
+        data: Body[RollbackRequest] = RollbackRequest(),  # noqa: B008
     ) -> Envelope[Deployment]:
         """Roll a phone back. A switch, with all its steps, to an earlier revision. Without a body:
         to what was on the phone before the current deployment. With `deployment_uuid`: to the

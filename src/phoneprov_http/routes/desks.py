@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from litestar.params import JSONBody
-
 from phoneprov_core.deployments.errors import OF_A_SWITCH, DeskChanged, ProfileDoesNotFit
 from phoneprov_core.desks.model import Desk, DeskPatch
 from phoneprov_core.desks.ports import NotLoggedIn
 from phoneprov_core.desks.use_cases import Desks
 from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.guards import level_0
-from phoneprov_http.requests import ApiRequest
-from phoneprov_http.routes.handlers import Mac, Routes
+from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes
 
 
 def desk_routes(desks: Desks) -> Routes:
@@ -31,9 +28,7 @@ def desk_routes(desks: Desks) -> Routes:
         return record("Desk found", await desks.get(request.user, mac))
 
     @routes.put("/phones/{mac:str}/desk", guards=[level_0], raises=[ProfileDoesNotFit])
-    async def update_desk(
-        request: ApiRequest, mac: Mac, data: JSONBody[DeskPatch]
-    ) -> Envelope[Desk]:
+    async def update_desk(request: ApiRequest, mac: Mac, data: Body[DeskPatch]) -> Envelope[Desk]:
         """Configure a desk. Change the default profile (null for none), and whether users can log
         in. The phone keeps its configuration until the next logout. Opens the lock of the phone
         after wrong PINs."""

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from litestar.di import NamedDependency
-from litestar.params import JSONBody
-
 from phoneprov_core.extensions.model import ExtensionPatch, NewExtension, ShownExtension, shown
 from phoneprov_core.extensions.search import ExtensionSearch
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.guards import level_0
-from phoneprov_http.requests import ApiRequest, query
-from phoneprov_http.routes.handlers import Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid
 
 
 def extension_routes(extensions: Extensions) -> Routes:
     """``/extensions``."""
     routes = Routes("Extensions", guards=[level_0])
 
-    @routes.get("/extensions", dependencies=query(ExtensionSearch))
+    @routes.get("/extensions", query=ExtensionSearch)
     async def all_extensions(
-        request: ApiRequest, wanted: NamedDependency[ExtensionSearch]
+        request: ApiRequest, wanted: Query[ExtensionSearch]
     ) -> Listed[ShownExtension]:
         """List extensions. All of them, oldest first."""
         return listed(
@@ -36,14 +32,14 @@ def extension_routes(extensions: Extensions) -> Routes:
 
     @routes.post("/extensions", raises=[AlreadyExists])
     async def create_extension(
-        request: ApiRequest, data: JSONBody[NewExtension]
+        request: ApiRequest, data: Body[NewExtension]
     ) -> Envelope[ShownExtension]:
         """Create an extension. Its number is unique."""
         return record("Extension created", shown(await extensions.create(request.user, data)))
 
     @routes.put("/extensions/{uuid:str}", raises=[AlreadyExists])
     async def update_extension(
-        request: ApiRequest, uuid: Uuid, data: JSONBody[ExtensionPatch]
+        request: ApiRequest, uuid: Uuid, data: Body[ExtensionPatch]
     ) -> Envelope[ShownExtension]:
         """Update an extension. Change the fields that are sent; null clears a field. A null
         password leaves the stored password unchanged."""

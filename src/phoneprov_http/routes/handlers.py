@@ -1,19 +1,25 @@
-"""Sections of the interface, and the parameters in their paths."""
+"""What route modules are written with: sections, requests, and the parameters in paths."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias, TypeVar
 
-from litestar import Router
+from litestar import Request, Router
 from litestar.connection import ASGIConnection
+from litestar.datastructures import State
+from litestar.di import NamedDependency, Provide
 from litestar.handlers import HTTPRouteHandler
-from litestar.params import PathParameter
+from litestar.params import JSONBody, PathParameter
 
-from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Command, command_of_texts, invalid
+from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem
 from phoneprov_core.kernel.fields import MAC
+from phoneprov_core.kernel.store import Page, Window
 from phoneprov_http.openapi.failures import specified
 
+C = TypeVar("C", bound=Command)
 AnyHandler = Callable[..., Any]
 Decorator = Callable[[AnyHandler], AnyHandler]
 
@@ -36,6 +42,56 @@ Mac = Annotated[
 ]
 
 
+Body: TypeAlias = JSONBody
+"""The body of a request, as a command."""
+Query: TypeAlias = NamedDependency
+"""The query of a request, as a command: that of the handler's ``query``."""
+
+
+class ApiRequest(Request[Actor, None, State]):
+    """A request; ``user`` is the caller, None where no token is needed and none was sent."""
+
+    @property
+    def client_ip(self) -> str:
+        """The address of the client."""
+        return str(self.scope["state"]["client_ip"])
+
+    @property
+    def page(self) -> Page:
+        """The page that ``limit`` and ``offset`` select; None for the whole list. Raises
+        ``Invalid``."""
+        return self.selected(Window, None)
+
+    def selected(self, command: type[C], absent: C | None) -> C | None:
+        """The parameters of the query that are fields of a command; ``absent`` if none is sent.
+        Raises ``Invalid`` with each invalid parameter."""
+        if not self.scope["query_string"]:
+            return absent
+        fields = command.__struct_encode_fields__
+        given = {name: text for name, text in self.query_params.items() if name in fields}
+        return command_of_texts(command, given) if given else absent
+
+
+def _wanted(command: type[Command]) -> Provide:
+    absent = command()
+
+    def read(request: ApiRequest) -> Any:
+        try:
+            return request.selected(command, absent)
+        except Invalid as error:
+            raise invalid([*error.problems, *_problems_of_page(request, error)]) from None
+
+    return Provide(read, sync_to_thread=False)
+
+
+def _problems_of_page(request: ApiRequest, named: Invalid) -> list[Problem]:
+    try:
+        request.page  # noqa: B018 - to name every invalid parameter
+    except Invalid as error:
+        return [problem for problem in error.problems if problem not in named.problems]
+    return []
+
+
 class Handler(HTTPRouteHandler):
     """A handler whose guards see the handler itself. Litestar copies it for each guard of each
     request, which takes longer than to read a record."""
@@ -47,8 +103,9 @@ class Handler(HTTPRouteHandler):
 
 class Routes(Router):
     """A section of the interface. Its methods decorate handlers: the first sentence of a
-    handler's docstring is the summary of its operation, ``raises`` names the errors that do not
-    follow from path, parameters, body and guards."""
+    handler's docstring is the summary of its operation, ``query`` is the command that its
+    parameter ``wanted`` is read as, ``raises`` names the errors that do not follow from path,
+    query, body and guards."""
 
     def __init__(self, tag: str, path: str = "/api/v1", **more: Any) -> None:
         super().__init__(path, route_handlers=[], tags=[tag], **more)
@@ -70,8 +127,17 @@ class Routes(Router):
         return self._decorator("DELETE", path, status_code=200, **more)
 
     def _decorator(
-        self, method: Any, path: str, raises: Sequence[type[PhoneprovError]] = (), **more: Any
+        self,
+        method: Any,
+        path: str,
+        *,
+        raises: Sequence[type[PhoneprovError]] = (),
+        query: type[Command] | None = None,
+        **more: Any,
     ) -> Decorator:
+        if query is not None:
+            more["dependencies"] = {"wanted": _wanted(query)}
+
         def decorate(handle: AnyHandler) -> AnyHandler:
             handler = Handler(path, http_method=method, responses=specified(raises), **more)
             self.register(handler(handle))

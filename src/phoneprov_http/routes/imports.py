@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from litestar.params import JSONBody, PathParameter
+from litestar.params import PathParameter
 
 from phoneprov_core.transfer.texts import ImportRequest, ImportResult, ImportText, Kind
 from phoneprov_http.envelope import Envelope, record
 from phoneprov_http.guards import level_0
-from phoneprov_http.requests import ApiRequest
-from phoneprov_http.routes.handlers import Routes
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes
 
 KindOfTable = Annotated[
     str,
@@ -27,7 +26,7 @@ def import_routes(import_text: ImportText) -> Routes:
 
     @routes.post("/imports/{kind:str}", status_code=200)
     async def import_table(
-        request: ApiRequest, kind: KindOfTable, data: JSONBody[ImportRequest]
+        request: ApiRequest, kind: KindOfTable, data: Body[ImportRequest]
     ) -> Envelope[ImportResult]:
         """Import a table. Create and change records from the rows of a table in CSV. A row that
         names an existing record changes it, any other row creates one; nothing is deleted. If a

@@ -7,8 +7,7 @@ from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirecto
 from phoneprov_core.me.model import EnrichedPhone, MeProfile
 from phoneprov_core.me.use_cases import Me
 from phoneprov_http.envelope import Envelope, Listed, listed, record
-from phoneprov_http.requests import ApiRequest
-from phoneprov_http.routes.handlers import Routes
+from phoneprov_http.routes.handlers import ApiRequest, Routes
 
 
 def me_routes(me: Me, personal: PersonalDirectory, company: CompanyDirectory) -> Routes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from litestar.params import JSONBody
-
 from phoneprov_core.access.model import (
     Assignment,
     NewAssignment,
@@ -16,8 +14,7 @@ from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.kernel.errors import AlreadyExists, InUse, NotFound
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.guards import level_0
-from phoneprov_http.requests import ApiRequest
-from phoneprov_http.routes.handlers import Routes, UserUuid, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, UserUuid, Uuid
 
 
 def permission_routes(permissions: Permissions) -> Routes:
@@ -36,14 +33,14 @@ def permission_routes(permissions: Permissions) -> Routes:
 
     @routes.post("/permissions", raises=[AlreadyExists])
     async def create_permission(
-        request: ApiRequest, data: JSONBody[NewPermission]
+        request: ApiRequest, data: Body[NewPermission]
     ) -> Envelope[Permission]:
         """Create a permission. Its level and name together are unique."""
         return record("Permission created", await permissions.create(request.user, data))
 
     @routes.put("/permissions/{uuid:str}", raises=[AlreadyExists])
     async def update_permission(
-        request: ApiRequest, uuid: Uuid, data: JSONBody[PermissionPatch]
+        request: ApiRequest, uuid: Uuid, data: Body[PermissionPatch]
     ) -> Envelope[Permission]:
         """Update a permission. Change the fields that are sent. The level cannot be changed."""
         return record("Permission updated", await permissions.update(request.user, uuid, data))
@@ -68,7 +65,7 @@ def user_permission_routes(user_permissions: UserPermissions) -> Routes:
 
     @routes.post("/user-perms", status_code=200, raises=[NotFound, LastSuperadmin])
     async def assign_permission(
-        request: ApiRequest, data: JSONBody[NewAssignment]
+        request: ApiRequest, data: Body[NewAssignment]
     ) -> Envelope[Assignment]:
         """Assign a permission. It replaces the current assignment."""
         return record("Permission assigned", await user_permissions.assign(request.user, data))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from litestar.params import JSONBody
-
 from phoneprov_core.directory.model import (
     NewPersonalContact,
     PersonalContact,
@@ -12,8 +10,7 @@ from phoneprov_core.directory.model import (
 from phoneprov_core.directory.use_cases import PersonalDirectory
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.requests import ApiRequest
-from phoneprov_http.routes.handlers import Routes, UserUuid, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, UserUuid, Uuid
 
 
 def personal_directory_routes(directory: PersonalDirectory) -> Routes:
@@ -32,7 +29,7 @@ def personal_directory_routes(directory: PersonalDirectory) -> Routes:
 
     @routes.post("/personal-directory/{user_uuid:str}", raises=[Forbidden])
     async def create_personal_contact(
-        request: ApiRequest, user_uuid: UserUuid, data: JSONBody[NewPersonalContact]
+        request: ApiRequest, user_uuid: UserUuid, data: Body[NewPersonalContact]
     ) -> Envelope[PersonalContact]:
         """Create a personal contact. Only the name is required."""
         contact = await directory.create(request.user, user_uuid, data)
@@ -40,7 +37,7 @@ def personal_directory_routes(directory: PersonalDirectory) -> Routes:
 
     @routes.put("/personal-directory/contact/{uuid:str}")
     async def update_personal_contact(
-        request: ApiRequest, uuid: Uuid, data: JSONBody[PersonalContactPatch]
+        request: ApiRequest, uuid: Uuid, data: Body[PersonalContactPatch]
     ) -> Envelope[PersonalContact]:
         """Update a personal contact. Change the fields that are sent; null clears a field."""
         return record("Personal contact updated", await directory.update(request.user, uuid, data))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from litestar.di import NamedDependency
-from litestar.params import JSONBody
-
 from phoneprov_core.deployments.errors import OF_A_SWITCH
 from phoneprov_core.deployments.preview import Preview, PreviewSwitch
 from phoneprov_core.deployments.switch import SwitchProfile
@@ -29,8 +26,7 @@ from phoneprov_core.profiles.search import ProfileSearch
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Bare, BareList, bare_list
-from phoneprov_http.requests import ApiRequest, query
-from phoneprov_http.routes.handlers import Routes, UserUuid, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, UserUuid, Uuid
 
 
 def profile_routes(
@@ -42,10 +38,8 @@ def profile_routes(
     """``/phone-profiles``."""
     routes = Routes("Phone profiles")
 
-    @routes.get("/phone-profiles", dependencies=query(ProfileSearch))
-    async def all_profiles(
-        request: ApiRequest, wanted: NamedDependency[ProfileSearch]
-    ) -> BareList[Profile]:
+    @routes.get("/phone-profiles", query=ProfileSearch)
+    async def all_profiles(request: ApiRequest, wanted: Query[ProfileSearch]) -> BareList[Profile]:
         """List phone profiles. Oldest first; without level 0 only the caller's own."""
         return bare_list(await profiles.all(request.user, request.page, wanted), "profile")
 
@@ -64,7 +58,7 @@ def profile_routes(
         opt={RULES: lambda: profiles.rules},
         raises=[Forbidden, NotFound, TooManyProfiles],
     )
-    async def create_profile(request: ApiRequest, data: JSONBody[NewProfile]) -> Bare[Profile]:
+    async def create_profile(request: ApiRequest, data: Body[NewProfile]) -> Bare[Profile]:
         """Create a phone profile. Its XML is stored exactly as it is sent."""
         return Bare(True, "Profile created", await profiles.create(request.user, data))
 
@@ -74,7 +68,7 @@ def profile_routes(
         raises=[Forbidden, TooManyProfiles],
     )
     async def update_profile(
-        request: ApiRequest, uuid: Uuid, data: JSONBody[ProfilePatch]
+        request: ApiRequest, uuid: Uuid, data: Body[ProfilePatch]
     ) -> Bare[Profile]:
         """Update a phone profile. Change the fields that are sent; null clears a field."""
         return Bare(True, "Profile updated", await profiles.update(request.user, uuid, data))
@@ -86,13 +80,13 @@ def profile_routes(
         return Bare(True, "Profile deleted", None)
 
     @routes.post("/phone-profiles/switch", status_code=200, raises=[NotFound, *OF_A_SWITCH])
-    async def switch_profile(request: ApiRequest, data: JSONBody[SwitchRequest]) -> Bare[Switched]:
+    async def switch_profile(request: ApiRequest, data: Body[SwitchRequest]) -> Bare[Switched]:
         """Put a profile onto a phone. Upload the configuration, clear the phone's service session,
         restart the phone."""
         return Bare(True, "Profile switched", await switch(request.user, data))
 
     @routes.post("/phone-profiles/switch/preview", status_code=200, raises=[NotFound])
-    async def preview_switch(request: ApiRequest, data: JSONBody[SwitchRequest]) -> Bare[Preview]:
+    async def preview_switch(request: ApiRequest, data: Body[SwitchRequest]) -> Bare[Preview]:
         """Preview a switch. Changes nothing. Shows whether the profile fits, what would change on
         the phone, whether server and phone are reachable, and the findings of the linter."""
         return Bare(True, "Switch previewed", await preview(request.user, data))
@@ -106,15 +100,15 @@ def profile_routes(
     @routes.post("/phone-profiles/lint", status_code=200)
     async def lint_configuration(
         request: ApiRequest,  # noqa: ARG001
-        data: JSONBody[LintRequest],
+        data: Body[LintRequest],
     ) -> Bare[LintResult]:
         """Lint a configuration. Changes nothing. A text that is not well-formed is one finding."""
         result = await read_configurations.lint(data)
         return Bare(True, f"{len(result.findings)} finding(s) found", result)
 
-    @routes.get("/phone-profiles/{uuid:str}/revisions/diff", dependencies=query(ComparedRevisions))
+    @routes.get("/phone-profiles/{uuid:str}/revisions/diff", query=ComparedRevisions)
     async def revision_diff(
-        request: ApiRequest, uuid: Uuid, wanted: NamedDependency[ComparedRevisions]
+        request: ApiRequest, uuid: Uuid, wanted: Query[ComparedRevisions]
     ) -> Bare[RevisionDiff]:
         """Compare two revisions of a profile. A unified diff in which secrets are masked."""
         diff = await read_configurations.difference(request.user, uuid, wanted.from_, wanted.to)

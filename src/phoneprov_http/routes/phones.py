@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from litestar.di import NamedDependency
-from litestar.params import JSONBody
 from litestar.types import Guard
 
 from phoneprov_core.kernel.errors import AlreadyExists, Forbidden
@@ -11,18 +9,15 @@ from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
 from phoneprov_core.phones.search import PhoneSearch
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.requests import ApiRequest, query
-from phoneprov_http.routes.handlers import Mac, Routes
+from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes
 
 
 def phone_routes(phones: Phones, shared_write: Guard) -> Routes:
     """``/phones``."""
     routes = Routes("Phones", guards=[shared_write])
 
-    @routes.get("/phones", raises=[Forbidden], dependencies=query(PhoneSearch))
-    async def all_phones(
-        request: ApiRequest, wanted: NamedDependency[PhoneSearch]
-    ) -> Listed[Phone]:
+    @routes.get("/phones", raises=[Forbidden], query=PhoneSearch)
+    async def all_phones(request: ApiRequest, wanted: Query[PhoneSearch]) -> Listed[Phone]:
         """List phones. The phones of the inventory, oldest first."""
         return listed(await phones.all(request.user, request.page, wanted), "phone")
 
@@ -32,13 +27,13 @@ def phone_routes(phones: Phones, shared_write: Guard) -> Routes:
         return record("Phone found", await phones.get(request.user, mac))
 
     @routes.post("/phones", raises=[AlreadyExists])
-    async def create_phone(request: ApiRequest, data: JSONBody[NewPhone]) -> Envelope[Phone]:
+    async def create_phone(request: ApiRequest, data: Body[NewPhone]) -> Envelope[Phone]:
         """Create a phone. Only the MAC address is required."""
         return record("Phone created", await phones.create(request.user, data))
 
     @routes.put("/phones/{mac:str}")
     async def update_phone(
-        request: ApiRequest, mac: Mac, data: JSONBody[PhonePatch]
+        request: ApiRequest, mac: Mac, data: Body[PhonePatch]
     ) -> Envelope[Phone]:
         """Update a phone. Change the fields that are sent; null clears a field."""
         return record("Phone updated", await phones.update(request.user, mac, data))

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from litestar.di import NamedDependency
-
 from phoneprov_core.kernel.store import Listing, Newest
 from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches
 from phoneprov_http.envelope import Listed, listed
 from phoneprov_http.guards import level_0
-from phoneprov_http.requests import ApiRequest, query
-from phoneprov_http.routes.handlers import Mac, Routes
+from phoneprov_http.routes.handlers import ApiRequest, Mac, Query, Routes
 
 
 def provisioning_routes(fetches: Fetches, discovered: DiscoveredPhones) -> Routes:
     """``/phones/{mac}/fetches`` and ``/discovered-phones``."""
     routes = Routes("Provisioning")
 
-    @routes.get("/phones/{mac:str}/fetches", dependencies=query(Newest))
+    @routes.get("/phones/{mac:str}/fetches", query=Newest)
     async def fetches_of_phone(
-        request: ApiRequest, mac: Mac, wanted: NamedDependency[Newest]
+        request: ApiRequest, mac: Mac, wanted: Query[Newest]
     ) -> Listed[Fetch]:
         """List a phone's fetches. The requests of a phone for files, newest first. At most 1000
         rows; `before` continues after the last one."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from litestar.params import JSONBody
-
 from phoneprov_core.kernel.errors import AlreadyExists, NotFound
 from phoneprov_core.links.model import FullLink, LinkedExtension, LinkedUser, NewLink
 from phoneprov_core.links.use_cases import Links
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.guards import level_0
-from phoneprov_http.requests import ApiRequest
-from phoneprov_http.routes.handlers import ExtensionUuid, Routes, UserUuid, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, ExtensionUuid, Routes, UserUuid, Uuid
 
 
 def user_extension_routes(links: Links) -> Routes:
@@ -40,7 +37,7 @@ def user_extension_routes(links: Links) -> Routes:
         return listed(found, "user", "linked to extension")
 
     @routes.post("/user-extensions", raises=[NotFound, AlreadyExists])
-    async def create_link(request: ApiRequest, data: JSONBody[NewLink]) -> Envelope[FullLink]:
+    async def create_link(request: ApiRequest, data: Body[NewLink]) -> Envelope[FullLink]:
         """Link an extension to a user. Both may have many links."""
         return record("User linked to extension", await links.create(request.user, data))
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from litestar.di import NamedDependency
-from litestar.params import JSONBody
-
 from phoneprov_core.access.rules import LastSuperadmin
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.users.model import NewUser, User, UserPatch
@@ -13,16 +10,15 @@ from phoneprov_core.users.use_cases import Users
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.guards import level_0
-from phoneprov_http.requests import ApiRequest, query
-from phoneprov_http.routes.handlers import Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid
 
 
 def user_routes(users: Users) -> Routes:
     """``/users``."""
     routes = Routes("Users", guards=[level_0])
 
-    @routes.get("/users", dependencies=query(UserSearch))
-    async def all_users(request: ApiRequest, wanted: NamedDependency[UserSearch]) -> Listed[User]:
+    @routes.get("/users", query=UserSearch)
+    async def all_users(request: ApiRequest, wanted: Query[UserSearch]) -> Listed[User]:
         """List users. All accounts, oldest first."""
         return listed(await users.all(request.user, request.page, wanted), "user")
 
@@ -32,7 +28,7 @@ def user_routes(users: Users) -> Routes:
         return record("User found", await users.get(request.user, uuid))
 
     @routes.post("/users", opt={RULES: lambda: users.rules_of_new}, raises=[AlreadyExists])
-    async def create_user(request: ApiRequest, data: JSONBody[NewUser]) -> Envelope[User]:
+    async def create_user(request: ApiRequest, data: Body[NewUser]) -> Envelope[User]:
         """Create a user."""
         return record("User created", await users.create(request.user, data))
 
@@ -41,9 +37,7 @@ def user_routes(users: Users) -> Routes:
         opt={RULES: lambda: users.rules},
         raises=[AlreadyExists, LastSuperadmin],
     )
-    async def update_user(
-        request: ApiRequest, uuid: Uuid, data: JSONBody[UserPatch]
-    ) -> Envelope[User]:
+    async def update_user(request: ApiRequest, uuid: Uuid, data: Body[UserPatch]) -> Envelope[User]:
         """Update a user. Change the fields that are sent; null clears a field. A new password ends
         the other sessions of the account, `is_active: false` ends all of them."""
         return record("User updated", await users.update(request.user, uuid, data))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from litestar.params import JSONBody
 from litestar.types import Guard
 
 from phoneprov_core.kems.model import Kem, KemPatch, NewKem
 from phoneprov_core.kems.use_cases import Kems
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.requests import ApiRequest
-from phoneprov_http.routes.handlers import Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, Uuid
 
 
 def kem_routes(kems: Kems, shared_write: Guard) -> Routes:
@@ -27,14 +25,12 @@ def kem_routes(kems: Kems, shared_write: Guard) -> Routes:
         return record("KEM found", await kems.get(request.user, uuid))
 
     @routes.post("/vendor-kem")
-    async def create_kem(request: ApiRequest, data: JSONBody[NewKem]) -> Envelope[Kem]:
+    async def create_kem(request: ApiRequest, data: Body[NewKem]) -> Envelope[Kem]:
         """Create a key expansion module. Its phone may be added later."""
         return record("KEM created", await kems.create(request.user, data))
 
     @routes.put("/vendor-kem/{uuid:str}")
-    async def update_kem(
-        request: ApiRequest, uuid: Uuid, data: JSONBody[KemPatch]
-    ) -> Envelope[Kem]:
+    async def update_kem(request: ApiRequest, uuid: Uuid, data: Body[KemPatch]) -> Envelope[Kem]:
         """Update a key expansion module. Change the fields that are sent; null clears a field."""
         return record("KEM updated", await kems.update(request.user, uuid, data))
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from litestar.params import JSONBody
 from litestar.types import Guard
 
 from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.requests import ApiRequest
-from phoneprov_http.routes.handlers import Mac, Routes
+from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes
 
 
 def vendor_phone_routes(vendor_phones: VendorPhones, shared_write: Guard) -> Routes:
@@ -28,7 +26,7 @@ def vendor_phone_routes(vendor_phones: VendorPhones, shared_write: Guard) -> Rou
 
     @routes.put("/vendor-phones/{mac:str}")
     async def save_vendor_phone(
-        request: ApiRequest, mac: Mac, data: JSONBody[VendorPhoneFlag]
+        request: ApiRequest, mac: Mac, data: Body[VendorPhoneFlag]
     ) -> Envelope[VendorPhone]:
         """Set a vendor phone flag. Create or replace the flag of a phone. The phone may be added
         later."""

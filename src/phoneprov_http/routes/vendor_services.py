@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from litestar.params import JSONBody
 from litestar.types import Guard
 
 from phoneprov_core.vendor_services.model import (
@@ -12,8 +11,7 @@ from phoneprov_core.vendor_services.model import (
 )
 from phoneprov_core.vendor_services.use_cases import VendorServices
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.requests import ApiRequest
-from phoneprov_http.routes.handlers import Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, Uuid
 
 
 def vendor_service_routes(services: VendorServices, shared_write: Guard) -> Routes:
@@ -32,14 +30,14 @@ def vendor_service_routes(services: VendorServices, shared_write: Guard) -> Rout
 
     @routes.post("/vendor-services")
     async def create_service(
-        request: ApiRequest, data: JSONBody[NewVendorService]
+        request: ApiRequest, data: Body[NewVendorService]
     ) -> Envelope[VendorService]:
         """Create a service. Define a service. This service never fetches its URL."""
         return record("Service created", await services.create(request.user, data))
 
     @routes.put("/vendor-services/{uuid:str}")
     async def update_service(
-        request: ApiRequest, uuid: Uuid, data: JSONBody[VendorServicePatch]
+        request: ApiRequest, uuid: Uuid, data: Body[VendorServicePatch]
     ) -> Envelope[VendorService]:
         """Update a service. Change the fields that are sent; null clears a field."""
         return record("Service updated", await services.update(request.user, uuid, data))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from litestar.params import JSONBody
-
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.vendor_users.model import NewPin, VendorUser
 from phoneprov_core.vendor_users.use_cases import VendorUsers
 from phoneprov_http.envelope import Done, Envelope, done, record
-from phoneprov_http.requests import ApiRequest
-from phoneprov_http.routes.handlers import Routes, UserUuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, UserUuid
 
 
 def vendor_user_routes(vendor_users: VendorUsers) -> Routes:
@@ -23,7 +20,7 @@ def vendor_user_routes(vendor_users: VendorUsers) -> Routes:
 
     @routes.put("/vendor-users/{user_uuid:str}", raises=[Forbidden])
     async def save_vendor_user(
-        request: ApiRequest, user_uuid: UserUuid, data: JSONBody[NewPin]
+        request: ApiRequest, user_uuid: UserUuid, data: Body[NewPin]
     ) -> Envelope[VendorUser]:
         """Set a user's PIN. Create or replace the PIN of one user. Only its hash is stored."""
         return record("Vendor user saved", await vendor_users.save(request.user, user_uuid, data))
