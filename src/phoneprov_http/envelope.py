@@ -9,12 +9,11 @@ import msgspec
 from litestar import Response
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
-from litestar.types import Receive, Scope, Send
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.store import Listing
+from phoneprov_core.kernel.store import Limit, Listing, Offset
 
 T = TypeVar("T")
 
@@ -31,13 +30,7 @@ RequestId = Annotated[
         examples=["9b2f0c7d1e5a4d2f8c1b6a7e3f409d55"],
     ),
 ]
-_Total = Annotated[
-    int, schema(description="Number of rows of the whole list", minimum=0, examples=[240])
-]
-_Limit = Annotated[
-    int, schema(description="Maximum number of rows of the page", minimum=1, examples=[100])
-]
-_Offset = Annotated[int, schema(description="Number of rows skipped", minimum=0)]
+Total = Annotated[int, schema(description="Number of rows of the whole list", minimum=0)]
 
 
 class NoMetadata(Struct, frozen=True):
@@ -47,9 +40,9 @@ class NoMetadata(Struct, frozen=True):
 class ListMetadata(Struct, frozen=True):
     """The page of a list. Empty, unless `limit` or `offset` was sent."""
 
-    total: _Total | UnsetType = UNSET
-    limit: _Limit | UnsetType = UNSET
-    offset: _Offset | UnsetType = UNSET
+    total: Total | UnsetType = UNSET
+    limit: Limit | UnsetType = UNSET
+    offset: Offset | UnsetType = UNSET
 
 
 class Bare(Struct, Generic[T]):
@@ -170,26 +163,12 @@ class EnvelopeResponse(Response[Any]):
                 headers=None,
                 status_code=self._status,
             )
-        return _JsonReply(encode(self.content), self._status, self._more)
-
-
-class _JsonReply(ASGIResponse):
-    __slots__ = ("_content", "_more", "_status")
-
-    def __init__(self, content: bytes, status: int, more: Mapping[str, str] | None) -> None:
-        self._content = content
-        self._status = status
-        self._more = more
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", b"%d" % len(self._content)),
-        ]
-        if self._more:
-            headers += [(name.encode(), value.encode()) for name, value in self._more.items()]
-        await send({"type": "http.response.start", "status": self._status, "headers": headers})
-        await send({"type": "http.response.body", "body": self._content, "more_body": False})
+        return ASGIResponse(
+            body=encode(self.content),
+            media_type="application/json",
+            status_code=self._status,
+            headers=self._more,
+        )
 
 
 def failure(

@@ -32,17 +32,15 @@ class Authentication:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         ip = scope["state"]["client_ip"]
         scope["auth"] = None
-        match scope["route_handler"].opt.get(AUTHENTICATION):
-            case "none":
-                scope["user"] = None
-            case "optional":
-                try:
-                    scope["user"] = await self._caller(scope, ip)
-                except Unauthenticated:
-                    scope["user"] = None
-            case _:
-                scope["user"] = await self._caller(scope, ip)
-        user: Actor | None = scope["user"]
+        authentication = scope["route_handler"].opt.get(AUTHENTICATION)
+        user: Actor | None = None
+        if authentication != "none":
+            try:
+                user = await self._caller(scope, ip)
+            except Unauthenticated:
+                if authentication != "optional":
+                    raise
+        scope["user"] = user
         if user is None:
             await self._app(scope, receive, send)
             return

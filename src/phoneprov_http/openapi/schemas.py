@@ -73,7 +73,7 @@ def example(schema: Json, components: Json, fields: Container[str] | None = None
             if fields is None or name in fields
         }
     kind = kind[0] if isinstance(kind, list) else kind
-    return schema.get("default", _OF_TYPE.get(str(kind)))
+    return schema.get("default", schema.get("minimum", _OF_TYPE.get(str(kind))))
 
 
 def _tidied(components: Json) -> Json:

@@ -29,15 +29,10 @@ class Tokens(Struct, frozen=True, rename="camel"):
         return redacted(self, "access_token", "refresh_token")
 
 
-class LoginData(Struct, frozen=True, rename="camel"):
-    """The user who logged in, and a new pair of tokens."""
+class LoginData(Tokens, frozen=True, rename="camel"):
+    """A new pair of tokens, and the user who logged in."""
 
     user: User
-    access_token: Token
-    refresh_token: Token
-
-    def __repr__(self) -> str:
-        return redacted(self, "access_token", "refresh_token")
 
 
 def auth_routes(login: Login, register: Register, refresh: Refresh, logout: Logout) -> Routes:
@@ -54,7 +49,7 @@ def auth_routes(login: Login, register: Register, refresh: Refresh, logout: Logo
         """Log in. Exchange a username and a password for a pair of tokens."""
         logged_in = await login(data, request.client_ip)
         tokens = logged_in.tokens
-        shown = LoginData(logged_in.user, tokens.access_token, tokens.refresh_token)
+        shown = LoginData(tokens.access_token, tokens.refresh_token, logged_in.user)
         return record("Login successful", shown)
 
     @routes.post(

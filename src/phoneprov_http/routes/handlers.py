@@ -23,13 +23,15 @@ C = TypeVar("C", bound=Command)
 AnyHandler = Callable[..., Any]
 Decorator = Callable[[AnyHandler], AnyHandler]
 
-_UUID = {"format": "uuid", "examples": ["5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11"]}
 
-Uuid = Annotated[str, PathParameter(description="UUID of the record", schema_extra=_UUID)]
-UserUuid = Annotated[str, PathParameter(description="UUID of the user", schema_extra=_UUID)]
-ExtensionUuid = Annotated[
-    str, PathParameter(description="UUID of the extension", schema_extra=_UUID)
-]
+def _uuid_of(what: str) -> Any:
+    extra = {"format": "uuid", "examples": ["5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11"]}
+    return PathParameter(description=f"UUID of the {what}", schema_extra=extra)
+
+
+Uuid = Annotated[str, _uuid_of("record")]
+UserUuid = Annotated[str, _uuid_of("user")]
+ExtensionUuid = Annotated[str, _uuid_of("extension")]
 Mac = Annotated[
     str,
     PathParameter(
