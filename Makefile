@@ -100,9 +100,11 @@ test-tftp-clients: $(VENV)/installed-dev  ## our TFTP server with real clients, 
 	  || { apt-get update && apt-get install --yes tftp-hpa atftp busybox curl; }
 	PHONEPROV_TEST_TFTP_CLIENTS=1 $(BIN)/python -m pytest -q tests/contract/provisioning
 
-test-console: $(VENV)-browser/installed  ## the console in a real browser, with axe; installs Chromium if necessary
+test-console: $(VENV)-browser/installed  ## the console in a real browser, with axe, also under a prefix of nginx; installs both if necessary
 	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
-	$(BROWSER)/python -m pytest -q -p no:xdist tests/browser/check_console.py
+	@{ command -v nginx || command -v /usr/sbin/nginx; } >/dev/null \
+	  || { apt-get update && apt-get install --yes nginx-light; }
+	$(BROWSER)/python -m pytest -q -p no:xdist tests/browser/check_console.py tests/browser/check_console_nginx.py
 
 check-console:  ## types of the console's modules (JSDoc); needs Node.js
 	@command -v npx >/dev/null || { echo "npx is not installed; nothing was checked" >&2; exit 1; }

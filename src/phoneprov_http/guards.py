@@ -26,8 +26,9 @@ def guard(require: Callable[[Any], None]) -> Guard:
     return check
 
 
-level_0 = guard(require_superadmin)
-"""Raises ``Forbidden`` for a caller without level 0."""
+async def level_0(connection: Connection, _: BaseRouteHandler) -> None:
+    """Raises ``Forbidden`` for a caller without level 0."""
+    require_superadmin(connection.user)
 
 
 def writing(require: Callable[[Any], None]) -> Guard:

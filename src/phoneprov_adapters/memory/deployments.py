@@ -83,9 +83,21 @@ class MemoryDeploymentRows(DeploymentRows):
 
 
 def current_on(tables: Tables, mac: str) -> Deployment | None:
-    """The current deployments of a phone."""
+    """The current deployment of a phone."""
+    return next(iter(_placed(tables, mac)), None)
+
+
+def target_on(tables: Tables, mac: str) -> Deployment | None:
+    """What a rollback of a phone deploys again."""
+    placed = _placed(tables, mac)
+    others = (one for one in placed if one.brought_other_than(placed[0]))
+    return next((one for one in others if one.outcome is not Outcome.UNKNOWN), None)
+
+
+def _placed(tables: Tables, mac: str) -> list[Deployment]:
+    """The deployments of a phone with a place, newest first."""
     placed = [one for one in tables.of(DEPLOYMENTS).group(("mac", mac)) if one.place is not None]
-    return max(placed, key=lambda one: one.number, default=None)
+    return sorted(placed, key=lambda one: one.number, reverse=True)
 
 
 class MemoryDeployments(MemoryStore[Deployment], DeploymentStore):

@@ -7,7 +7,7 @@ from itertools import islice
 from msgspec import Struct
 
 from phoneprov_adapters.memory.batches import BATCHES
-from phoneprov_adapters.memory.deployments import DEPLOYMENTS
+from phoneprov_adapters.memory.deployments import DEPLOYMENTS, target_on
 from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
 from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference, Unique
 from phoneprov_adapters.memory.store import MemorySearchedRows
@@ -83,6 +83,7 @@ class MemoryRevisions(RevisionStore):
             if (one.profile_uuid, one.revision) == key and (
                 one.outcome is Outcome.RUNNING
                 or (one.place is not None and self._others_since(one) <= _OTHERS)
+                or one == target_on(self._tables, one.mac)
             ):
                 return True
         return any(

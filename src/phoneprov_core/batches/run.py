@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import suppress
 
 import msgspec
@@ -22,6 +23,8 @@ from phoneprov_core.kernel.origin import NO_ORIGIN, belonging_to
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.trail import Event
+
+log = logging.getLogger("phoneprov.batches")
 
 HOLD_SECONDS = 30
 """Seconds after which the lease of a batch expires; its holder no longer runs."""
@@ -95,7 +98,13 @@ class RunBatches:
             started = next(iter(await tx.audit.newest(created, 1)), None)
         origin = NO_ORIGIN if started is None else started.origin
         with belonging_to(origin):
-            await self._run_as(hold, None if started is None else started.entry)
+            try:
+                await self._run_as(hold, None if started is None else started.entry)
+            except Exception as error:
+                # The worker's own line belongs to no request.
+                reason = type(error).__name__
+                log.warning("The batch %s was interrupted (%s).", hold.batch_uuid, reason)
+                raise
 
     async def _run_as(self, hold: Hold, started: AuditEntry | None) -> None:
         run = _Run(

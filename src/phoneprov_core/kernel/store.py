@@ -237,7 +237,7 @@ async def listing(
     def size_after(already: int) -> int:
         return piece if window is None else min(piece, window.limit - already)
 
-    async def pieces_behind(last: E, already: int) -> AsyncIterator[list[E]]:
+    async def pieces_after(last: E, already: int) -> AsyncIterator[list[E]]:
         while size := size_after(already):
             async with open_() as tx:
                 entities = await store_in(tx).rows(size, after=last, owner=owner)
@@ -262,7 +262,7 @@ async def listing(
     complete = len(first) < size_after(0) or not size_after(len(first))
     return Listing(
         first,
-        None if complete else lambda: pieces_behind(first[-1], len(first)),
+        None if complete else lambda: pieces_after(first[-1], len(first)),
         window=window,
         total=total,
     )

@@ -43,8 +43,10 @@ class RevisionStore(Protocol):
         removed revisions.
 
         Keeps the newest revision and those that are needed: by a running deployment, by a batch
-        that has not ended, as the current revision of a phone, or as one of the three other
-        revisions that were on that phone before (two of them may have the same text).
+        that has not ended, as the current revision of a phone, as one of the three other
+        revisions that were on that phone before (two of them may have the same text), or as what
+        a rollback of a phone deploys again. At most 100 phones of a revision are examined for
+        the last reason; a revision for which that does not decide is kept.
         """
         ...
 

@@ -19,6 +19,7 @@ from phoneprov_core.kernel.fields import MAC
 from phoneprov_core.kernel.store import Page, Window
 from phoneprov_http.openapi.failures import specified
 
+T = TypeVar("T")
 C = TypeVar("C", bound=Command)
 AnyHandler = Callable[..., Any]
 Decorator = Callable[[AnyHandler], AnyHandler]
@@ -44,9 +45,9 @@ Mac = Annotated[
 ]
 
 
-Body: TypeAlias = JSONBody
+Body: TypeAlias = JSONBody[T]
 """The body of a request, as a command."""
-Query: TypeAlias = NamedDependency
+Query: TypeAlias = NamedDependency[T]
 """The query of a request, as a command: that of the handler's ``query``."""
 
 

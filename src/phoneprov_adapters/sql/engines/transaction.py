@@ -116,7 +116,7 @@ class SqlTransaction:
 
     @cached_property
     def revisions(self) -> SqlRevisions:
-        return SqlRevisions(self._connection, self._box)
+        return SqlRevisions(self._connection, self._box, self.deployments)
 
     @cached_property
     def deployments(self) -> SqlDeployments:
@@ -136,7 +136,7 @@ class SqlTransaction:
 
     @cached_property
     def retention(self) -> SqlRetention:
-        return SqlRetention(self._connection)
+        return SqlRetention(self._connection, self.deployments)
 
     @cached_property
     def statistics(self) -> SqlStatistics:

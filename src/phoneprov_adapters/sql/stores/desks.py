@@ -290,8 +290,8 @@ def _rows(*, owned: bool, after: bool) -> Statement:
     if owned:
         rows = rows.where(_USED_BY)
     if after:
-        behind = tuple_(bindparam("after_created_at"), bindparam("after_key"))
-        rows = rows.where(tuple_(*_POSITION) > behind)
+        last = tuple_(bindparam("after_created_at"), bindparam("after_key"))
+        rows = rows.where(tuple_(*_POSITION) > last)
     return rows.limit(bindparam("limit")).offset(bindparam("offset"))
 
 

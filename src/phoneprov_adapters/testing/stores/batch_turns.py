@@ -71,7 +71,7 @@ class BatchTurnsContract:
             identifier(number) for number in (1, 2, 3)
         ]
 
-    async def test_a_hold_that_ran_out_is_lost(self, database: Database) -> None:
+    async def test_hold_expired_is_lost(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 2)
         mine = await take(database, seconds=0)
         yours = await take(database, "you")
@@ -117,7 +117,7 @@ class BatchTurnsContract:
         assert [turn.position for turn in await claim(database, hold, 9)] == [3, 4, 5]
         assert await claim(database, hold, 9) == []
 
-    async def test_who_was_put_back_comes_behind_the_others(self, database: Database) -> None:
+    async def test_phone_put_back_has_its_turn_after_the_others(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 3)
         hold = await take(database)
         first, second = await claim(database, hold, 2)
@@ -155,7 +155,7 @@ class BatchTurnsContract:
             PhoneState.RUNNING,
         ]
 
-    async def test_what_an_earlier_holder_left_is_found(self, database: Database) -> None:
+    async def test_turns_of_an_earlier_holder_are_found(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 4)
         earlier = await take(database)
         turns = await claim(database, earlier, 3)

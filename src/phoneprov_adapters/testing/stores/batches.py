@@ -148,7 +148,7 @@ class BatchesContract:
             assert await waiting.page(1, 3) == [shown[3]]
             assert await waiting.page(9, 2**31 - 1) == []
 
-    async def test_a_halted_batch_leaves_out_who_waits(self, database: Database) -> None:
+    async def test_halted_batch_skips_waiting_phones(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 3)
         hold = await take(database)
         await claim(database, hold, 1)
@@ -167,9 +167,7 @@ class BatchesContract:
         )
         assert await claim(database, hold, 3) == []
 
-    async def test_whoever_is_put_back_into_a_halted_batch_is_left_out(
-        self, database: Database
-    ) -> None:
+    async def test_phone_put_back_into_a_halted_batch_is_skipped(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 1)
         (turn,) = await claim(database, await take(database), 1)
 
