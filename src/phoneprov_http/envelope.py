@@ -167,7 +167,7 @@ class EnvelopeResponse(Response[Any]):
             body=encode(self.content),
             media_type="application/json",
             status_code=self._status,
-            headers=self._more,
+            headers=dict(self._more or {}),
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from phoneprov_core.access.rules import may_act_for
+from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action
 from phoneprov_core.desks import tokens
 from phoneprov_core.desks.change import Changed, ChangeDesk
@@ -83,7 +84,7 @@ class LogOut:
     async def _release(self, actor: Actor, mac: str, turn: int) -> None:
         async with self._open.write(by=actor) as tx:
             if not await tx.desks.take_turn(mac, turn):
-                raise tokens.out_of_date()
+                raise DeskChanged
             await tx.desks.release(mac, Due.LOGOUT)
             tx.trail.note(Event("desk.logout", "desk", mac))
 
