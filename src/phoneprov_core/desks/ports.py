@@ -8,6 +8,7 @@ from phoneprov_core.auth.ports import LoginAttemptStore
 from phoneprov_core.deployments.ports import DeploymentsTransaction, DeskSessions
 from phoneprov_core.desks.model import DeskRecord, Due, ListedDesk, PhoneState
 from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.kernel.store import Rows
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_users.ports import VendorUserStore
 
@@ -17,27 +18,6 @@ class NotLoggedIn(Conflict):
 
     code = "not_logged_in"
     usual = "No user is logged in at this phone."
-
-
-class DeskRows(Protocol):
-    """The desk of every phone of the inventory. A desk belongs to the user logged in there."""
-
-    async def count(self, owner: str | None = None) -> int:
-        """The number of desks, or of those where ``owner`` is logged in."""
-        ...
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: ListedDesk | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[ListedDesk]:
-        """At most ``limit`` desks, the oldest phone first (by creation, then MAC), beginning
-        after ``after``, then leaving out ``offset``; only those where ``owner`` is logged in if
-        given. Users and profiles that were deleted are null."""
-        ...
 
 
 class DeskStore(DeskSessions, Protocol):
@@ -59,8 +39,9 @@ class DeskStore(DeskSessions, Protocol):
         ...
 
     @property
-    def all(self) -> DeskRows:
-        """The desks of the inventory."""
+    def all(self) -> Rows[ListedDesk]:
+        """The desk of every phone of the inventory, in the order of phones. It belongs to the user
+        that is logged in there. Users and profiles that were deleted are null."""
         ...
 
     async def release(self, mac: str, due: Due) -> bool:

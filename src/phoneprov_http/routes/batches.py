@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from phoneprov_core.batches.model import Batch, BatchPhone, NewBatch, WantedPhones
+from phoneprov_core.batches.commands import NewBatch, WantedPhones
+from phoneprov_core.batches.model import Batch, BatchPhone
 from phoneprov_core.batches.ports import NoPhones
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.kernel.errors import NotFound

@@ -154,8 +154,8 @@ async def _until_back(phone: SimulatedPhone) -> None:
 async def _until_confirmed(client: httpx.AsyncClient, mac: str) -> None:
     """Wait until the watch of the phone's last restart has ended."""
     for _ in range(300):
-        (current,) = await _ask(client, "GET", f"/phones/{mac}/deployments?current=true")
-        if current["confirmation"] != "pending":
+        current: Any = await _ask(client, "GET", f"/phones/{mac}/deployments?current=true")
+        if current[0]["confirmation"] != "pending":
             return
         await asyncio.sleep(0.1)
     raise DemoFailed("It is not known whether the phone came back.")
