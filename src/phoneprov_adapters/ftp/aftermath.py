@@ -10,7 +10,7 @@ from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.steps import Steps
 from phoneprov_core.devices.errors import RefusedMidway, TimedOutMidway
 from phoneprov_core.devices.ports import Upload
-from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
+from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 
 FOUND_LATER = (
     "the connection failed after the rename; the new file was read back over another connection"
