@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from typing import Annotated, Any, Generic, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -140,35 +140,14 @@ async def _streamed(envelope: Bare[Any]) -> AsyncIterator[bytes]:
 
 
 class EnvelopeResponse(Response[Any]):
-    """Encodes what a handler returns. The framework's own response prepares for cookies,
-    encodings and background tasks, which takes longer than to encode a record."""
+    """The response to a request. A long list is sent as it is read."""
 
-    def __init__(
-        self,
-        content: Any,
-        *,
-        status_code: int = 200,
-        headers: Mapping[str, str] | None = None,
-        **_: Any,
-    ) -> None:
-        self.content = content
-        self._status = status_code
-        self._more = headers
-
-    def to_asgi_response(self, *_: Any, **__: Any) -> ASGIResponse:
+    def to_asgi_response(self, *framework: Any, **more: Any) -> ASGIResponse:
         if isinstance(self.content, Bare) and isinstance(self.content.data, Listing):
             return ASGIStreamingResponse(
-                iterator=_streamed(self.content),
-                media_type="application/json",
-                headers=None,
-                status_code=self._status,
+                iterator=_streamed(self.content), media_type="application/json", headers=None
             )
-        return ASGIResponse(
-            body=encode(self.content),
-            media_type="application/json",
-            status_code=self._status,
-            headers=dict(self._more or {}),
-        )
+        return super().to_asgi_response(*framework, **more)
 
 
 def failure(
@@ -178,7 +157,7 @@ def failure(
     code: str,
     request_id: str,
     problems: tuple[Problem, ...] = (),
-    headers: Mapping[str, str] | None = None,
+    headers: dict[str, str] | None = None,
 ) -> EnvelopeResponse:
     """The response of a failure."""
     content = Failure(False, message, None, ErrorInfo(code, problems, request_id))

@@ -77,7 +77,7 @@ class AccessLog:
                 raise  # the response has begun; the server ends the connection
             message = "Internal error of the service."
             reply = failure(500, message, code="internal_error", request_id=request_id.decode())
-            await reply.to_asgi_response()(scope, receive, answer)
+            await reply.to_asgi_response(None, None)(scope, receive, answer)
         finally:
             _log(scope, method, status, time.perf_counter() - began)
 

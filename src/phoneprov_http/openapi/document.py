@@ -22,6 +22,9 @@ from phoneprov_http.openapi.schemas import Json, example, parameters_of, referen
 EXAMPLE = "example"
 """The key of a handler's ``opt`` for an example of its body, where one of all fields is invalid."""
 
+UPSERT = "upsert"
+"""The key of a handler's ``opt`` where a record that does not exist is created."""
+
 _HEADERS: Json = {
     "RequestId": {
         "description": "The identifier of this request, as it is logged",
@@ -161,7 +164,7 @@ def _derived(operation: Json, handler: HTTPRouteHandler) -> set[int]:
         400: True,
         401: operation["security"] == [{"bearer": []}],
         403: is_guarded(handler),
-        404: "path" in places,
+        404: "path" in places and UPSERT not in handler.opt,
         413: _takes_body(handler),
         415: _takes_body(handler),
         422: _takes_body(handler) or "query" in places,

@@ -7,6 +7,7 @@ from litestar.types import Guard
 from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.openapi.document import UPSERT
 from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes
 
 
@@ -24,7 +25,7 @@ def vendor_phone_routes(vendor_phones: VendorPhones, shared_write: Guard) -> Rou
         """Read a vendor phone flag. The flag of one phone, by its MAC address in any notation."""
         return record("Vendor phone found", await vendor_phones.get(request.user, mac))
 
-    @routes.put("/vendor-phones/{mac:str}")
+    @routes.put("/vendor-phones/{mac:str}", opt={UPSERT: True})
     async def save_vendor_phone(
         request: ApiRequest, mac: Mac, data: Body[VendorPhoneFlag]
     ) -> Envelope[VendorPhone]:

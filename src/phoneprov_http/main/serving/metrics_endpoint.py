@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from phoneprov_http.envelope import failure
@@ -16,7 +16,7 @@ Expose = Callable[[], Awaitable[bytes]]
 Observe = Callable[[str, str, int, float], None]
 """Takes the method, the template of the path, the status, and the seconds of a request."""
 
-Headers = Mapping[str, str]
+Headers = dict[str, str]
 
 _PATH = "/metrics"
 _TEXT = b"text/plain; version=0.0.4; charset=utf-8"
@@ -106,7 +106,7 @@ async def _refuse(
     own = {name.decode(): value.decode() for name, value in HEADERS}
     headers = {**(headers or {}), **own, "x-request-id": request_id}
     reply = failure(status, message, code=code, request_id=request_id, headers=headers)
-    await reply.to_asgi_response()(scope, _nothing, send)
+    await reply.to_asgi_response(None, None)(scope, _nothing, send)
 
 
 async def _nothing() -> Any:
