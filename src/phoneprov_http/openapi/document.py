@@ -25,22 +25,19 @@ EXAMPLE = "example"
 UPSERT = "upsert"
 """The key of a handler's ``opt`` where a record that does not exist is created."""
 
+
+def _header(description: str, **schema: Any) -> Json:
+    return {"description": description, "required": True, "schema": schema}
+
+
 _HEADERS: Json = {
-    "RequestId": {
-        "description": "The identifier of this request, as it is logged",
-        "required": True,
-        "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
-    },
-    "Authenticate": {
-        "description": "The authentication scheme",
-        "required": True,
-        "schema": {"type": "string", "enum": ["Bearer"]},
-    },
-    "RetryAfter": {
-        "description": "Number of seconds to wait",
-        "required": True,
-        "schema": {"type": "integer", "minimum": 1},
-    },
+    "RequestId": _header(
+        "The identifier of this request, as it is logged",
+        type="string",
+        pattern="^[A-Za-z0-9._-]{1,64}$",
+    ),
+    "Authenticate": _header("The authentication scheme", type="string", enum=["Bearer"]),
+    "RetryAfter": _header("Number of seconds to wait", type="integer", minimum=1),
 }
 _MORE_HEADERS = {401: ("WWW-Authenticate", "Authenticate"), 429: ("Retry-After", "RetryAfter")}
 _SHARED = specified(error for errors in SHARED.values() for error in errors)

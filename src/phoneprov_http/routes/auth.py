@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from phoneprov_core.auth.login import Locked, Login, WrongCredentials
 from phoneprov_core.auth.logout import Logout
-from phoneprov_core.auth.model import Credentials, LogoutRequest, RefreshRequest, Token
+from phoneprov_core.auth.model import Credentials, LogoutRequest, RefreshRequest, TokenPair
 from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
 from phoneprov_core.kernel.errors import AlreadyExists, TooManyAttempts, Unauthenticated
-from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.users.model import Registration, User
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, done, record
@@ -19,18 +16,8 @@ from phoneprov_http.middleware.authentication import OPTIONAL, PUBLIC
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes
 
 
-class Tokens(Struct, frozen=True, rename="camel"):
-    """A new pair of tokens."""
-
-    access_token: Token
-    refresh_token: Token
-
-    def __repr__(self) -> str:
-        return redacted(self, "access_token", "refresh_token")
-
-
-class LoginData(Tokens, frozen=True, rename="camel"):
-    """A new pair of tokens, and the user who logged in."""
+class LoginData(TokenPair, frozen=True, rename="camel"):
+    """The new tokens, and the user who logged in."""
 
     user: User
 
@@ -67,10 +54,9 @@ def auth_routes(login: Login, register: Register, refresh: Refresh, logout: Logo
     async def refresh_tokens(
         request: ApiRequest,
         data: Body[RefreshRequest],
-    ) -> Envelope[Tokens]:
+    ) -> Envelope[TokenPair]:
         """Refresh tokens. Exchange a refresh token, once, for a new pair."""
-        pair = await refresh(data, request.client_ip)
-        return record("Token refreshed", Tokens(pair.access_token, pair.refresh_token))
+        return record("Token refreshed", await refresh(data, request.client_ip))
 
     @routes.post("/auth/logout", status_code=200)
     async def log_out(request: ApiRequest, data: Body[LogoutRequest] = LogoutRequest()) -> Done:  # noqa: B008
