@@ -214,8 +214,12 @@ def from_to(least: int, most: int) -> Callable[[int], int]:
     return check
 
 
-level = from_to(0, 2**31 - 1)
-"""A permission level."""
+_level = from_to(0, 2**31 - 1)
+
+
+def level(value: int) -> int:
+    """A permission level."""
+    return _level(value)
 
 
 def each(check: Callable[[str], str], *, most: int) -> Callable[[tuple[str, ...]], tuple[str, ...]]:

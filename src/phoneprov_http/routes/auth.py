@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from phoneprov_core.auth.login import Locked, Login, WrongCredentials
 from phoneprov_core.auth.logout import Logout
-from phoneprov_core.auth.model import Credentials, LogoutRequest, RefreshRequest, TokenPair
+from phoneprov_core.auth.model import Credentials, LogoutRequest, RefreshRequest, Token, TokenPair
 from phoneprov_core.auth.refresh import Refresh
 from phoneprov_core.auth.register import Register
 from phoneprov_core.kernel.errors import AlreadyExists, TooManyAttempts, Unauthenticated
+from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.users.model import Registration, User
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, done, record
@@ -16,10 +19,15 @@ from phoneprov_http.middleware.authentication import OPTIONAL, PUBLIC
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes
 
 
-class LoginData(TokenPair, frozen=True, rename="camel"):
-    """The new tokens, and the user who logged in."""
+class LoginData(Struct, frozen=True, rename="camel"):
+    """The user who logged in, and a new pair of tokens."""
 
     user: User
+    access_token: Token
+    refresh_token: Token
+
+    def __repr__(self) -> str:
+        return redacted(self, "access_token", "refresh_token")
 
 
 def auth_routes(login: Login, register: Register, refresh: Refresh, logout: Logout) -> Routes:
@@ -36,7 +44,7 @@ def auth_routes(login: Login, register: Register, refresh: Refresh, logout: Logo
         """Log in. Exchange a username and a password for a pair of tokens."""
         logged_in = await login(data, request.client_ip)
         tokens = logged_in.tokens
-        shown = LoginData(tokens.access_token, tokens.refresh_token, logged_in.user)
+        shown = LoginData(logged_in.user, tokens.access_token, tokens.refresh_token)
         return record("Login successful", shown)
 
     @routes.post(
