@@ -38,6 +38,7 @@ from phoneprov_adapters.sql.tables.provisioning import discovered_phones, fetche
 from phoneprov_adapters.sql.tables.switching import (
     batch_phones,
     batches,
+    current_deployments,
     deployments,
     leases,
     profile_revisions,
@@ -51,6 +52,7 @@ __all__ = [
     "batches",
     "company_contacts",
     "contact_terms",
+    "current_deployments",
     "deployments",
     "desks",
     "discovered_phones",
