@@ -89,7 +89,7 @@ class FtpUploader(ConfigUploader):
             return self._settings.host
         if phone_ip is None:
             raise Conflict(
-                "The phone has no IP address in the inventory, so there is nowhere to upload to.",
+                "The phone has no recorded address: set its phone_ip, or PHONEPROV_FTP_HOST.",
                 code="no_address",
             )
         return self._networks.allowed(phone_ip)

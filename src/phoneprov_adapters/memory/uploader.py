@@ -55,7 +55,7 @@ class MemoryUploader(ConfigUploader):
             return self._host
         if upload.phone_ip is None:
             raise Conflict(
-                "The phone has no IP address in the inventory, so there is nowhere to upload to.",
+                "The phone has no recorded address: set its phone_ip, or PHONEPROV_FTP_HOST.",
                 code="no_address",
             )
         return self._networks.allowed(upload.phone_ip)

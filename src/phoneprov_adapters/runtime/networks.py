@@ -79,7 +79,7 @@ class PhoneNetworks:
             raise _refused("The phone's address is not an IP address.") from None
         if isinstance(parsed, IPv6Address):
             if parsed.scope_id is not None:
-                raise _refused("The phone's address carries a scope id and cannot be called.")
+                raise _refused("The phone's address has a scope id and cannot be called.")
             parsed = parsed.ipv4_mapped or parsed
         if not any(_covers(network, parsed) for network in self._networks):
             raise _refused(
@@ -92,7 +92,7 @@ def _network(text: str) -> IPv4Network | IPv6Network:
     network = ipaddress.ip_network(text)
     if isinstance(network, IPv6Network):
         if network.network_address.scope_id is not None:
-            raise ValueError(f"{text!r} carries a scope id")
+            raise ValueError(f"{text!r} has a scope id")
         if network.network_address.ipv4_mapped is not None:
             raise ValueError(f"{text!r} is an IPv4 network in IPv6 form; write it as IPv4")
     return network

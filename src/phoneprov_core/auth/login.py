@@ -228,8 +228,8 @@ def _closed(seconds: int) -> TooManyAttempts:
 
 def _locked() -> TooManyAttempts:
     return TooManyAttempts(
-        "This login is locked after too many failures; log in from an address you used lately,"
-        " or ask an administrator for a new password.",
+        "This login is locked after too many failures; log in from an address that you used in the "
+        "last 30 days, or ask an administrator for a new password.",
         code="locked",
         retry_after=LONGEST_WAIT // 1000,
     )

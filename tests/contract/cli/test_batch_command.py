@@ -87,7 +87,7 @@ def test_failed_phone_sets_the_exit_code(floor: Floor) -> None:
     (batch,) = floor.lines("show")
     shown = floor.run("show", batch["uuid"], "--state", "failed").stdout
     assert a_mac(3) in shown
-    assert "no IP address" in shown
+    assert "no recorded address" in shown
     assert a_mac(1) not in shown
 
 

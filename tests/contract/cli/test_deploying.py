@@ -179,7 +179,7 @@ def test_a_preview_says_what_would_change_and_touches_nothing(desk: Desk) -> Non
     assert (done.exit_code, done.stderr) == (0, "")
     assert "reachable: Logged in on 127.0.0.1:" in done.stdout
     assert "reachable: The phone answers: CP-7945G." in done.stdout
-    assert f"{FILE}:5:3: note: sshPassword holds a secret" in done.stdout
+    assert f"{FILE}:5:3: note: sshPassword contains a secret" in done.stdout
     assert f"-  <phonePersonalization>{ADA}</phonePersonalization>" in done.stdout
     assert "+  <sshPassword>***2</sshPassword>" in done.stdout
     assert f"of {ADA}" not in done.stdout

@@ -88,7 +88,7 @@ async def test_each_phone_can_be_given_what_is_on_it_anew(
     }
     unknown = (await phones_of(office, root, batch))[2]
     assert unknown.state is PhoneState.FAILED
-    assert "No profile is known" in str(unknown.message)
+    assert "No deployment of this phone" in str(unknown.message)
 
 
 async def test_concurrency_limit_is_kept(
