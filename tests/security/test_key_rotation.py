@@ -73,7 +73,7 @@ async def test_everything_is_sealed_anew_and_reads_as_before(vault: Vault) -> No
             assert await secrets_of(tx, number) == expected(number)
 
 
-async def test_what_the_current_key_sealed_is_left_as_it_is(vault: Vault) -> None:
+async def test_secrets_of_the_current_key_are_not_changed(vault: Vault) -> None:
     await vault.fill(NEW_KEYS, 2)
 
     async with vault.opened(BOTH_KEYS) as sealer:

@@ -66,7 +66,7 @@ async def phone() -> AsyncIterator[SimulatedPhone]:
         yield made
 
 
-async def test_they_are_in_no_table_file_log_error_or_representation(
+async def test_secrets_are_in_no_table_file_log_error_or_representation(
     tmp_path: Path,
     kind: str,
     phone: SimulatedPhone,

@@ -102,7 +102,7 @@ def test_scripts_read_json_one_object_a_line(floor: Floor) -> None:
     assert (second["mac"], second["state"]) == (a_mac(3), "failed")
 
 
-def test_what_is_left_to_the_service_waits_for_it(floor: Floor) -> None:
+def test_detached_batch_waits_for_the_service(floor: Floor) -> None:
     left = floor.run("start", "restart", "--mac", MAC, "--detach")
     assert left.exit_code == 0
     assert "was created for the service" in left.stdout

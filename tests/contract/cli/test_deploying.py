@@ -118,7 +118,7 @@ def test_a_switch_that_fails_says_why_in_one_line(desk: Desk) -> None:
     assert desk.on_phone() == configuration(ADA)
 
 
-def test_what_is_no_mac_is_a_mistake_of_the_command(desk: Desk) -> None:
+def test_invalid_mac_is_a_usage_error(desk: Desk) -> None:
     for command in (("switch", ADA), ("preview", ADA), ("history",), ("rollback",)):
         done = desk.run(*command, "nonsense")
         assert (done.exit_code, done.stdout) == (2, "")

@@ -119,7 +119,7 @@ def test_secrets_stay_in_unless_asked_and_then_for_the_owner_alone(tmp_path: Pat
         (("export", "extensions", "a", "--format", "pjsip", "--context", "a b"), "context"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
+def test_contradictory_options_are_refused(
     tmp_path: Path, arguments: tuple[str, ...], complaint: str
 ) -> None:
     (tmp_path / "a.csv").write_text("as it was")

@@ -85,5 +85,5 @@ def test_the_commands_print_what_is_shown(tmp_path: Path, monkeypatch: pytest.Mo
         ("a (b)", "a b\n", False),
     ],
 )
-def test_what_is_printed_may_not_be_what_is_shown(shown: str, printed: str, agree: bool) -> None:
+def test_pattern_matches_the_shown_output_only(shown: str, printed: str, agree: bool) -> None:
     assert bool(re.fullmatch(pattern(shown), printed)) == agree

@@ -73,7 +73,7 @@ async def test_every_kind_goes_in_and_out(transfer: Transfer, actor: Actor, kind
 
 
 @pytest.mark.parametrize("keep_going", [False, True])
-async def test_what_others_take_meanwhile_stops_all_or_is_left_out(
+async def test_import_concurrent_conflict_stops_all_or_skips_the_row(
     transfer: Transfer,
     actor: Actor,
     database: Database,

@@ -284,7 +284,7 @@ async def test_secrets_are_masked_in_a_preview(desk: Office) -> None:
     assert "of numbers" not in reply.text
 
 
-async def test_what_is_another_s_is_not_shown_in_a_preview(desk: Office) -> None:
+async def test_preview_hides_records_of_other_users(desk: Office) -> None:
     await desk.switch()
     of_bob = await a_profile_of(desk.bob, cnf_xml=NEWER)
 
@@ -294,7 +294,7 @@ async def test_what_is_another_s_is_not_shown_in_a_preview(desk: Office) -> None
     assert "another user" in found["diff_note"]
 
 
-async def test_what_stands_against_a_switch_is_part_of_the_preview(desk: Office) -> None:
+async def test_preview_contains_the_obstacles_of_a_switch(desk: Office) -> None:
     for_others = await a_profile_of(desk.ada, compatible_models=["8841"])
 
     found = bare_data_of(await preview(desk.ada, for_others))
@@ -330,7 +330,7 @@ async def test_the_previous_configuration_is_put_back_in_one_call(desk: Office) 
     assert desk.on_phone() == NEWER
 
 
-async def test_what_a_deployment_brought_or_any_revision_is_put_back(desk: Office) -> None:
+async def test_rollback_to_a_deployment_or_any_revision(desk: Office) -> None:
     await desk.switch()
     for xml in (NEWER, "<device/>"):
         await desk.save(xml)
@@ -387,7 +387,7 @@ async def test_there_is_nothing_to_put_back(desk: Office) -> None:
     error_of(await desk.ada.post(path, {"profile_uuid": desk.profile, "revision": 2}), 404)
 
 
-async def test_what_is_another_s_is_not_put_back(desk: Office) -> None:
+async def test_rollback_of_another_users_profile_is_404(desk: Office) -> None:
     await desk.switch()
     of_bob = await a_profile_of(desk.bob, cnf_xml=NEWER)
     data_of(await switch(desk.bob, of_bob), metadata=False)

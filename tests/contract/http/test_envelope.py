@@ -154,7 +154,7 @@ async def test_every_reply_forbids_caching_and_framing(admin: Caller) -> None:
         b'{"level":' * 50_000,
     ],
 )
-async def test_what_is_not_json_is_400(admin: Caller, content: bytes) -> None:
+async def test_body_that_is_not_json_is_400(admin: Caller, content: bytes) -> None:
     reply = await admin.ask("POST", "/permissions", content=content, headers=JSON)
 
     assert error_of(reply, 400, "malformed") == {}
@@ -246,7 +246,7 @@ async def test_401_comes_before_403_before_404_before_422(
     "authorization",
     ["", "Bearer", "Bearer ", "Basic YTpi", "Bearer \x7f", "Bearer a.b.c", "Token x", "a" * 10_000],
 )
-async def test_what_is_no_token_of_ours_is_401(anonymous: Caller, authorization: str) -> None:
+async def test_foreign_token_is_401(anonymous: Caller, authorization: str) -> None:
     reply = await anonymous.ask("GET", "/me", headers={"Authorization": authorization})
 
     assert error_of(reply, 401, "unauthenticated") == {}

@@ -151,11 +151,11 @@ def problems(schema: Json, value: Any) -> list[str]:
     return [error.message for error in validator.iter_errors(value)]
 
 
-def test_it_is_an_openapi_document() -> None:
+def test_document_is_valid_openapi() -> None:
     schemathesis.openapi.from_dict(DOCUMENT).validate()
 
 
-def test_it_has_every_operation_of_the_interface_and_the_health_checks() -> None:
+def test_document_has_every_operation_and_the_health_checks() -> None:
     expected = {"GET /health/live", "GET /health/ready"}
     for line in INTERFACE.strip().splitlines():
         method, path = line.split()
@@ -216,7 +216,7 @@ def test_examples_of_fields_are_what_they_are_examples_of() -> None:
                 assert problems(described, example) == [], (name, field)
 
 
-def test_who_needs_a_token() -> None:
+def test_document_names_operations_that_need_a_token() -> None:
     for name, described in OPERATIONS.items():
         if "/health/" in name or name.endswith(("/auth/login", "/auth/refresh")):
             assert described["security"] == [], name
@@ -307,7 +307,7 @@ def test_the_profile_group_and_it_alone_has_no_metadata() -> None:
         assert schema["additionalProperties"] is False
 
 
-def test_what_creates_answers_201_what_begins_202_and_the_rest_200() -> None:
+def test_document_create_is_201_start_is_202_others_are_200() -> None:
     others = ("login", "refresh", "logout", "switch", "preview", "rollback", "user-perms",
               "lint", "imports/{kind}")  # fmt: skip
     for name, described in OPERATIONS.items():
@@ -326,7 +326,7 @@ def test_replies_show_their_headers() -> None:
             ), name
 
 
-def test_what_was_read_can_be_put() -> None:
+def test_document_allows_read_records_in_updates() -> None:
     for name, described in OPERATIONS.items():
         if not name.startswith("PUT"):
             continue

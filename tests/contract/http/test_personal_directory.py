@@ -83,7 +83,7 @@ async def test_each_user_s_contacts_are_listed_and_paged_oldest_first(
     assert set(error_of(await ada.get(path, offset="x"), 422)) == {"offset"}
 
 
-async def test_what_is_sent_is_changed_and_nothing_else(ada: Caller) -> None:
+async def test_update_changes_only_sent_fields(ada: Caller) -> None:
     before = await contact(ada, **FULL)
     path = f"/personal-directory/contact/{before['uuid']}"
 
@@ -96,7 +96,7 @@ async def test_what_is_sent_is_changed_and_nothing_else(ada: Caller) -> None:
     assert data_of(await ada.put(path, {})) == after
 
 
-async def test_what_was_read_can_be_sent_back(ada: Caller) -> None:
+async def test_update_accepts_the_record_as_read(ada: Caller) -> None:
     before = await contact(ada, **FULL)
     body = {**before, "created_at": "2001-01-01T00:00:00.000Z", "work": "9"}
 

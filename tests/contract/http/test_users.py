@@ -125,7 +125,7 @@ async def test_users_are_listed_and_paged_oldest_first(admin: Caller, ada: Calle
     assert page.json()["metadata"] == {"total": 3, "limit": 1, "offset": 2}
 
 
-async def test_what_is_sent_is_changed_and_nothing_else(api: Api, admin: Caller) -> None:
+async def test_update_changes_only_sent_fields(api: Api, admin: Caller) -> None:
     before = await user(admin, **{**FULL, "is_active": True})
     root = await api.account("root", level=0)
 
@@ -145,7 +145,7 @@ async def test_what_is_sent_is_changed_and_nothing_else(api: Api, admin: Caller)
     assert await logs_in(api, "grace", NEW["password"])
 
 
-async def test_what_was_read_can_be_sent_back(admin: Caller) -> None:
+async def test_update_accepts_the_record_as_read(admin: Caller) -> None:
     before = await user(admin, **FULL)
     old = {**before, "created_at": "2001-01-01T00:00:00.000Z", "created_by": None, "last_uuid": 7}
 
@@ -320,7 +320,7 @@ async def test_of_the_last_two_superadmins_one_stays(api: Api, admin: Caller) ->
 
 
 @pytest.mark.parametrize("uuid", [STRANGER, "7", "%00", "a b", "../users", "\u00e9", "x" * 3000])
-async def test_what_names_no_user_is_not_found(admin: Caller, uuid: str) -> None:
+async def test_unknown_user_is_not_found(admin: Caller, uuid: str) -> None:
     for method in ("GET", "PUT", "DELETE"):
         reply = await admin.ask(method, f"/users/{uuid.replace('/', '%2F')}", content=b"{}")
         error_of(reply, 404, "not_found")

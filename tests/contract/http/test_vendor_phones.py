@@ -89,7 +89,7 @@ async def test_the_mac_of_the_path_may_stand_in_the_body(admin: Caller, spelling
     assert data_of(reply) == {"mac": DESK, "vendor": True}
 
 
-async def test_what_was_read_can_be_sent_back(admin: Caller) -> None:
+async def test_update_accepts_the_record_as_read(admin: Caller) -> None:
     await flagged(admin, DESK)
     before = data_of(await admin.get(f"/vendor-phones/{DESK}"))
 

@@ -66,7 +66,7 @@ async def test_a_given_folder_is_made_and_stays(tmp_path: Path) -> None:
     assert folder.is_dir()
 
 
-async def test_what_is_open_is_dropped_at_the_end() -> None:
+async def test_open_connections_are_closed_at_the_end() -> None:
     async with SimulatedPhone(ftp_password=FTP_PASSWORD) as phone:
         connections = [
             await asyncio.open_connection(phone.host, port)

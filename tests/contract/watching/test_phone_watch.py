@@ -176,7 +176,7 @@ async def asterisk() -> AsyncIterator[ByEvents]:
         yield ByEvents(stub)
 
 
-async def test_who_registers_without_having_left_does_not_come_back(asterisk: ByEvents) -> None:
+async def test_registration_without_unregistration_is_not_confirmed(asterisk: ByEvents) -> None:
     watching = await asterisk.watch.begin(PHONE)
     await asterisk.comes_back()
 

@@ -83,6 +83,6 @@ async def test_a_token_of_another_account_does_not_open_a_session(
 
 
 @pytest.mark.parametrize("token", ["", "nonsense", "plain.", "plain.{}", "\x00", "\ud800"])
-async def test_what_is_no_token_is_refused(office: Office, token: str) -> None:
+async def test_invalid_token_is_refused(office: Office, token: str) -> None:
     with pytest.raises(Unauthenticated):
         await office.authenticate(token)

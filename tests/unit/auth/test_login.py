@@ -295,7 +295,7 @@ async def test_guesses_of_any_number_of_processes_are_all_counted(
     assert await failures(office) == 5
 
 
-async def test_who_finds_guesses_undecided_waits_and_is_refused_when_they_were_wrong(
+async def test_login_waits_for_undecided_attempts_and_is_refused_if_wrong(
     office: Office, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = asyncio.Event()

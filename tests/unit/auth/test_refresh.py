@@ -127,7 +127,7 @@ async def test_an_inactive_account_gets_nothing(
 
 
 @pytest.mark.parametrize("which", ["", "nonsense", "plain.{}", "plain.", "access"])
-async def test_what_is_no_refresh_token_is_refused(
+async def test_refresh_invalid_token_is_refused(
     office: Office, tokens: TokenPair, which: str
 ) -> None:
     with pytest.raises(Unauthenticated):

@@ -46,7 +46,9 @@ async def test_leased_batch_is_not_claimed(
     assert journal.steps == []
 
 
-async def test_what_had_not_begun_is_done(office: Office, root: Actor, profile: Profile) -> None:
+async def test_resume_starts_phones_that_had_not_begun(
+    office: Office, root: Actor, profile: Profile
+) -> None:
     await crashed(office, root, profile, 3)
     office.clock.advance(31)
 
@@ -67,7 +69,7 @@ async def test_what_had_not_begun_is_done(office: Office, root: Actor, profile: 
         (Outcome.RUNNING, PhoneState.DONE, 2),  # the lease has expired: it was interrupted
     ],
 )
-async def test_what_the_record_says_counts(
+async def test_resume_uses_the_outcome_of_the_deployment(
     office: Office, root: Actor, profile: Profile, outcome: Outcome, state: PhoneState, tries: int
 ) -> None:
     (turn,) = await crashed(office, root, profile, 1)
@@ -93,7 +95,7 @@ async def test_what_the_record_says_counts(
     assert len(await deployments(office)) == 11 + tries
 
 
-async def test_who_is_still_at_work_is_waited_for(
+async def test_resume_waits_for_running_deployments(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     (turn,) = await crashed(office, root, profile, 1)

@@ -235,9 +235,7 @@ async def test_a_cancelled_batch_begins_no_further_phone(
     assert await office.batches.cancel(root, batch.uuid) == batch
 
 
-async def test_what_was_done_is_not_cancelled(
-    office: Office, root: Actor, profile: Profile
-) -> None:
+async def test_cancel_keeps_finished_phones(office: Office, root: Actor, profile: Profile) -> None:
     batch = await ended(office, root, await begin(office, root, profile))
 
     assert (await office.batches.cancel(root, batch.uuid)).state is BatchState.DONE

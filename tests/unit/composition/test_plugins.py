@@ -92,7 +92,7 @@ def test_our_own_are_taken_unless_another_is_chosen() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_what_another_package_offers_is_taken_when_it_is_chosen() -> None:
+def test_plugin_is_used_when_selected() -> None:
     settings = chosen(PHONEPROV_UPLOADER="shelf", PHONEPROV_SHELF="attic")
     container = Container(settings=settings, keys=KEYS)
 

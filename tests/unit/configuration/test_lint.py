@@ -83,7 +83,7 @@ def test_findings_hold_no_secret() -> None:
         (b"<device>" + b" " * 512 * 1024, ("error", "too_large", 1, 1)),
     ],
 )
-def test_what_cannot_be_a_configuration_is_the_only_thing_found(
+def test_text_that_is_no_configuration_has_one_finding(
     content: bytes, finding: tuple[str, str, int, int]
 ) -> None:
     assert found(content) == [finding]
@@ -131,7 +131,7 @@ def test_a_number_where_the_phone_reads_a_word() -> None:
         ("            <processNodeName>10.20.0.10</processNodeName>\n", "error"),
     ],
 )
-def test_what_a_phone_needs_is_missed_at_the_root(element: str, severity: str) -> None:
+def test_missing_required_elements_are_reported_at_the_root(element: str, severity: str) -> None:
     name = element.split("<")[1].split(">", maxsplit=1)[0]
     line = 2
 
@@ -164,7 +164,7 @@ def test_a_sip_phone_needs_a_line() -> None:
         ("<settingsAccess>1</settingsAccess>", "warning", 27),
     ],
 )
-def test_what_stands_twice_in_one_place(element: str, severity: str, line: int) -> None:
+def test_duplicate_elements_are_reported(element: str, severity: str, line: int) -> None:
     content = desk(element, element + "\n" + element)
 
     assert found(content) == [(severity, "duplicate_element", line + 1, 1)]

@@ -50,7 +50,7 @@ async def test_everybody_sees_their_own_and_level_0_all(
                     await office.deployments.get(actor, row.uuid)
 
 
-async def test_what_is_on_a_phone_is_seen_by_whom_it_belongs_to(
+async def test_current_deployment_is_visible_to_its_owner(
     office: Office, root: Actor, ada: Actor, bob: Actor, history: list[Deployment]
 ) -> None:
     assert await office.deployments.current(root, MAC) == history[2]
@@ -102,7 +102,7 @@ async def test_no_phone_comes_before_what_is_wrong(
     assert [problem.field for problem in invalid.value.problems] == ["mac"]
 
 
-def test_what_is_wanted_is_put_into_canonical_form() -> None:
+def test_filters_are_canonical() -> None:
     wanted = Wanted(mac="001bd4123456", profile_uuid=identifier(10).upper())
 
     assert (wanted.mac, wanted.profile_uuid) == (MAC, identifier(10))

@@ -231,7 +231,7 @@ def test_a_patch_changes_what_it_sets_and_nothing_else() -> None:
         (Annotated[Literal["SIP", ""], Check(str)] | None, "one of SIP or null"),
     ],
 )
-def test_what_to_send_instead_is_said_in_words(annotation: Any, words: str) -> None:
+def test_message_names_the_expected_type(annotation: Any, words: str) -> None:
     command = type("Command", (Struct,), {"__annotations__": {"field": annotation}})
 
     assert problems(command, {"field": 1.5}) == {"field": f"must be {words}"}

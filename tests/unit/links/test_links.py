@@ -161,7 +161,7 @@ async def test_a_link_is_deleted_once_and_its_ends_stay(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("uuid", [MISSING, "", "ada", "1001"])
-async def test_what_is_missing_is_not_found(rig: Rig, uuid: str) -> None:
+async def test_link_of_missing_records_is_not_found(rig: Rig, uuid: str) -> None:
     with pytest.raises(NotFound):
         await rig.links.of_user(ADMIN, uuid, Window())
     with pytest.raises(NotFound):

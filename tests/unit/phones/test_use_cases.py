@@ -103,7 +103,9 @@ async def test_a_phone_that_is_not_there(office: Office, root: Actor, mac: str) 
             await call()
 
 
-async def test_who_may_not_write_learns_nothing(office: Office, ada: Actor, bob: Actor) -> None:
+async def test_caller_without_permission_is_forbidden_for_any_input(
+    office: Office, ada: Actor, bob: Actor
+) -> None:
     for actor in (ada, bob):
         calls: list[Callable[[Actor], Awaitable[object]]] = [
             lambda actor: office.phones.create(actor, UNREADABLE),

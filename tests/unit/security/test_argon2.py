@@ -42,7 +42,7 @@ async def test_by_default_a_hash_has_the_recommended_cost() -> None:
     assert argon2.PasswordHasher().verify(hash_, "correct horse")
 
 
-async def test_what_an_earlier_release_hashed_is_known_again() -> None:
+async def test_hashes_of_an_earlier_release_verify() -> None:
     password = (
         "$argon2id$v=19$m=64,t=1,p=1$VVXM70BGhThpDSV4Euqpyw$"
         "t/RKARatXeNXEfm95Jr8IBn5GFLy1nFhdpnkcnT/ERo"

@@ -88,7 +88,7 @@ def test_the_same_secret_never_looks_the_same() -> None:
     assert not any(b"1234" in one.data for one in sealed)
 
 
-def test_what_an_earlier_release_sealed_opens() -> None:
+def test_secrets_of_an_earlier_release_decrypt() -> None:
     sealed = Sealed(
         "7787e2447d780e47",
         bytes.fromhex(

@@ -330,7 +330,7 @@ async def test_wrong_columns_are_reported_once(
     assert message in problem.message
 
 
-async def test_what_was_exported_can_be_imported(phoneprov: InMemory) -> None:
+async def test_export_can_be_imported(phoneprov: InMemory) -> None:
     await into(phoneprov, "users", users(ADA))
     rows = await everything(phoneprov, "users")
     exported = ListTable(

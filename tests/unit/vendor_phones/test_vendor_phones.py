@@ -93,7 +93,7 @@ async def test_a_flag_is_deleted_once(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("mac", ["", "desk", "00:1B:D4:12:34", "00:00:00:00:00:00"])
-async def test_what_is_no_mac_names_no_flag(rig: Rig, mac: str) -> None:
+async def test_invalid_mac_has_no_flag(rig: Rig, mac: str) -> None:
     with pytest.raises(NotFound):
         await rig.vendor_phones.get(ADA, mac)
     with pytest.raises(NotFound):

@@ -109,7 +109,7 @@ async def test_a_user_that_is_missing_is_not_found(rig: Rig, owner: str) -> None
         await rig.vendor_users.delete(ADMIN, owner)
 
 
-async def test_what_is_no_pin_is_not_hashed(rig: Rig) -> None:
+async def test_invalid_pin_is_not_hashed(rig: Rig) -> None:
     hasher = _Refusing()
     vendor_users = VendorUsers(rig.database, hasher, rig.clock, CountingIds())
 
