@@ -1,4 +1,4 @@
-"""What is counted in each process. No label holds a MAC, a user or a uuid."""
+"""The counters of each process. No label holds a MAC, a user or a uuid."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class BackedUpFile(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """What a backup says about itself. ``created_at`` is a shown moment."""
+    """The description of a backup in its archive. ``created_at`` is a shown moment."""
 
     format: int
     version: str
