@@ -51,7 +51,7 @@ def bad(tmp_path: Path) -> Path:
     return file
 
 
-def test_nothing_found_is_nothing_said(good: Path) -> None:
+def test_lint_without_findings_prints_nothing(good: Path) -> None:
     done = lint(good)
 
     assert (done.exit_code, done.output) == (0, "")
@@ -118,13 +118,13 @@ def test_lint_command_writes_no_files(tmp_path: Path, bad: Path) -> None:
     assert list(tmp_path.iterdir()) == [bad]
 
 
-def test_printable_escapes_what_a_terminal_acts_on() -> None:
+def test_printable_escapes_control_characters() -> None:
     assert printable("a\tb\u00e9 \U0001f4de") == "a\tb\u00e9 \U0001f4de"
     assert printable("\x1b[2J \x9b2J \x85 \x7f \r\n") == "\\x1b[2J \\x9b2J \\x85 \\x7f \\r\\n"
     assert printable("\u202e\u2066 \ud800") == "\\u202e\\u2066 ?"
 
 
-def test_print_json_escapes_what_a_terminal_acts_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_print_json_escapes_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
     thing = {"diff": "\x1b \x9b \x7f \u202e \u00e9"}
 
     print_json(thing)

@@ -52,7 +52,9 @@ def _escaped(line: str) -> str:
     return ".*".join(re.escape(part) for part in line.split("..."))
 
 
-def test_the_commands_print_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_of_the_page_print_the_shown_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wrong = configuration(ADA).replace("<webAccess>0<", "<webAccess>true<")
     monkeypatch.chdir(tmp_path)
     press_quickly(monkeypatch)

@@ -276,7 +276,7 @@ async def test_the_same_field_twice_counts_once(admin: Caller) -> None:
     assert data_of(reply, 201)["name"] == "b"
 
 
-async def test_a_fault_of_our_own_is_a_500_that_tells_nothing(
+async def test_internal_error_is_500_without_details(
     api: Api, ada: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> Any:

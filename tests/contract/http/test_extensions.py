@@ -35,7 +35,7 @@ async def stored_password(api: Api, uuid: str) -> str:
     return found.password
 
 
-async def test_an_extension_is_created_from_what_it_needs(api: Api, admin: Caller) -> None:
+async def test_extension_is_created_from_required_fields(api: Api, admin: Caller) -> None:
     reply = await admin.post("/extensions", NEW)
 
     created = data_of(reply, 201, "Extension created")

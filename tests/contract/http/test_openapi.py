@@ -194,7 +194,7 @@ def test_every_field_is_described_and_others_are_forbidden(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_examples_are_what_they_are_examples_of(name: str) -> None:
+def test_examples_fit_their_schemas(name: str) -> None:
     described = OPERATIONS[name]
     if "requestBody" in described:
         content = described["requestBody"]["content"]["application/json"]
@@ -209,7 +209,7 @@ def test_examples_are_what_they_are_examples_of(name: str) -> None:
             assert problems(content["schema"], example) == []
 
 
-def test_examples_of_fields_are_what_they_are_examples_of() -> None:
+def test_examples_of_fields_fit_their_schemas() -> None:
     for name, schema in SCHEMAS.items():
         for field, described in schema["properties"].items():
             for example in described.get("examples", ()):
@@ -446,5 +446,5 @@ def test_a_pattern_and_its_rule_agree(field: Any, rule: Any) -> None:
     ["001bd4123456", "00:1B:d4:12:34:56", "00-1b-d4-12-34-56", "001b.d412.3456", "0" * 12,
      "01:1B:D4:12:34:56", "FF" * 6, "00:1B-D4:12:34:56", "001bd412345", "00:00:00:00:00:00"],
 )  # fmt: skip
-def test_the_pattern_of_a_mac_lets_through_what_the_rule_takes(mac: str) -> None:
+def test_pattern_of_a_mac_accepts_the_same_as_the_rule(mac: str) -> None:
     assert bool(re.match(pattern_of(fields.MacAddress), mac)) == bool(values.known_mac(mac))

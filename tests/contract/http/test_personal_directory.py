@@ -51,7 +51,7 @@ async def test_a_contact_is_kept_as_it_was_created(ada: Caller) -> None:
     assert await contacts(ada, ada) == [created]
 
 
-async def test_the_owner_may_stand_in_the_body_and_must_agree(ada: Caller, bob: Caller) -> None:
+async def test_owner_in_the_body_must_agree_with_the_path(ada: Caller, bob: Caller) -> None:
     body = {"name": "Grace", "user_uuid": ada.uuid.upper()}
 
     created = data_of(await ada.post(f"/personal-directory/{ada.uuid}", body), 201)
@@ -106,7 +106,7 @@ async def test_update_accepts_the_record_as_read(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize("field", ["uuid", "user_uuid"])
-async def test_a_contact_stays_what_and_whose_it_is(ada: Caller, admin: Caller, field: str) -> None:
+async def test_update_keeps_uuid_and_owner(ada: Caller, admin: Caller, field: str) -> None:
     before = await contact(ada)
 
     reply = await admin.put(

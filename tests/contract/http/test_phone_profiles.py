@@ -35,7 +35,7 @@ async def profile(owner: Caller, **fields: Any) -> dict[str, Any]:
     return created
 
 
-async def test_a_profile_is_created_from_what_it_needs(ada: Caller) -> None:
+async def test_profile_is_created_from_required_fields(ada: Caller) -> None:
     created = await profile(ada)
 
     assert list(created) == FIELDS

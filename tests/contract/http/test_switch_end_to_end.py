@@ -110,7 +110,7 @@ async def confirmed(admin: Caller) -> Any:
             await asyncio.sleep(0.05)
 
 
-async def test_a_phone_that_restarts_is_confirmed_by_its_own_word(
+async def test_restarted_phone_is_confirmed_over_its_web_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     press_quickly(monkeypatch)

@@ -54,7 +54,7 @@ async def logs_in(api: Api, username: str, password: str) -> bool:
     return reply.status_code == 200
 
 
-async def test_a_user_is_created_from_what_it_needs(api: Api, admin: Caller) -> None:
+async def test_user_is_created_from_required_fields(api: Api, admin: Caller) -> None:
     reply = await admin.post("/users", NEW)
 
     created = data_of(reply, 201, "User created")
@@ -163,7 +163,7 @@ async def test_an_identifier_in_the_body_must_agree(admin: Caller, ada: Caller) 
     assert data_of(reply)["first_name"] == "Ada"
 
 
-async def test_null_clears_what_may_be_null_and_is_refused_elsewhere(admin: Caller) -> None:
+async def test_null_clears_nullable_fields_and_is_refused_elsewhere(admin: Caller) -> None:
     path = f"/users/{(await user(admin, **FULL))['uuid']}"
     names = "first_name last_name username email password lang timezone is_active"
     never = dict.fromkeys(names.split())
@@ -277,7 +277,7 @@ async def test_a_deactivated_account_is_out_at_once(api: Api, admin: Caller, ada
     assert await logs_in(api, "ada", PASSWORD)
 
 
-async def test_a_user_goes_with_all_that_is_theirs(api: Api, admin: Caller, ada: Caller) -> None:
+async def test_user_is_deleted_with_its_records(api: Api, admin: Caller, ada: Caller) -> None:
     async with api.database.write() as tx:
         await tx.extensions.add(an_extension(1))
         await tx.links.add(a_link(1, ada.uuid, identifier(1)))

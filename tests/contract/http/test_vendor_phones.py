@@ -83,7 +83,7 @@ async def test_a_long_list_is_whole(ada: Caller, api: Api) -> None:
 
 
 @pytest.mark.parametrize("spelling", [DESK, "001bd4123456", "001B.D412.3456"])
-async def test_the_mac_of_the_path_may_stand_in_the_body(admin: Caller, spelling: str) -> None:
+async def test_mac_of_the_path_is_accepted_in_the_body(admin: Caller, spelling: str) -> None:
     reply = await admin.put(f"/vendor-phones/{DESK}", {"mac": spelling, "vendor": True})
 
     assert data_of(reply) == {"mac": DESK, "vendor": True}

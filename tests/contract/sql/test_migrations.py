@@ -49,11 +49,11 @@ async def tables(url: str) -> set[str]:
     return await migrate._with_connection(url, names)
 
 
-async def test_an_empty_database_stands_at_nothing(url: str) -> None:
+async def test_empty_database_has_no_schema_version(url: str) -> None:
     assert await migrate.current(url) is None
 
 
-async def test_each_step_goes_up_and_down_and_up_again(url: str) -> None:
+async def test_each_migration_is_reversible(url: str) -> None:
     for revision, before in STEPS:
         await migrate.upgrade(url, revision)
         after = await tables(url)

@@ -18,7 +18,9 @@ async def logged_in(office: Office, ada: Actor) -> LoggedIn:
     return await office.log_in("ada")
 
 
-async def test_the_actor_is_the_account_as_it_stands(office: Office, logged_in: LoggedIn) -> None:
+async def test_actor_has_the_current_state_of_the_account(
+    office: Office, logged_in: LoggedIn
+) -> None:
     actor = await office.authenticate(logged_in.tokens.access_token, "192.168.1.1")
 
     assert (actor.user_uuid, actor.level, actor.ip) == (logged_in.user.uuid, 1, "192.168.1.1")
@@ -26,7 +28,7 @@ async def test_the_actor_is_the_account_as_it_stands(office: Office, logged_in: 
     assert actor.level_rule is LevelRule.STRICT
 
 
-async def test_the_actor_goes_by_the_rule_that_is_set() -> None:
+async def test_actor_uses_the_configured_level_rule() -> None:
     office = Office(Settings(level_rule=LevelRule.HIERARCHICAL))
     await office.add_user("ada", level=7)
 

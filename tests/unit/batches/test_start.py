@@ -100,7 +100,7 @@ async def test_a_phone_that_is_listed_twice_is_in_it_once(
     await office.background.done()
 
 
-async def test_where_no_phone_agrees_there_is_no_batch(
+async def test_start_without_matching_phones_is_refused(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     with pytest.raises(Conflict) as raised:

@@ -141,7 +141,7 @@ def test_unknown_database_is_refused_without_its_address() -> None:
         ({"PHONEPROV_UPLOADER": "shelf"}, "PHONEPROV_SHELF is not set"),
     ],
 )
-def test_one_that_cannot_be_made_says_why_in_one_line(
+def test_plugin_that_cannot_be_created_fails_with_one_line(
     variables: dict[str, str], reason: str
 ) -> None:
     with pytest.raises(SettingsError, match=reason) as caught:

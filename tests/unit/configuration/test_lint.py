@@ -141,7 +141,7 @@ def test_missing_required_elements_are_reported_at_the_root(element: str, severi
     assert found(desk(element, emptied)) == [(severity, "missing_element", line, 1)]
 
 
-def test_web_access_may_stand_in_any_of_the_three_groups() -> None:
+def test_web_access_is_accepted_in_any_of_the_three_groups() -> None:
     content = desk("    <webAccess>0</webAccess>\n").replace(
         b"</device>", b"<commonConfig><webAccess>0</webAccess></commonConfig></device>"
     )
@@ -170,7 +170,7 @@ def test_duplicate_elements_are_reported(element: str, severity: str, line: int)
     assert found(content) == [(severity, "duplicate_element", line + 1, 1)]
 
 
-def test_lines_and_members_may_stand_as_often_as_they_like() -> None:
+def test_lines_and_members_may_be_repeated() -> None:
     assert "duplicate_element" not in {code for _, code, _, _ in found(FRONT_DESK)}
     assert FRONT_DESK.count(b"<line ") > 30
 

@@ -65,7 +65,7 @@ async def test_twice_in_a_row_it_ends_where_it_began(
     assert on_phone(office) == SECOND
 
 
-async def test_the_same_once_more_is_not_what_was_before(
+async def test_rollback_skips_deployments_of_the_same_configuration(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await deployed(office, ada, profile, XML, SECOND, SECOND)
@@ -169,7 +169,7 @@ async def test_another_phone_s_deployment_is_none_of_this_one(
         await office.rollback(ada, MAC, RollbackRequest(deployment_uuid=uuid))
 
 
-async def test_a_profile_that_is_gone_cannot_be_put_back(
+async def test_rollback_to_a_deleted_profile_is_refused(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await switch(office, ada, profile)

@@ -111,7 +111,7 @@ async def test_missing_record_is_not_found(rig: Rig, kem: Kem, uuid: str) -> Non
     assert await rig.stored() == [kem]
 
 
-async def test_without_level_0_nothing_is_written_or_learned(rig: Rig, kem: Kem) -> None:
+async def test_without_level_0_writing_is_forbidden_without_details(rig: Rig, kem: Kem) -> None:
     for uuid in (kem.uuid, MISSING):
         with pytest.raises(Forbidden):
             await rig.kems.update(ADA, uuid, cast(Any, None))

@@ -61,7 +61,7 @@ async def rig() -> Rig:
     return rig
 
 
-async def test_a_link_tells_who_and_what_it_links(rig: Rig) -> None:
+async def test_link_contains_user_and_extension(rig: Rig) -> None:
     link = await rig.link(BOB, LAB)
 
     assert link == FullLink(
@@ -170,7 +170,7 @@ async def test_link_of_missing_records_is_not_found(rig: Rig, uuid: str) -> None
         await rig.links.delete(ADMIN, uuid)
 
 
-async def test_without_level_0_nothing_is_read_written_or_learned(rig: Rig) -> None:
+async def test_without_level_0_reading_and_writing_is_forbidden_without_details(rig: Rig) -> None:
     link = await rig.link(ADA, DESK)
 
     with pytest.raises(Forbidden):

@@ -20,7 +20,7 @@ from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.kernel.times import shown
 
 
-def test_a_clock_stands_still_until_it_is_moved() -> None:
+def test_fixed_clock_moves_only_on_request() -> None:
     clock = FixedClock()
     assert clock() == clock()
 
@@ -41,7 +41,7 @@ def test_identifiers_count_up_and_are_known() -> None:
     assert [known_id(uuid) for uuid in made] == made
 
 
-async def test_a_hash_holds_what_it_was_made_of_and_says_so() -> None:
+async def test_plain_hash_contains_its_input() -> None:
     hash_ = await PlainHasher().hash("a$b$c")
 
     assert hash_.startswith("$plain$")

@@ -68,7 +68,7 @@ async def test_phones_are_listed_for_everybody_oldest_first(
     assert page.total == 3
 
 
-async def test_a_phone_is_changed_where_the_patch_says_so(office: Office, root: Actor) -> None:
+async def test_update_changes_the_fields_of_the_patch(office: Office, root: Actor) -> None:
     before = await office.phones.create(root, NewPhone(mac=MAC, phone_ip="10.0.0.1", brand="C"))
     office.clock.advance(5)
 

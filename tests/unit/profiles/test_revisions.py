@@ -68,7 +68,7 @@ async def test_any_other_save_makes_none(office: Office, ada: Actor, profile: Pr
     assert [one.number for one in await revisions(office, ada, profile)] == [1]
 
 
-async def test_a_configuration_that_comes_back_is_a_revision_of_its_own(
+async def test_restored_configuration_is_a_new_revision(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     for xml in (SECOND, FIRST):

@@ -99,7 +99,7 @@ def test_secrets_of_an_earlier_release_decrypt() -> None:
     assert BOX.open(sealed, PLACE) == b"kept for years"
 
 
-def test_the_error_is_unavailable_and_tells_the_place_but_no_secret() -> None:
+def test_error_is_unavailable_and_names_the_place_without_secrets() -> None:
     sealed = SecretBox(OLD_KEYS).seal(b"very secret", PLACE)
 
     with pytest.raises(Unavailable) as caught:

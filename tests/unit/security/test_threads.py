@@ -134,7 +134,7 @@ async def test_exception_of_the_work_is_raised_and_frees_its_thread(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads have no priority")
-async def test_work_gives_way_to_the_loop(threads: WorkThreads) -> None:
+async def test_work_yields_to_the_event_loop(threads: WorkThreads) -> None:
     def niceness() -> int:
         return os.getpriority(os.PRIO_PROCESS, 0)
 

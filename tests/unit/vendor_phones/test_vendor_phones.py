@@ -101,7 +101,7 @@ async def test_invalid_mac_has_no_flag(rig: Rig, mac: str) -> None:
 
 
 @pytest.mark.parametrize("mac", ["", "desk", "00:00:00:00:00:00", "FF:FF:FF:FF:FF:FF"])
-async def test_no_flag_is_set_for_what_is_no_mac(rig: Rig, mac: str) -> None:
+async def test_flag_for_an_invalid_mac_is_refused(rig: Rig, mac: str) -> None:
     with pytest.raises(Invalid) as invalid:
         await rig.vendor_phones.save(ADMIN, mac, NO)
 
@@ -109,7 +109,7 @@ async def test_no_flag_is_set_for_what_is_no_mac(rig: Rig, mac: str) -> None:
     assert await rig.stored() == []
 
 
-async def test_without_level_0_nothing_is_written_or_learned(rig: Rig) -> None:
+async def test_without_level_0_writing_is_forbidden_without_details(rig: Rig) -> None:
     await rig.vendor_phones.save(ADMIN, DESK, NO)
 
     for mac in (DESK, OTHER_DESK, "desk"):

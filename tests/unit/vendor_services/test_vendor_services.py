@@ -115,7 +115,9 @@ async def test_missing_record_is_not_found(rig: Rig, menu: VendorService, uuid: 
     assert await rig.stored() == [menu]
 
 
-async def test_without_level_0_nothing_is_written_or_learned(rig: Rig, menu: VendorService) -> None:
+async def test_without_level_0_writing_is_forbidden_without_details(
+    rig: Rig, menu: VendorService
+) -> None:
     for uuid in (menu.uuid, MISSING):
         with pytest.raises(Forbidden):
             await rig.services.update(ADA, uuid, cast(Any, None))

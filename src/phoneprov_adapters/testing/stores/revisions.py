@@ -160,7 +160,7 @@ class RevisionsContract:
         async with database.read() as tx:
             assert await tx.whole_profiles.find(key) is None
 
-    async def test_remove_oldest_keeps_the_newest_and_what_is_needed(
+    async def test_remove_oldest_keeps_the_newest_and_needed_revisions(
         self, database: Database
     ) -> None:
         """Of twelve revisions, 2 is on a phone and 4 to 6 were before; 7 is being deployed, 8 in a
