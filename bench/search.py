@@ -34,6 +34,7 @@ from phoneprov_core.phones.search import PhoneSearch
 from phoneprov_core.stores import Database
 from support.postgres import Server
 
+PIECE = 500
 KEY = "the-key-of-the-benchmark-0123456789abcdef"
 USER = "00000000-0000-4000-8000-000000000007"
 SEARCHES = {
@@ -111,9 +112,9 @@ def phone(number: int, luck: random.Random) -> Phone:
 
 async def _fill(database: Database, rows: int) -> None:
     luck = random.Random(1)
-    for begin in range(0, rows, 2000):
+    for begin in range(0, rows, PIECE):
         async with database.write() as tx:
-            for number in range(begin, min(begin + 2000, rows)):
+            for number in range(begin, min(begin + PIECE, rows)):
                 added = phone(number, luck)
                 await tx.phones.add(added)
                 if number % 10:

@@ -62,26 +62,26 @@ class World(ABC):
     def fill(self, people: int) -> None:
         """Make it hold so many people; the first of them can log in."""
         first = self.people == 0
-        self._insert("users", _people(self.people, people))
+        self.insert("users", _people(self.people, people))
         if first:
-            self._insert("passwords", ((person(n), self._hash) for n in range(people)))
-            self._insert("permissions", [(_PERMISSION, 0, "superadmin", None, _moment(0))])
+            self.insert("passwords", ((person(n), self._hash) for n in range(people)))
+            self.insert("permissions", [(_PERMISSION, 0, "superadmin", None, _moment(0))])
             assigned = ((_session(n), person(n), _PERMISSION, _moment(n)) for n in range(SESSIONS))
-            self._insert("assignments", assigned)
+            self.insert("assignments", assigned)
             self.log_in_again()
         self.people = people
-        self._run("ANALYZE")
+        self.run("ANALYZE")
 
     def log_in_again(self) -> None:
         """Open the sessions anew, so that their first refresh tokens can be exchanged."""
         now = _now()
-        self._run("DELETE FROM sessions")
+        self.run("DELETE FROM sessions")
         ends = now + 90 * _DAY
         rows = (
             (_session(n), person(n), _refresh_id(n), None, now, now, now + 14 * _DAY, ends)
             for n in range(SESSIONS)
         )
-        self._insert("sessions", rows)
+        self.insert("sessions", rows)
 
     def tokens(self, kind: TokenKind = TokenKind.ACCESS) -> list[str]:
         """A token for each session."""
@@ -103,10 +103,20 @@ class World(ABC):
         """Let whatever serves the database run on these processors alone."""
 
     @abstractmethod
-    def _insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None: ...
+    def insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None:
+        """Add rows to a table, in bulk."""
 
     @abstractmethod
-    def _run(self, sql: str) -> None: ...
+    def load(self, table: str, rows: Iterator[Sequence[Any]]) -> None:
+        """Add millions of rows to a table that no other connection uses."""
+
+    @abstractmethod
+    def run(self, sql: str) -> None:
+        """Run one statement."""
+
+    @abstractmethod
+    def count(self, table: str) -> int:
+        """Number of rows of a table."""
 
 
 class SqliteWorld(World):
@@ -121,7 +131,7 @@ class SqliteWorld(World):
     def pin(self, processors: set[int]) -> None:
         """Nothing to do: it is part of the service."""
 
-    def _insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None:
+    def insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None:
         columns = tables.metadata.tables[table].columns.keys()
         places = ", ".join("?" * len(columns))
         statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"
@@ -131,11 +141,41 @@ class SqliteWorld(World):
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.close()
 
-    def _run(self, sql: str) -> None:
+    def load(self, table: str, rows: Iterator[Sequence[Any]]) -> None:
+        columns = tables.metadata.tables[table].columns.keys()
+        places = ", ".join("?" * len(columns))
+        statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"
+        connection = sqlite3.connect(self._path, timeout=30, isolation_level=None)
+        # No log, and the indexes at the end: millions of rows come in random order.
+        connection.execute("PRAGMA journal_mode=OFF")
+        connection.execute("PRAGMA synchronous=OFF")
+        connection.execute("PRAGMA cache_size=-1000000")
+        indexes = connection.execute(
+            "SELECT name, sql FROM sqlite_master"
+            " WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+            [table],
+        ).fetchall()
+        connection.execute("BEGIN EXCLUSIVE")
+        for name, _ in indexes:
+            connection.execute(f"DROP INDEX {name}")
+        connection.executemany(statement, rows)
+        for _, index in indexes:
+            connection.execute(index)
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.close()
+
+    def run(self, sql: str) -> None:
         connection = sqlite3.connect(self._path, timeout=30)
         with connection:
             connection.execute(sql)
         connection.close()
+
+    def count(self, table: str) -> int:
+        connection = sqlite3.connect(self._path, timeout=30)
+        rows = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+        connection.close()
+        return int(rows[0])
 
 
 class PostgresWorld(World):
@@ -153,7 +193,25 @@ class PostgresWorld(World):
             with contextlib.suppress(ProcessLookupError):
                 os.sched_setaffinity(pid, processors)
 
-    def _insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None:
+    def load(self, table: str, rows: Iterator[Sequence[Any]]) -> None:
+        async def load(connection: asyncpg.Connection) -> None:
+            indexes = await connection.fetch(
+                "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = $1"
+                " AND indexname NOT IN (SELECT conname FROM pg_constraint)",
+                table,
+            )
+            for name, _ in indexes:
+                await connection.execute(f"DROP INDEX {name}")
+            columns = tables.metadata.tables[table].columns.keys()
+            await connection.copy_records_to_table(
+                table, records=rows, columns=columns, timeout=1800
+            )
+            for _, index in indexes:
+                await connection.execute(index, timeout=1800)
+
+        asyncio.run(self._on_connection(load))
+
+    def insert(self, table: str, rows: Iterator[Sequence[Any]] | list[Any]) -> None:
         columns = tables.metadata.tables[table].columns.keys()
 
         async def insert(connection: asyncpg.Connection) -> None:
@@ -163,11 +221,20 @@ class PostgresWorld(World):
 
         asyncio.run(self._on_connection(insert))
 
-    def _run(self, sql: str) -> None:
+    def run(self, sql: str) -> None:
         async def run(connection: asyncpg.Connection) -> None:
             await connection.execute(sql, timeout=300)
 
         asyncio.run(self._on_connection(run))
+
+    def count(self, table: str) -> int:
+        found: list[int] = []
+
+        async def run(connection: asyncpg.Connection) -> None:
+            found.append(await connection.fetchval(f"SELECT count(*) FROM {table}", timeout=300))
+
+        asyncio.run(self._on_connection(run))
+        return found[0]
 
     async def _on_connection(self, work: Any) -> None:
         connection = await asyncpg.connect(PostgresAddress.parse(self.url).dsn, timeout=10)
@@ -194,4 +261,5 @@ def _people(first: int, end: int) -> Iterator[tuple[Any, ...]]:
             *(person(number), "Ada", "Lovelace", name, email, "+44 20 7946 0000", "en"),
             *("London", "GB", "Europe/London", True, None, "192.0.2.1", None, moment),
             *(moment, moment, None, "192.0.2.1", "192.0.2.1", folded(name), folded(email)),
+            f"ada lovelace {name} {email}",
         )

@@ -40,8 +40,8 @@ _USER = f"SELECT {_COLUMNS} FROM users WHERE uuid = $1"
 _USERS = f"SELECT {_COLUMNS} FROM users ORDER BY created_at, uuid"
 _PHONE_FIELDS = Phone.__struct_fields__
 _ADD_PHONE = (
-    f"INSERT INTO phones ({', '.join(_PHONE_FIELDS)})"
-    f" VALUES ({', '.join(f'${place}' for place, _ in enumerate(_PHONE_FIELDS, 1))})"
+    f"INSERT INTO phones ({', '.join(_PHONE_FIELDS)}, search)"
+    f" VALUES ({', '.join(f'${place}' for place in range(1, len(_PHONE_FIELDS) + 2))})"
 )
 _EXCHANGE = (
     "UPDATE sessions SET previous_token_id = token_id, token_id = $1, exchanged_at = $2,"
@@ -146,6 +146,7 @@ async def _create_phone(token: str, sent: bytes) -> bytes:
     given = {"is_active": True, **fields, "created_at": moment, "updated_at": moment}
     phone = Phone(**{name: given.get(name) for name in _PHONE_FIELDS})
     values = tuple(getattr(phone, name) for name in _PHONE_FIELDS)
+    values += (f"{phone.mac} {phone.brand} {phone.model} {phone.phone_ip}".casefold(),)
     await _database.change(lambda ask: ask(_ADD_PHONE, values))
     return _told("Phone created", phone)
 

@@ -92,3 +92,4 @@ class Phone(Base):
     is_active: Mapped[bool]
     created_at: Mapped[str]
     updated_at: Mapped[str]
+    search: Mapped[str]

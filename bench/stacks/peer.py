@@ -186,7 +186,9 @@ async def list_users(session: DbSession, _: Superadmin) -> Any:
 @app.post("/api/v1/phones", response_model=Envelope[PhoneOut], status_code=201)
 async def create_phone(sent: PhoneIn, session: DbSession, _: Superadmin) -> Any:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
-    phone = Phone(**sent.model_dump(), created_at=now, updated_at=now)
+    words = (sent.mac, sent.brand, sent.model, sent.name, sent.location, sent.phone_ip)
+    search = " ".join(word for word in words if word).casefold()
+    phone = Phone(**sent.model_dump(), search=search, created_at=now, updated_at=now)
     session.add(phone)
     await session.commit()
     return {"message": "Phone created", "data": phone}

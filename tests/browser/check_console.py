@@ -7,13 +7,13 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from browser.console_rig import (
     ORDINARY,
@@ -30,7 +30,8 @@ PAGES = {
     "Phones": "#/phones", "Phone": "#/phones/00:1B:D4:00:00:01", "Switch": "#/switch",
     "Batches": "#/batches", "New batch": "#/batches/new", "Profiles": "#/profiles",
     "New profile": "#/profiles/new", "People": "#/people", "Import": "#/import",
-    "Directory": "#/directory", "Audit": "#/audit", "Account": "#/about",
+    "Extensions": "#/extensions", "Levels": "#/permissions", "Services": "#/services",
+    "Modules": "#/modules", "Directory": "#/directory", "Audit": "#/audit", "Account": "#/about",
 }  # fmt: skip
 WCAG = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
@@ -187,6 +188,30 @@ def test_search_and_filters_are_kept_in_the_address(console: Console) -> None:
     expect(page.get_by_text("2 rows")).to_be_visible()
 
 
+def test_phones_are_filtered_by_login_and_last_outcome(console: Console, service: Service) -> None:
+    page = console.page
+    profile = next(
+        one for one in service.api("GET", "phone-profiles") if one["name"] == "Front desk"
+    )
+    order = {"profile_uuid": profile["uuid"], "mac": "00:1B:D4:00:00:03"}
+    service.api("POST", "phone-profiles/switch", order)
+    page.get_by_label("Last outcome").select_option(label="Deployed")
+    expect(page.get_by_role("link", name="00:1B:D4:00:00:03")).to_be_visible()
+    page.get_by_label("Last outcome").select_option(label="Never deployed")
+    expect(page.get_by_role("link", name="00:1B:D4:00:00:03")).to_have_count(0)
+    expect(page.get_by_role("link", name="00:1B:D4:00:00:04")).to_be_visible()
+    page.get_by_label("Last outcome").select_option(label="Any")
+
+    page.get_by_label("Logged-in user").fill("gra")
+    expect(page.get_by_text("Nothing found.")).to_be_visible()
+    assert page.locator("datalist option").evaluate_all("all => all.map(e => e.value)") == ["grace"]
+    page.get_by_label("Logged-in user").fill("ADA")
+    expect(page.get_by_role("link", name="00:1B:D4:00:00:03")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Logged-in user")).to_have_value("ADA")
+    expect(page.get_by_role("link", name="00:1B:D4:00:00:04")).to_have_count(0)
+
+
 def test_switch_that_fails_says_why(console: Console, service: Service, shots: Path) -> None:
     service.api("POST", "phones", {
         "mac": "00:1B:D4:00:00:99", "model": "CP-7945G", "phone_ip": "127.0.1.99",
@@ -246,11 +271,14 @@ def test_batch_runs_with_progress_and_is_repeated_for_failed_phones(
     expect(page.get_by_role("heading", name="Batch")).to_be_visible()
     page.screenshot(path=shots / "batch-running.png", full_page=True)
     expect(page.get_by_text("2 of 3 done, 1 failed, 0 skipped")).to_be_visible(timeout=60_000)
-    expect(page.get_by_role("button", name="Repeat for failed phones")).to_be_visible()
     page.screenshot(path=shots / "batch.png", full_page=True)
 
-    page.get_by_role("button", name="Repeat for failed phones").click()
+    page.get_by_role("link", name="Repeat for failed phones").click()
     expect(page.get_by_label("MAC addresses")).to_have_value("00:1B:D4:00:00:98")
+    expect(page.get_by_label("Profile", exact=True).locator(":checked")).to_have_text("Front desk")
+    page.get_by_role("button", name="Start batch").click()
+    page.get_by_role("dialog").get_by_role("button", name="Start batch").click()
+    expect(page.get_by_text("0 of 1 done, 1 failed, 0 skipped")).to_be_visible(timeout=60_000)
     console.go("Batches")
     expect(page.get_by_role("row").nth(1)).to_contain_text("Switch")
     service.api("DELETE", "phones/00:1B:D4:00:00:98")
@@ -303,6 +331,7 @@ def test_text_survives_the_end_of_the_session(
     expect(dialog).to_contain_text("Your session has ended")
     page.screenshot(path=shots / "session-ended.png")
     expect(dialog.get_by_label("Username")).to_have_value("ada")
+    expect(dialog.get_by_label("Password")).to_be_focused()
     dialog.get_by_label("Password").fill("analytical engine 1843")
     dialog.get_by_role("button", name="Sign in").click()
 
@@ -365,7 +394,7 @@ def test_contact_is_created_and_deleted(console: Console, shots: Path) -> None:
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name").fill("Annabella Milbanke")
     dialog.get_by_label("Work").fill("2002")
-    dialog.get_by_role("button", name="Save").click()
+    dialog.get_by_role("button", name="Create").click()
     contact = page.get_by_role("button", name="Annabella Milbanke")
     expect(contact).to_be_visible()
     page.screenshot(path=shots / "directory.png")
@@ -373,6 +402,46 @@ def test_contact_is_created_and_deleted(console: Console, shots: Path) -> None:
     dialog.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").last.get_by_role("button", name="Delete").click()
     expect(contact).to_have_count(0)
+
+
+def test_extension_and_module_are_created_changed_and_deleted(
+    console: Console, service: Service, shots: Path
+) -> None:
+    page = console.page
+    dialog = page.get_by_role("dialog")
+    console.go("People")
+    page.get_by_role("link", name="Extensions").click()
+    page.get_by_role("button", name="New extension").click()
+    dialog.get_by_label("Extension").fill("2002")
+    dialog.get_by_label("Name").fill("Workshop")
+    dialog.get_by_role("button", name="Create").click()
+    expect(dialog.get_by_label("Password")).to_have_attribute("aria-invalid", "true")
+    dialog.get_by_label("Password").fill("line secret two")
+    dialog.get_by_role("button", name="Create").click()
+    page.get_by_role("button", name="2002").click()
+    dialog.get_by_label("Voicemail", exact=True).check()
+    page.screenshot(path=shots / "extension.png")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    (extension,) = service.api("GET", "extensions?q=2002")
+    assert (extension["name"], extension["voicemail"]) == ("Workshop", True)
+    page.get_by_label("Search").fill("2002")
+    page.get_by_role("button", name="2002").click()
+    dialog.get_by_role("button", name="Delete").click()
+    dialog.last.get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("Nothing found.")).to_be_visible()
+
+    console.go("Phones")
+    page.get_by_role("link", name="Key expansion modules").click()
+    page.get_by_role("button", name="New module").click()
+    dialog.get_by_label("Model").fill("7916")
+    dialog.get_by_label("Connected phone").fill("001bd4000004")
+    dialog.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("cell", name="00:1B:D4:00:00:04")).to_be_visible()
+    console.open("#/phones/00:1B:D4:00:00:04")
+    expect(page.get_by_role("rowheader", name="7916")).to_be_visible()
+    (module,) = service.api("GET", "vendor-kem")
+    service.api("DELETE", f"vendor-kem/{module['uuid']}")
 
 
 def test_import_dry_run_shows_rows_before_anything_is_written(
@@ -417,6 +486,22 @@ def test_lost_connection_is_shown_and_restored(console: Console, shots: Path) ->
     console.complaints.clear()
 
 
+def test_text_survives_a_lost_connection(console: Console) -> None:
+    page = console.page
+    console.open("#/profiles/new")
+    page.get_by_label("Name").fill("Typed in a tunnel")
+    page.get_by_label("Configuration").fill("<device>\n  <name>tunnel</name>\n</device>\n")
+    console.context.set_offline(True)
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("alert")).to_contain_text("not known whether the request arrived")
+    console.context.set_offline(False)
+    expect(page.locator("#connection")).to_be_empty()
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", name="Typed in a tunnel")).to_be_visible()
+    expect(page.get_by_label("Configuration")).to_have_value(re.compile("tunnel"))
+    console.complaints.clear()
+
+
 # Keyboard, sizes, contrast
 
 
@@ -450,10 +535,11 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
     console.settled()
     console.page.reload()
     console.page.get_by_role("link", name="00:1B:D4:00:00:01").wait_for()
-    assert tabs(console, 17) == [
+    assert tabs(console, 20) == [
         "Skip to content", "phoneprov", "Phones", "Batches", "Profiles", "People", "Directory",
-        "Audit", "ada", "Sign out", "New phone", "Search", "Model", "Location", "Software type",
-        "Phones", "00:1B:D4:00:00:01",
+        "Audit", "ada", "Sign out", "New phone", "Key expansion modules", "Search", "Model",
+        "Location", "Software type", "Logged-in user", "Last outcome", "Phones",
+        "00:1B:D4:00:00:01",
     ]  # fmt: skip
     keyboard.press("ArrowDown")
     assert focused(console) == "00:1B:D4:00:00:02"
@@ -544,23 +630,39 @@ def test_list_of_10000_phones_scrolls_without_long_tasks(
     console.settled()
     page = console.page
     expect(page.get_by_text(re.compile("10,00[0-9] rows"))).to_be_visible()
-    page.evaluate(
-        "window.tasks = []; new PerformanceObserver(list => window.tasks.push("
-        "...list.getEntries().map(e => e.duration))).observe({type: 'longtask'})"
-    )
     scroller = page.locator(".scroller")
-    for _ in range(4):  # other processes of this machine make tasks long, too
-        page.evaluate("window.tasks = []")
-        scrolled(scroller)
-        tasks = page.evaluate("window.tasks")
-        measured(f"long tasks while scrolling, in ms: {tasks}")
-        if not tasks:
-            break
+    tasks = tasks_of(browser, page, lambda: scrolled(scroller))
+    longest = max(wall for wall, _ in tasks)
+    busiest = max(processor for _, processor in tasks)
+    measured(f"longest task while scrolling: {longest:.0f} ms, processor time {busiest:.0f} ms")
     page.screenshot(path=shots / "phones-10000.png")
     page.keyboard.press("End")
     expect(page.locator("[data-index]").last).to_contain_text("00:1B:D5:00:27:0F")
-    assert tasks == []
+    assert len(tasks) > 100
+    # The time that passes holds that of other processes of this machine, too.
+    assert busiest <= 50
     context.close()
+
+
+def tasks_of(browser: Browser, page: Page, work: Callable[[], None]) -> list[tuple[float, float]]:
+    """The tasks of the page's main thread during ``work``: milliseconds that passed, and
+    milliseconds of processor time."""
+    browser.start_tracing(page=page, categories=["toplevel"])
+    work()
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    threads = {
+        (one["pid"], one["tid"]): one["args"]["name"]
+        for one in events
+        if one.get("name") == "thread_name"
+    }
+    return [
+        (one["dur"] / 1000, one["tdur"] / 1000)
+        for one in events
+        if one.get("ph") == "X"
+        and one["name"].endswith("RunTask")
+        and "tdur" in one
+        and threads.get((one["pid"], one["tid"])) == "CrRendererMain"
+    ]
 
 
 def scrolled(scroller: Locator) -> None:

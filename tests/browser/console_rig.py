@@ -176,6 +176,7 @@ class Console:
     """One browser context on the console. ``complaints`` are errors in the browser's log."""
 
     def __init__(self, context: BrowserContext, url: str) -> None:
+        """``url`` is the address below which ``/console`` is served."""
         self.context = context
         self.page: Page = context.new_page()
         self.page.set_default_timeout(20_000)

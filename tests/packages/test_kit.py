@@ -239,17 +239,17 @@ def test_a_good_database_passes(results: Results) -> None:
 
 def test_a_sloppy_database_is_found(results: Results) -> None:
     assert results["sloppy_database"]["FAILED"] >= {
-        "test_an_error_takes_back_all_of_it",
-        "test_a_conflict_takes_back_what_came_before_it",
+        "test_error_rolls_back_the_transaction",
+        "test_conflict_rolls_back_earlier_changes",
     }
 
 
 def test_a_sloppy_uploader_is_found(results: Results) -> None:
     assert results["sloppy_uploader"]["PASSED"]
     assert results["sloppy_uploader"]["FAILED"] >= {
-        "test_what_earlier_attempts_for_the_name_left_behind_is_removed",
-        "test_a_name_that_is_no_plain_segment_goes_nowhere",
-        "test_a_place_that_fails_keeps_the_old_file_and_is_named_in_our_words",
+        "test_upload_removes_leftovers_of_earlier_attempts",
+        "test_name_with_a_path_is_refused",
+        "test_failing_server_keeps_the_old_file_and_is_not_quoted",
     }
 
 
@@ -269,11 +269,11 @@ def test_kit_faulty_uploader_is_found(results: Results, fault: str, test: str) -
 
 def test_a_sloppy_driver_is_found(results: Results) -> None:
     assert results["sloppy_driver"]["FAILED"] >= {
-        "test_a_restart_is_ordered_once",
-        "test_leaving_services_restarts_nothing",
-        "test_orders_at_the_same_time_are_all_carried_out",
+        "test_restart_sends_one_order",
+        "test_leave_services_does_not_restart",
+        "test_concurrent_orders_are_all_executed",
         "test_refusal_of_the_phone_is_reworded",
-        "test_a_silent_phone_is_given_up_in_time",
+        "test_silent_phone_times_out",
         "test_a_phone_without_an_address_is_a_conflict",
         "test_an_address_that_is_not_allowed_is_a_conflict",
     }

@@ -16,7 +16,7 @@ class Proxy:
     """Passes on what it hears, in both directions, between its own Unix socket and a server's."""
 
     def __init__(self, folder: Path, server: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._server = server
         self._speaking = asyncio.Event()
         self._speaking.set()
@@ -25,18 +25,18 @@ class Proxy:
 
     def url(self, address: str) -> str:
         """The address of a database by way of here."""
-        return address.replace(f"host={self._server}", f"host={self._folder}")
+        return address.replace(f"host={self._server}", f"host={self.folder}")
 
     async def listen(self) -> None:
         """Take connections."""
-        self._listener = await asyncio.start_unix_server(self._link, self._folder / SOCKET)
+        self._listener = await asyncio.start_unix_server(self._link, self.folder / SOCKET)
 
     async def refuse(self) -> None:
         """Take no more connections, and end those there are."""
         if self._listener is not None:
             self._listener.close()
             self._listener = None
-        (self._folder / SOCKET).unlink(missing_ok=True)
+        (self.folder / SOCKET).unlink(missing_ok=True)
         await self.cut()
 
     async def cut(self) -> None:

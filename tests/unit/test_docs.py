@@ -40,3 +40,29 @@ def test_each_promise_of_security_names_what_shows_it() -> None:
 
     assert len(promises) > 30
     assert [line for line in promises if not TEST.search(line)] == []
+
+
+PRIVATE = re.compile(
+    r"(?<![a-z])(nobody|somebody|whoever|anybody|whatever|told|so[ _]many|behind)(?![a-z])",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize(
+    ("pages", "most"),
+    [
+        (("src",), 40),
+        (("docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"), 15),
+        (("tests",), 100),
+    ],
+    ids=["src", "docs", "tests"],
+)
+def test_words_without_a_subject_are_rare(pages: tuple[str, ...], most: int) -> None:
+    """Sentences with these words hide who acts, or use *behind* for *after*."""
+    found = []
+    for page in pages:
+        for path in (ROOT / page, *(ROOT / page).rglob("*")):
+            if path.suffix in {".py", ".md", ".js", ".html"} and path.is_file():
+                found += PRIVATE.findall(path.read_text(encoding="utf-8"))
+
+    assert len(found) <= most

@@ -20,7 +20,7 @@ from phoneprov_adapters.composition.lifecycle import (
 )
 from phoneprov_adapters.composition.settings import Settings, SettingsError, read_settings
 from phoneprov_adapters.security.keys import key_file
-from phoneprov_adapters.sql.engines.choice import Database
+from phoneprov_adapters.sql.engines.choice import Database, embedded_file
 from phoneprov_adapters.sql.maintenance.schema import newest
 from phoneprov_core.deployments.ports import Reach
 from phoneprov_core.kernel.errors import PhoneprovError
@@ -87,9 +87,7 @@ async def examine(environment: Mapping[str, str]) -> AsyncIterator[Finding]:
 async def _database(container: Container) -> AsyncIterator[Finding]:
     async with _reachable(container) as unavailable:
         if unavailable is not None:
-            yield _failed(
-                "database", unavailable, "The log of the service names the host and the cause."
-            )
+            yield _failed("database", unavailable, _database_step(container.settings()))
             for check in ("schema", "keys", "clock", "phones"):
                 yield Finding(check, State.SKIPPED, "The database is not available.")
             return
@@ -103,6 +101,12 @@ async def _database(container: Container) -> AsyncIterator[Finding]:
         yield await _keys(container)
         yield await _clock(container)
         yield await _phones(container)
+
+
+def _database_step(settings: Settings) -> str:
+    if embedded_file(settings.database_url) is not None:
+        return "Check the disk and the owner of the file; if it is damaged, restore a backup."
+    return "Start the server, or correct PHONEPROV_DATABASE_URL; the log names host and cause."
 
 
 @asynccontextmanager

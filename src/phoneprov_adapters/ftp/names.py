@@ -45,12 +45,12 @@ def plain_names(upload: Upload) -> Names:
 
 
 def may_be_leftover(name: str) -> bool:
-    """Whether an attempt for any file may have left ``name`` behind."""
+    """Whether ``name`` may be a leftover of an attempt for any file."""
     return name.endswith(".tmp") and (name.startswith(".") or f".{_MARK}" in name)
 
 
 def is_leftover(name: str, filename: str) -> bool:
-    """Whether an attempt for this file name left ``name`` behind.
+    """Whether ``name`` is a leftover of an attempt for this file name.
 
     The identifier of the attempt has no dot, so that temporary files of ``a.b`` are not taken for
     those of ``a``.

@@ -1,10 +1,10 @@
 """Replaces a file on a server that does not rename onto an existing one.
 
-# The old file is renamed aside, the new one takes its name, and the caller deletes the old one
-# when the new one has been verified. Compared with deleting first, a failure (or a power cut)
-# between the two renames costs one more rename instead of the file. Its bytes are kept in memory
-# too, for a server that renames a file and then refuses to rename it back. Between the two
-# renames no file has the final name: a caller that is cancelled waits until one has.
+The old file is renamed aside, the new one takes its name, and the caller deletes the old one
+when the new one has been verified. Compared with deleting first, a failure (or a power cut)
+between the two renames costs one more rename instead of the file. Its bytes are kept in memory
+too, for a server that renames a file and then refuses to rename it back. Between the two
+renames no file has the final name: a caller that is cancelled waits until one has.
 """
 
 from __future__ import annotations

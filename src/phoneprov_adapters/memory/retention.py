@@ -8,7 +8,7 @@ from typing import Any
 from phoneprov_adapters.memory.audit import AUDIT
 from phoneprov_adapters.memory.auth import COUNTED, SESSIONS
 from phoneprov_adapters.memory.batches import BATCHES
-from phoneprov_adapters.memory.deployments import DEPLOYMENTS
+from phoneprov_adapters.memory.deployments import DEPLOYMENTS, target_on
 from phoneprov_adapters.memory.provisioning import FETCHES
 from phoneprov_adapters.memory.records import EVERY, Kind
 from phoneprov_adapters.memory.revisions import REVISIONS, KeptRevision
@@ -37,12 +37,12 @@ class MemoryRetention(RetentionStore):
         return Piece(found[-1][0], sum(removable for _, removable in found)) if found else None
 
     async def remove(
-        self, kind: Kept, before: Moment, last: Place, *, after: Place | None = None
+        self, kind: Kept, before: Moment, piece: Piece, *, after: Place | None = None
     ) -> int:
         removable = [
             str(place[-1])
             for place, is_removable in self._old(kind, before)
-            if is_removable and place <= last and (after is None or place > after)
+            if is_removable and place <= piece.last and (after is None or place > after)
         ]
         for key in removable:
             self._tables.remove(_KINDS[kind], key)
@@ -77,8 +77,14 @@ class MemoryRetention(RetentionStore):
         ]
         if not newer:
             return True
-        later = {(one.profile_uuid, one.revision) for one in newer if one.place is not None}
-        return deployment.place is not None and mine not in later and len(later) <= _OTHERS
+        since = [one for one in newer if one.place is not None]
+        later = {(one.profile_uuid, one.revision) for one in since}
+        certain = {
+            (one.profile_uuid, one.revision) for one in since if one.outcome is not Outcome.UNKNOWN
+        }
+        return deployment == target_on(self._tables, deployment.mac) or (
+            deployment.place is not None and mine not in certain and len(later) <= _OTHERS
+        )
 
     def _is_replaced(self, kept: KeptRevision, before: str) -> bool:
         return any(

@@ -63,10 +63,10 @@ class Table(Generic[E]):
         next change or await."""
         committed = (
             position
-            for position in _behind(self._committed.group(group), after)
+            for position in _after(self._committed.group(group), after)
             if position[1] not in self._hidden
         )
-        changed = _behind(self._changed.group(group), after)
+        changed = _after(self._changed.group(group), after)
         for _, key in heapq.merge(committed, changed) if self._changed.by_key else committed:
             entity = self.get(key)
             assert entity is not None
@@ -105,7 +105,7 @@ class Table(Generic[E]):
             raise RuntimeError("this transaction was opened for reading")
 
 
-def _behind(positions: Sequence[Position], after: Position | None) -> Iterator[Position]:
+def _after(positions: Sequence[Position], after: Position | None) -> Iterator[Position]:
     start = 0 if after is None else bisect_right(positions, after)
     return (positions[i] for i in range(start, len(positions)))
 

@@ -66,8 +66,8 @@ class Argon2Hasher(PasswordHasher, PinHasher):
     ) -> None:
         self._keys = keys
         self._argon2 = argon2.PasswordHasher.from_parameters(parameters)
-        self._nobody = _hash_of_nothing(parameters)
-        if parameters.type is not Type.ID or not _HASH.fullmatch(self._nobody):
+        self._unknown = _hash_of_nothing(parameters)
+        if parameters.type is not Type.ID or not _HASH.fullmatch(self._unknown):
             raise ValueError("Passwords are hashed with argon2id, in less than 1 GiB of memory.")
         self._threads = WorkThreads(workers, queue)
 
@@ -117,7 +117,7 @@ class Argon2Hasher(PasswordHasher, PinHasher):
                 pass  # Refused without hashing.
         try:
             with suppress(VerifyMismatchError):
-                self._argon2.verify(self._nobody, secret)
+                self._argon2.verify(self._unknown, secret)
         except VerificationError:
             raise _out_of_memory() from None
         return False

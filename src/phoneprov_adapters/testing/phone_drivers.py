@@ -54,19 +54,19 @@ class PhoneDriverContract:
         raise NotImplementedError("give your subclass of PhoneDriverContract a fixture 'rig'")
 
     @pytest.mark.parametrize("software_type", [None, "SCCP", "SIP", "anything else"])
-    async def test_a_restart_is_ordered_once(
+    async def test_restart_sends_one_order(
         self, rig: PhoneDriverRig, software_type: str | None
     ) -> None:
         await rig.driver.restart(rig.phone, software_type)
 
         assert rig.restarts() == 1
 
-    async def test_leaving_services_restarts_nothing(self, rig: PhoneDriverRig) -> None:
+    async def test_leave_services_does_not_restart(self, rig: PhoneDriverRig) -> None:
         await rig.driver.leave_services(rig.phone)
 
         assert rig.restarts() == 0
 
-    async def test_orders_at_the_same_time_are_all_carried_out(self, rig: PhoneDriverRig) -> None:
+    async def test_concurrent_orders_are_all_executed(self, rig: PhoneDriverRig) -> None:
         await asyncio.gather(*(rig.driver.restart(rig.phone, None) for _ in range(5)))
 
         assert rig.restarts() == 5
@@ -79,7 +79,7 @@ class PhoneDriverContract:
 
         _require_our_own_words(caught.value, rig)
 
-    async def test_a_silent_phone_is_given_up_in_time(self, rig: PhoneDriverRig) -> None:
+    async def test_silent_phone_times_out(self, rig: PhoneDriverRig) -> None:
         rig.fall_silent()
         began = perf_counter()
 
@@ -89,7 +89,7 @@ class PhoneDriverContract:
         assert perf_counter() - began < MOST_SECONDS
         _require_our_own_words(caught.value, rig)
 
-    async def test_phone_that_vanished_is_refused(self, rig: PhoneDriverRig) -> None:
+    async def test_unreachable_phone_is_refused(self, rig: PhoneDriverRig) -> None:
         if rig.vanish is None:
             pytest.skip("the rig cannot make the phone vanish")
         await rig.vanish()

@@ -47,7 +47,7 @@ class UploaderRig:
     fault, such as a wrong password or an unreachable server: each of its uploads must fail.
     ``silent`` is the uploader with a server that accepts the login and never answers, with a
     deadline of at most 20 seconds, and ``lying`` with one that returns other content than it was
-    sent; None if the fault is not possible, as for a folder. ``left_behind`` returns the name of a
+    sent; None if the fault is not possible, as for a folder. ``leftover`` returns the name of a
     temporary file of an earlier attempt for a file name. ``secrets`` are the passwords and tokens
     that ``uploader``, ``broken``, ``silent`` and ``lying`` know: no message may contain one.
     """
@@ -59,7 +59,7 @@ class UploaderRig:
     broken: ConfigUploader
     silent: ConfigUploader | None = None
     lying: ConfigUploader | None = None
-    left_behind: Callable[[str], str] = field(default_factory=lambda: _hidden)
+    leftover: Callable[[str], str] = field(default_factory=lambda: _hidden)
     secrets: tuple[str, ...] = ()
 
 
@@ -74,7 +74,7 @@ class UploaderContract:
         raise NotImplementedError("give your subclass of UploaderContract a fixture 'rig'")
 
     @pytest.mark.parametrize("content", [b"", b"x", PROFILE, LARGEST], ids=len)
-    async def test_the_exact_bytes_are_there_and_nothing_beside_them(
+    async def test_upload_stores_the_exact_bytes_and_no_other_file(
         self, rig: UploaderRig, content: bytes
     ) -> None:
         uploaded = await rig.uploader.upload(an_upload(content))
@@ -85,7 +85,7 @@ class UploaderContract:
         assert uploaded.sha256 == hashlib.sha256(content).hexdigest()
 
     @pytest.mark.parametrize("name", ["a", "x.y.z", "A_b-c.1.XML", "SEP" + "0" * 56 + ".xml"])
-    async def test_any_plain_file_name_will_do(self, rig: UploaderRig, name: str) -> None:
+    async def test_any_plain_file_name_is_accepted(self, rig: UploaderRig, name: str) -> None:
         await rig.uploader.upload(an_upload(PROFILE, name=name))
 
         assert rig.read() == {name: PROFILE}
@@ -117,18 +117,18 @@ class UploaderContract:
             assert uploaded.size == len(PROFILE)
             assert rig.read() == {NAME: PROFILE}
 
-    async def test_what_earlier_attempts_for_the_name_left_behind_is_removed(
-        self, rig: UploaderRig
-    ) -> None:
-        others = {rig.left_behind("other.xml"), rig.left_behind(f"{NAME}.more"), f"{NAME}.tmp"}
-        for name in {rig.left_behind(NAME), *others}:
+    async def test_upload_removes_leftovers_of_earlier_attempts(self, rig: UploaderRig) -> None:
+        others = {rig.leftover("other.xml"), rig.leftover(f"{NAME}.more"), f"{NAME}.tmp"}
+        for name in {rig.leftover(NAME), *others}:
             rig.write(name, b"left behind")
 
         await rig.uploader.upload(an_upload(PROFILE))
 
         assert set(rig.read()) == {NAME, *others}
 
-    async def test_uploads_of_several_files_do_not_meet(self, rig: UploaderRig) -> None:
+    async def test_concurrent_uploads_of_several_files_are_independent(
+        self, rig: UploaderRig
+    ) -> None:
         wanted = {f"SEP{number:012d}.cnf.xml": PROFILE + bytes([number]) for number in range(8)}
         uploader = rig.uploader
 
@@ -176,7 +176,7 @@ class UploaderContract:
 
         assert rig.read()[NAME] == OLD
 
-    async def test_a_cancelled_upload_to_a_silent_place_ends(self, rig: UploaderRig) -> None:
+    async def test_cancelled_upload_to_a_silent_server_ends(self, rig: UploaderRig) -> None:
         if rig.silent is None:
             pytest.skip("the place cannot be silent")
         task = asyncio.ensure_future(rig.silent.upload(an_upload(PROFILE)))
@@ -214,7 +214,7 @@ class UploaderContract:
             text = f"{caught.value.message} {caught.value!r}"
             assert not [secret for secret in (CANARY, *rig.secrets) if secret in text]
 
-    async def test_whoever_reads_meanwhile_finds_a_whole_file(self, rig: UploaderRig) -> None:
+    async def test_concurrent_reader_gets_a_complete_file(self, rig: UploaderRig) -> None:
         rig.write(NAME, OLD)
         task = asyncio.ensure_future(rig.uploader.upload(an_upload(LARGEST)))
         seen = set()
@@ -228,16 +228,14 @@ class UploaderContract:
         assert seen <= whole
 
     @pytest.mark.parametrize("name", ["", "..", "../a.xml", "a/b", "a b", "a\r\nDELE b", "ä.xml"])
-    async def test_a_name_that_is_no_plain_segment_goes_nowhere(
-        self, rig: UploaderRig, name: str
-    ) -> None:
+    async def test_name_with_a_path_is_refused(self, rig: UploaderRig, name: str) -> None:
         for bad in (an_upload(PROFILE, name=name), an_upload(PROFILE, attempt=name)):
             with pytest.raises(Refused):
                 await rig.uploader.upload(bad)
 
         assert rig.read() == {}
 
-    async def test_a_place_that_fails_keeps_the_old_file_and_is_named_in_our_words(
+    async def test_failing_server_keeps_the_old_file_and_is_not_quoted(
         self, rig: UploaderRig
     ) -> None:
         rig.write(NAME, OLD)
@@ -249,7 +247,7 @@ class UploaderContract:
         assert "\n" not in caught.value.message
         assert rig.read() == {NAME: OLD}
 
-    async def test_a_place_that_never_answers_is_given_up_in_time(self, rig: UploaderRig) -> None:
+    async def test_silent_server_times_out(self, rig: UploaderRig) -> None:
         if rig.silent is None:
             pytest.skip("the place cannot be silent")
         began = perf_counter()
@@ -259,9 +257,7 @@ class UploaderContract:
 
         assert perf_counter() - began < MOST_SECONDS
 
-    async def test_a_place_that_does_not_hold_what_was_sent_is_found_out(
-        self, rig: UploaderRig
-    ) -> None:
+    async def test_different_content_after_the_upload_is_detected(self, rig: UploaderRig) -> None:
         if rig.lying is None:
             pytest.skip("the place cannot lie")
 
@@ -295,7 +291,7 @@ class PhoneUploaderContract:
         assert caught.value.code == "address_not_allowed"
         assert rig.read() == {}
 
-    async def test_a_mapped_address_is_called_as_the_one_it_carries(self, rig: UploaderRig) -> None:
+    async def test_ipv4_mapped_address_is_called_as_ipv4(self, rig: UploaderRig) -> None:
         uploaded = await rig.uploader.upload(an_upload(PROFILE, ip=f"::ffff:{IP}"))
 
         assert uploaded.place == f"{rig.server}/{NAME}"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import suppress
 
 import msgspec
 
 from phoneprov_core.audit.model import AuditEntry, WantedEntries
-from phoneprov_core.batches.model import Batch, BatchState, Hold, Turn
+from phoneprov_core.batches.changes import halt
+from phoneprov_core.batches.model import Batch, BatchState
 from phoneprov_core.batches.pace import Pace
 from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal, Pause
 from phoneprov_core.batches.rules import stopped_because, too_many_failures
+from phoneprov_core.batches.transitions import Hold, Turn, claimed, final
 from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
@@ -22,6 +25,8 @@ from phoneprov_core.kernel.origin import NO_ORIGIN, belonging_to
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.trail import Event
+
+log = logging.getLogger("phoneprov.batches")
 
 HOLD_SECONDS = 30
 """Seconds after which the lease of a batch expires; its holder no longer runs."""
@@ -95,7 +100,13 @@ class RunBatches:
             started = next(iter(await tx.audit.newest(created, 1)), None)
         origin = NO_ORIGIN if started is None else started.origin
         with belonging_to(origin):
-            await self._run_as(hold, None if started is None else started.entry)
+            try:
+                await self._run_as(hold, None if started is None else started.entry)
+            except Exception as error:
+                # The worker's own line belongs to no request.
+                reason = type(error).__name__
+                log.warning("The batch %s was interrupted (%s).", hold.batch_uuid, reason)
+                raise
 
     async def _run_as(self, hold: Hold, started: AuditEntry | None) -> None:
         run = _Run(
@@ -179,10 +190,13 @@ class _Run:
                 return None
             if self._is_idle:
                 await self._recover(tx, batch)
-            if state is BatchState.RUNNING and free and not await self._stopped(tx, batch):
-                turns = await tx.batches.claim(self._hold, free, now)
+            if state is BatchState.RUNNING and free:
+                if await self._stopped(tx, batch):
+                    state = BatchState.STOPPED
+                else:
+                    turns = await tx.batches.claim(self._hold, free, claimed(self._hold, now))
             self._is_idle = not turns and not self._at_work
-            if self._is_idle and await tx.batches.finish(self._hold, now):
+            if self._is_idle and await tx.batches.finish(self._hold, final(state), now):
                 tx.trail.note(Event("batch.finished", "batch", batch.uuid))
                 return None
         return turns
@@ -193,7 +207,7 @@ class _Run:
         if not too_many_failures(batch.stop_after_failures, counts):
             return False
         reason = stopped_because(counts)
-        stopped = await tx.batches.halt(batch.uuid, BatchState.STOPPED, reason)
+        stopped = await halt(tx.batches, batch.uuid, BatchState.STOPPED, reason)
         if stopped:
             tx.trail.note(Event("batch.stopped", "batch", batch.uuid, {"message": reason}))
         return stopped

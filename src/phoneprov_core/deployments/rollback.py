@@ -7,8 +7,9 @@ from typing import Annotated
 from msgspec import UNSET, UnsetType
 
 from phoneprov_core.deployments.deploy import Deploy, Order
-from phoneprov_core.deployments.model import Action, Deployment, Outcome
+from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.deployments.rollback_target import rollback_target
 from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
@@ -92,7 +93,10 @@ class Rollback:
             if request.profile_uuid is not UNSET and request.revision is not UNSET:
                 return await _order_of(tx, actor, phone, request.profile_uuid, request.revision)
             if request.deployment_uuid is UNSET:
-                earlier = await _before(tx, phone)
+                target = await rollback_target(tx.deployments, phone.mac)
+                if target is None:
+                    raise _nothing()
+                earlier = target
             else:
                 earlier = await _of_phone(tx, actor, phone, request.deployment_uuid)
             try:
@@ -112,19 +116,6 @@ async def _of_phone(
     if deployment is None or deployment.mac != phone.mac or not may_see(actor, deployment):
         raise NotFound("There is no such deployment of this phone.")
     return deployment
-
-
-async def _before(tx: DeploymentsTransaction, phone: Phone) -> Deployment:
-    """The last deployment before the current one that certainly had another configuration."""
-    current = await tx.deployments.current(phone.mac)
-    earlier = None if current is None else await tx.deployments.previous(current)
-    while earlier is not None and current is not None:
-        if earlier.outcome is not Outcome.UNKNOWN and (
-            current.outcome is Outcome.UNKNOWN or earlier.brought_other_than(current)
-        ):
-            return earlier
-        earlier = await tx.deployments.previous(earlier)
-    raise _nothing()
 
 
 def _nothing() -> NotFound:

@@ -15,6 +15,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis, shown
+from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone
 
 RETRY_SECONDS = 60
@@ -56,7 +57,8 @@ class KeepDesks:
             return 0
         if any(desk.until is not None and desk.until <= shown(now) for desk in unsettled):
             async with self._open.write(by=self._actor) as tx:
-                await tx.desks.expire(shown(now))
+                count = await tx.desks.expire(shown(now))
+                tx.trail.note(Event("desk.expired", "desk", None, {"desks": count}))
         turns = asyncio.Semaphore(_AT_ONCE)
 
         async def settled(mac: str) -> bool:

@@ -34,6 +34,18 @@ class Rows(Protocol[E]):
         ...
 
 
+class NewestRows(Rows[E], Protocol[E]):
+    """Records that can also be read by key, newest first."""
+
+    async def newest(
+        self, limit: int, *, before: E | None = None, owner: str | None = None
+    ) -> list[E]:
+        """At most ``limit`` records, newest first (by creation, then key), beginning after
+        ``before``; only those that belong to ``owner`` if given. The cost does not depend on the
+        number of records."""
+        ...
+
+
 class Store(Rows[E], Protocol[E]):
     """Records of one kind, by key.
 
@@ -214,7 +226,7 @@ async def listing(
     def size_after(already: int) -> int:
         return piece if window is None else min(piece, window.limit - already)
 
-    async def pieces_behind(last: E, already: int) -> AsyncIterator[list[E]]:
+    async def pieces_after(last: E, already: int) -> AsyncIterator[list[E]]:
         while size := size_after(already):
             async with open_() as tx:
                 entities = await store_in(tx).rows(size, after=last, owner=owner)
@@ -239,7 +251,7 @@ async def listing(
     complete = len(first) < size_after(0) or not size_after(len(first))
     return Listing(
         first,
-        None if complete else lambda: pieces_behind(first[-1], len(first)),
+        None if complete else lambda: pieces_after(first[-1], len(first)),
         window=window,
         total=total,
     )

@@ -43,11 +43,13 @@ Place = tuple[str | int, ...]
 
 
 class Piece(Struct, frozen=True):
-    """A piece of the records of a kind, in their order: the position of its last record, and the
-    number of its records that can be removed."""
+    """A piece of the records of a kind, in their order: the position of its last record, the
+    number of its records that can be removed, and the keys of those that ``remove`` must keep
+    though its own condition would remove them."""
 
     last: Place
     removable: int
+    keep: tuple[str, ...] = ()
 
 
 class Pruned(Struct, frozen=True):

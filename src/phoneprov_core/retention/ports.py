@@ -15,9 +15,10 @@ class RetentionStore(Protocol):
     Removable before a moment are:
 
     - deployments that were created before it, are not running, and are not needed. Needed is
-      the newest deployment of a phone, and the last deployment of a revision on a phone, if at
-      most three other revisions were put onto the phone later: what is on the phone now, and
-      what a rollback puts back;
+      the newest deployment of a phone; the last deployment of a revision on a phone whose
+      outcome is certain, if at most three other revisions were put onto the phone later; and
+      what a rollback of the phone would deploy again, however many revisions with the current
+      text came between;
     - batches that ended before it, with their phones;
     - fetches and audit entries that were recorded before it;
     - revisions that a newer revision of their profile replaced before it, and that no
@@ -30,14 +31,15 @@ class RetentionStore(Protocol):
         self, kind: Kept, before: Moment, limit: int, *, after: Place | None = None
     ) -> Piece | None:
         """The next piece of at most ``limit`` records after ``after``, or None at the end.
-        Changes and locks nothing."""
+        Changes and locks nothing. ``keep`` of the piece names rollback targets."""
         ...
 
     async def remove(
-        self, kind: Kept, before: Moment, last: Place, *, after: Place | None = None
+        self, kind: Kept, before: Moment, piece: Piece, *, after: Place | None = None
     ) -> int:
-        """Remove what is removable after ``after`` up to ``last``, in one statement; the number
-        of records."""
+        """Remove what is removable after ``after`` up to the end of ``piece``, in one statement;
+        the number of records. A deployment that ended or began since ``look`` does not make a
+        needed one removable."""
         ...
 
 

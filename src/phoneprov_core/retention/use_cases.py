@@ -80,7 +80,7 @@ class Prune:
             else:
                 began = self._clock()
                 async with self._database.write(by=SYSTEM_ACTOR) as tx:
-                    removed = await tx.retention.remove(kind, before, piece.last, after=after)
+                    removed = await tx.retention.remove(kind, before, piece, after=after)
                     if removed:
                         fields = {"records": removed}
                         tx.trail.note(Event("retention.pruned", "retention", kind.value, fields))

@@ -107,7 +107,7 @@ class Transfer:
         owners = await self._usernames() if sheet.owned else {}
         records = await self._records(lambda tx: target_of(sheet, tx, actor, self._tools).store)
         async for piece in records:
-            yield [_told(record, columns, owners) for record in piece]
+            yield [_row_of(record, columns, owners) for record in piece]
 
     async def asterisk(
         self, actor: Actor, driver: str, *, with_secrets: bool = False, context: str = "default"
@@ -184,7 +184,7 @@ def _wrong_columns(sheet: Sheet, columns: tuple[str, ...]) -> tuple[RowProblem, 
     return tuple(wrong)
 
 
-def _told(record: Any, columns: tuple[str, ...], owners: dict[str, str]) -> dict[str, Any]:
+def _row_of(record: Any, columns: tuple[str, ...], owners: dict[str, str]) -> dict[str, Any]:
     return {
         column: owners.get(record.user_uuid, "")
         if column == OWNER and owners

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import logging
-import re
-import secrets
 import time
 from collections.abc import Sequence
-from itertools import count
 from typing import Any
 
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
-from phoneprov_core.kernel.origin import Origin, belonging_to, valid_traceparent
+from phoneprov_core.kernel.origin import belonging_to
 from phoneprov_http.envelope import ErrorInfo, Failure, encode
-from phoneprov_http.middleware.addresses import Network, client_ip
+from phoneprov_http.middleware.addresses import Network
 from phoneprov_http.middleware.headers import as_get, with_headers
+from phoneprov_http.middleware.origins import origin_of
 from phoneprov_http.paths import refuse_other_spellings
 
 log = logging.getLogger("phoneprov.requests")
-
-_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-
-# An identifier is random for its process and counted within it. To ask the system for random
-# bytes would hand the interpreter to another thread each time.
-_PROCESS = secrets.token_hex(10).encode()
-_numbers = count(secrets.randbits(40))
 
 
 class AccessLog:
@@ -48,17 +39,15 @@ class AccessLog:
             return
         began = time.perf_counter()
         refuse_other_spellings(scope)
-        request_id = _request_id(scope)
+        origin = origin_of(scope, self._trusted)
         # Other requests of the server share its state; this one needs its own.
-        ip = client_ip(scope, self._trusted)
-        origin = Origin(request_id.decode(), _traceparent(scope), ip)
         scope["state"] = {
             **(scope.get("state") or {}),
             "request_id": origin.request_id,
-            "client_ip": ip,
+            "client_ip": origin.client_ip,
         }
         with belonging_to(origin):
-            await self._answer(scope, receive, send, request_id, began)
+            await self._answer(scope, receive, send, str(origin.request_id).encode(), began)
 
     async def _answer(
         self, scope: HTTPScope, receive: Receive, send: Send, request_id: bytes, began: float
@@ -89,19 +78,6 @@ class AccessLog:
             await _send_failure(answer, request_id.decode())
         finally:
             _log(scope, method, status, time.perf_counter() - began)
-
-
-def _request_id(scope: Scope) -> bytes:
-    for name, value in scope["headers"]:
-        if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
-            return bytes(value)
-    return b"%s%012x" % (_PROCESS, next(_numbers))
-
-
-def _traceparent(scope: Scope) -> str | None:
-    """The ``traceparent`` of the request, if it is sent once and valid."""
-    sent = [value for name, value in scope["headers"] if name == b"traceparent"]
-    return valid_traceparent(sent[0].decode("latin-1")) if len(sent) == 1 else None
 
 
 def _log(scope: HTTPScope, method: str, status: int, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""The address of the client, behind trusted proxies too."""
+"""The address of the client, also through trusted proxies."""
 
 from __future__ import annotations
 

@@ -13,8 +13,10 @@ from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 from phoneprov_core.desks.access import mac_of_device
 from phoneprov_core.desks.services import PhoneServices
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable
+from phoneprov_core.kernel.origin import belonging_to
 from phoneprov_core.phone_pages.render import CHARSETS, render
 from phoneprov_http.middleware.addresses import Network
+from phoneprov_http.middleware.origins import origin_of
 from phoneprov_http.phone.pages import Pages, Reply, failure
 from phoneprov_http.phone.request import PhoneRequest, body_of
 
@@ -50,6 +52,10 @@ class PhonePages:
         if scope["type"] != ScopeType.HTTP or not scope["path"].startswith(PREFIX):
             await self._app(scope, receive, send)
             return
+        with belonging_to(origin_of(scope, self._trusted_proxies)):
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: HTTPScope, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
         path = scope["path"].removeprefix(PREFIX)
         request = PhoneRequest(

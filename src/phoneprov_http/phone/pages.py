@@ -38,7 +38,7 @@ _LONGEST_QUERY = 48
 
 class Reply(Struct, frozen=True):
     """A page. ``next_url`` leads to the following page of a list. A ``fleeting`` page is not
-    kept in the phone's history. ``changed`` is told when the phone has its answer."""
+    kept in the phone's history. ``changed`` is called when the phone has its response."""
 
     page: Page
     next_url: str | None = None

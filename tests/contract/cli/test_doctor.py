@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
+from phoneprov_adapters.sql.stores.statistics import SqlStatistics
 from phoneprov_http.main.cli import main
 from support.data_folder import furnish
 
@@ -101,6 +104,45 @@ def test_doctor_unreachable_servers_and_phones_are_reported(data: Path) -> None:
     assert code == 1
     assert {found[check]["state"] for check in ("ftp", "asterisk", "phones")} == {"failed"}
     assert "0 of 1 phones" in found["phones"]["message"]
+
+
+def test_doctor_unreachable_database_server_is_reported(data: Path) -> None:
+    url = "postgresql+asyncpg://phoneprov@127.0.0.1:1/phoneprov"
+    code, found = examined(data, PHONEPROV_DATABASE_URL=url)
+    assert (code, found["database"]["state"]) == (1, "failed")
+    assert "PHONEPROV_DATABASE_URL" in found["database"]["next_step"]
+    assert found["schema"]["state"] == "skipped"
+
+
+def test_doctor_unknown_key_is_reported(data: Path) -> None:
+    with closing(sqlite3.connect(data / "phoneprov.db")) as connection, connection:
+        connection.execute(
+            "INSERT INTO extensions (uuid, type, extension, name, password_sealed,"
+            " password_key_id, voicemail, is_active, created_at, updated_at, created_ip,"
+            " updated_ip, search) VALUES ('1', 'custom', '1', 'x', 'x', 'another-key', 0, 1,"
+            " '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', '', '', '')"
+        )
+    code, found = examined(data)
+    assert (code, found["keys"]["state"]) == (1, "failed")
+    assert "another-key" in found["keys"]["message"]
+
+
+def test_doctor_full_disk_is_reported(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = SimpleNamespace(total=100 * 1024**3, free=1024**3)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    code, found = examined(data)
+    assert (code, found["disk"]["state"]) == (1, "failed")
+    assert "phoneprov prune" in found["disk"]["next_step"]
+
+
+def test_doctor_clock_that_differs_is_reported(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def long_ago(_: SqlStatistics) -> int:
+        return 1
+
+    monkeypatch.setattr(SqlStatistics, "clock", long_ago)
+    code, found = examined(data)
+    assert (code, found["clock"]["state"]) == (1, "failed")
+    assert "NTP" in found["clock"]["next_step"]
 
 
 def test_doctor_table_shows_next_steps(data: Path) -> None:

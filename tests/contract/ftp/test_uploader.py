@@ -28,7 +28,7 @@ class TestUploaders(UploaderContract, PhoneUploaderContract):
                 server_rig.broken(),
                 silent,
                 lying,
-                left_behind=lambda name: server_rig.leftover(name, "dead-1"),
+                leftover=lambda name: server_rig.leftover(name, "dead-1"),
                 secrets=(PASSWORD,),
             )
 

@@ -35,7 +35,7 @@ class TestServedUploader(UploaderContract):
                 write=lambda name, content: _write(file, name, content),
                 broken=ServedUploader(closed),
                 # An attempt leaves nothing but the file itself.
-                left_behind=lambda name: name,
+                leftover=lambda name: name,
             )
 
 

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 import asyncpg
@@ -18,7 +19,8 @@ from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.errors import Unavailable
 from support import postgres
-from support.postgres_databases import database_at
+from support.postgres_databases import SHORT, database_at
+from support.postgres_proxy import Proxy
 from support.replication import refusing_host
 
 
@@ -201,3 +203,38 @@ def test_address_hosts_are_read_as_libpq_does(
 def test_address_unsupported_options_are_named() -> None:
     with pytest.raises(ValueError, match="connect_timeout, keepalives"):
         PostgresAddress.parse("postgresql+asyncpg://db/x?keepalives=1&connect_timeout=5")
+
+
+@pytest.mark.parametrize("how", ["killed", "silent", "black hole", "57P03", "53300", "25006"])
+async def test_hosts_first_fails_while_it_is_used_writes_continue_at_the_second(
+    url: str, proxy: Proxy, how: str
+) -> None:
+    own = str(postgres.server().folder)
+    opened = database_at(url.replace(f"host={own}", f"host={proxy.folder},{own}"), SHORT)
+    await opened.open()
+    acknowledged = []
+
+    async def write(number: int) -> None:
+        async with opened.write() as tx:
+            await tx.users.add(a_user(number))
+        acknowledged.append(identifier(number))
+
+    await write(1)
+    async with AsyncExitStack() as stack:
+        if how == "silent":
+            proxy.fall_silent()
+        else:
+            await proxy.refuse()
+            if how != "killed":
+                state = None if how == "black hole" else how
+                await stack.enter_async_context(refusing_host(proxy.folder, state))
+        number = 2
+        async with asyncio.timeout(30):
+            while len(acknowledged) < 3:
+                with suppress(Unavailable):
+                    await write(number)
+                number += 1
+        await opened.close()
+
+    kept = {row[0] for row in await postgres.ask(url, "SELECT uuid FROM users")}
+    assert set(acknowledged) <= kept

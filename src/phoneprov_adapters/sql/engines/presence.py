@@ -1,5 +1,5 @@
 """The processes that use an embedded database, by a lock on a file. The system releases the lock
-when a process ends, for whatever reason."""
+when a process ends, for any reason."""
 
 from __future__ import annotations
 

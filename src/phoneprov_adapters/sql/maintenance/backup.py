@@ -24,8 +24,12 @@ from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
+from sqlalchemy import insert
+from sqlalchemy.dialects import sqlite
 
 from phoneprov_adapters.sql.maintenance.schema import newest
+from phoneprov_adapters.sql.tables import audit
+from phoneprov_core.audit.model import AuditEntry
 from phoneprov_core.kernel.errors import Conflict, Refused
 
 FORMAT = 1
@@ -35,6 +39,8 @@ _MANIFEST = "manifest.json"
 _LARGEST_MANIFEST = 64 * 1024
 _LARGEST_KEYS = 64 * 1024
 _PIECE = 1024 * 1024
+_AUDITED = "0010"
+"""The first schema with an audit trail."""
 
 
 class BackedUpFile(Struct, frozen=True):
@@ -94,8 +100,9 @@ def check(backup: Path) -> Manifest:
     return manifest
 
 
-def extract_database(backup: Path, target: Path) -> Manifest:
-    """Write the database of a backup to an empty file, and check it. Raises ``Refused``."""
+def extract_database(backup: Path, target: Path, entry: AuditEntry) -> Manifest:
+    """Write the database of a backup to an empty file, check it, and add ``entry`` to its audit
+    trail. Raises ``Refused``."""
     with _opened(backup) as (archive, manifest):
         with target.open("wb") as file:
             _copy(_member(archive, DATABASE, backup), file, manifest.files[DATABASE], backup)
@@ -104,7 +111,18 @@ def extract_database(backup: Path, target: Path) -> Manifest:
         with contextlib.closing(sqlite3.connect(target)) as connection:
             if _schema_of(connection, backup) != manifest.schema:
                 raise _damaged(backup)
+            if manifest.schema >= _AUDITED:
+                _add(connection, entry)
     return manifest
+
+
+def _add(connection: sqlite3.Connection, entry: AuditEntry) -> None:
+    row = msgspec.structs.asdict(entry)
+    row["changes"] = msgspec.json.encode(entry.changes).decode()
+    # Without SQLAlchemy's connection: the file is not yet the database of an installation.
+    statement = insert(audit).values(dict.fromkeys(row)).compile(dialect=sqlite.dialect())
+    connection.execute(str(statement), [row[name] for name in statement.positiontup or ()])
+    connection.commit()
 
 
 def extract_keys(backup: Path, target: Path) -> bool:

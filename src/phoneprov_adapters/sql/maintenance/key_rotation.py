@@ -147,12 +147,17 @@ class KeyRotation:
         self, column: SealedColumn, key_id: str
     ) -> AsyncIterator[tuple[int, list[str]]]:
         """Rotate in pieces: the number of sealed secrets, and the places of the unreadable ones."""
-        after = ""
+        after, recorded = "", False
         while True:
             began = time.monotonic()
             async with self._database.write(by=SYSTEM_ACTOR) as tx:
                 rows = await tx.secrets.under(column, key_id, PIECE, after=after)
                 anew, bad = await self._sealed_anew(tx.secrets, column, rows)
+                if anew and not recorded:
+                    # One entry for each column and key: a piece has few secrets.
+                    fields = {"secrets": column.what, "old_key": key_id}
+                    tx.trail.note(Event("key.rotated", "key", self._configured[0], fields))
+                    recorded = True
             yield anew, bad
             if len(rows) < PIECE:
                 return

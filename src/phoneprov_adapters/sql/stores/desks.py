@@ -10,11 +10,12 @@ from sqlalchemy import and_, bindparam, delete, exists, null, or_, select, updat
 
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory, Row
 from phoneprov_adapters.sql.engines.statements import Statement, is_over
-from phoneprov_adapters.sql.stores.desk_rows import SqlDeskRows
+from phoneprov_adapters.sql.stores.desk_rows import desk_rows
 from phoneprov_adapters.sql.tables import desks, leases, phones, users, vendor_phones
 from phoneprov_core.deployments.ports import DeskUse
-from phoneprov_core.desks.model import DeskRecord, Due, PhoneState
-from phoneprov_core.desks.ports import DeskRows, DeskStore
+from phoneprov_core.desks.model import DeskRecord, Due, ListedDesk, PhoneState
+from phoneprov_core.desks.ports import DeskStore
+from phoneprov_core.kernel.store import Rows
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.users.model import User
 
@@ -165,8 +166,8 @@ class SqlDesks(DeskStore):
         self._connection = connection
 
     @property
-    def all(self) -> DeskRows:
-        return SqlDeskRows(self._connection)
+    def all(self) -> Rows[ListedDesk]:
+        return desk_rows(self._connection)
 
     async def find(self, mac: str) -> DeskRecord:
         statement = _FIND_AND_HOLD if self._connection.writing else _FIND

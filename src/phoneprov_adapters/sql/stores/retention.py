@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+import msgspec
 from sqlalchemy import (
     Column,
     ColumnElement,
@@ -14,11 +15,9 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
-    cast,
     delete,
-    distinct,
     exists,
-    func,
+    null,
     or_,
     select,
     true,
@@ -26,7 +25,8 @@ from sqlalchemy import (
 )
 
 from phoneprov_adapters.sql.engines.connection import Connection
-from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.engines.statements import Statement, json_items
+from phoneprov_adapters.sql.stores.needed_deployments import is_perhaps_target, is_unneeded
 from phoneprov_adapters.sql.tables import (
     audit,
     batches,
@@ -36,43 +36,16 @@ from phoneprov_adapters.sql.tables import (
     profile_revisions,
     sessions,
 )
-from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.deployments.ports import DeploymentStore
+from phoneprov_core.deployments.rollback_target import rollback_target
 from phoneprov_core.retention.model import Kept, Moment, Piece, Place
 from phoneprov_core.retention.ports import RetentionStore
 
-_OTHERS = 3  # See the port.
-
-_later = deployments.alias("later")
-_since = and_(
-    _later.c.mac == deployments.c.mac,
-    _later.c.number > deployments.c.number,
-    _later.c.place.is_not(None),
-)
-_same = and_(
-    _later.c.profile_uuid == deployments.c.profile_uuid,
-    _later.c.revision == deployments.c.revision,
-)
-_others_since = (
-    select(func.count(distinct(_later.c.profile_uuid + cast(_later.c.revision, Text))))
-    .where(_since)
-    .correlate(deployments)
-    .scalar_subquery()
-)
 _newer = profile_revisions.alias("newer")
 _before: ColumnElement[Any] = bindparam("before")
 
 _REMOVABLE: dict[Kept, ColumnElement[bool]] = {
-    Kept.DEPLOYMENTS: and_(
-        deployments.c.outcome != Outcome.RUNNING.value,
-        exists()
-        .where(_later.c.mac == deployments.c.mac, _later.c.number > deployments.c.number)
-        .correlate(deployments),
-        or_(
-            deployments.c.place.is_(None),
-            exists().where(_since, _same).correlate(deployments),
-            _others_since > _OTHERS,
-        ),
-    ),
+    Kept.DEPLOYMENTS: is_unneeded,
     Kept.REVISIONS: and_(
         exists()
         .where(
@@ -98,6 +71,7 @@ _REMOVABLE: dict[Kept, ColumnElement[bool]] = {
     Kept.SESSIONS: or_(sessions.c.expires_at < _before, sessions.c.ends_at < _before),
     Kept.ATTEMPTS: login_attempts.c.known == 0,
 }
+_KEEP = json_items(bindparam("keep", type_=Text())).table_valued("value")
 _ORDER: dict[Kept, tuple[Column[Any], ...]] = {
     Kept.DEPLOYMENTS: (deployments.c.created_at, deployments.c.uuid),
     Kept.BATCHES: (batches.c.ended_at, batches.c.uuid),
@@ -113,8 +87,9 @@ _ORDER: dict[Kept, tuple[Column[Any], ...]] = {
 class SqlRetention(RetentionStore):
     """Old records, read by key."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, deployed: DeploymentStore) -> None:
         self._connection = connection
+        self._deployed = deployed
 
     async def look(
         self, kind: Kept, before: Moment, limit: int, *, after: Place | None = None
@@ -127,16 +102,26 @@ class SqlRetention(RetentionStore):
         )
         if not rows:
             return None
-        return Piece(tuple(rows[-1][:-1]), sum(row[-1] for row in rows))
+        keep = await self._targets({row[-1] for row in rows if row[-1] is not None})
+        width = len(_ORDER[kind])
+        removable = sum(row[width] for row in rows if row[width - 1] not in keep)
+        return Piece(tuple(rows[-1][:width]), removable, keep)
+
+    async def _targets(self, macs: set[str]) -> tuple[str, ...]:
+        """What a rollback of each phone deploys again."""
+        found = [await rollback_target(self._deployed, mac) for mac in sorted(macs)]
+        return tuple(one.uuid for one in found if one is not None)
 
     async def remove(
-        self, kind: Kept, before: Moment, last: Place, *, after: Place | None = None
+        self, kind: Kept, before: Moment, piece: Piece, *, after: Place | None = None
     ) -> int:
+        keep = {"keep": msgspec.json.encode(piece.keep).decode()} if piece.keep else {}
         removed = await self._connection.rows(
-            _remove(kind, after=after is not None),
+            _remove(kind, after=after is not None, keep=bool(keep)),
             before=before,
             **_values("after", after),
-            **_values("last", last),
+            **_values("last", piece.last),
+            **keep,
         )
         return len(removed)
 
@@ -149,8 +134,11 @@ def _values(name: str, place: Place | None) -> dict[str, Any]:
 def _look(kind: Kept, *, after: bool) -> Statement:
     order = _ORDER[kind]
     removable = case((_REMOVABLE.get(kind, true()), 1), else_=0)
+    phone: ColumnElement[Any] = null()
+    if kind is Kept.DEPLOYMENTS:
+        phone = case((and_(is_unneeded, is_perhaps_target), deployments.c.mac), else_=None)
     return (
-        select(*order, removable)
+        select(*order, removable, phone)
         .where(*_within(kind, after))
         .order_by(*order)
         .limit(bindparam("limit"))
@@ -158,7 +146,7 @@ def _look(kind: Kept, *, after: bool) -> Statement:
 
 
 @cache
-def _remove(kind: Kept, *, after: bool) -> Statement:
+def _remove(kind: Kept, *, after: bool, keep: bool) -> Statement:
     order = _ORDER[kind]
     table = order[-1].table
     assert isinstance(table, Table)
@@ -172,6 +160,8 @@ def _remove(kind: Kept, *, after: bool) -> Statement:
         # Another process may remove the same rows at the same time, and hold some of them.
         .with_for_update(skip_locked=True, of=table)
     )
+    if keep:
+        unneeded = unneeded.where(order[-1].not_in(select(_KEEP.c.value)))
     return delete(table).where(order[-1].in_(unneeded)).returning(order[-1])
 
 

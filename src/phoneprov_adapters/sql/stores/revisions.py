@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
-from typing import Any
 
 from sqlalchemy import (
-    Select,
     Text,
     and_,
     bindparam,
@@ -23,19 +20,22 @@ from sqlalchemy import (
 
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.hashes import HashColumns
+from phoneprov_adapters.sql.stores.needed_deployments import is_perhaps_target
+from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.store import write
 from phoneprov_adapters.sql.tables import batches, deployments
 from phoneprov_adapters.sql.tables import profile_revisions as table
 from phoneprov_core.deployments.model import Outcome
+from phoneprov_core.deployments.ports import DeploymentStore
+from phoneprov_core.deployments.rollback_target import rollback_target
 from phoneprov_core.profiles.model import Revision
 from phoneprov_core.profiles.ports import RevisionStore
 
 _OTHERS = 3  # See the port.
+_MOST_PHONES = 100
 _PLAIN = [name for name in Revision.__struct_fields__ if name != "sha256"]
 _COLUMNS = [table.c[name] for name in (*_PLAIN, "sha256_key_id", "sha256_sealed")]
-_POSITION = (table.c.number, table.c.uuid)
 _ADD = insert(table)
 _OF_PROFILE = select(*_COLUMNS).where(table.c.profile_uuid == bindparam("profile_uuid"))
 _FIND = _OF_PROFILE.where(table.c.number == bindparam("number"))
@@ -83,45 +83,43 @@ _is_in_batch = (
     )
     .correlate(_kept)
 )
-_REMOVE_OLDEST = (
-    delete(table)
+_UNNEEDED = (
+    select(_kept.c.uuid, _kept.c.number)
     .where(
-        table.c.uuid.in_(
-            select(_kept.c.uuid)
-            .where(
-                _kept.c.profile_uuid == bindparam("the_profile"),
-                _kept.c.number < bindparam("newest"),
-                ~_is_on_phone,
-                ~_is_in_batch,
-            )
-            .order_by(_kept.c.number)
-            .limit(bindparam("excess"))
-        )
+        _kept.c.profile_uuid == bindparam("profile_uuid"),
+        _kept.c.number < bindparam("newest"),
+        ~_is_on_phone,
+        ~_is_in_batch,
     )
-    .returning(table.c.uuid)
+    .order_by(_kept.c.number)
+)
+_PERHAPS_TARGET_ON = (
+    select(deployments.c.mac)
+    .where(
+        deployments.c.profile_uuid == bindparam("profile_uuid"),
+        deployments.c.revision == bindparam("number"),
+        is_perhaps_target,
+    )
+    .distinct()
+    .limit(_MOST_PHONES + 1)
+)
+_REMOVE = delete(table).where(table.c.uuid == bindparam("the_uuid")).returning(table.c.uuid)
+
+
+_QUERY = Query(
+    select(*_COLUMNS),
+    (table.c.number, table.c.uuid),
+    owner=table.c.profile_uuid == bindparam("owner"),
 )
 
 
-@cache
-def _rows(*, owned: bool, after: bool) -> Statement:
-    return page(_narrowed(select(*_COLUMNS), owned), _POSITION, after=after)
-
-
-@cache
-def _count(*, owned: bool) -> Statement:
-    return _narrowed(select(func.count()).select_from(table), owned)
-
-
-def _narrowed(statement: Select[Any], owned: bool) -> Select[Any]:
-    return statement.where(table.c.profile_uuid == bindparam("owner")) if owned else statement
-
-
-class SqlRevisions(RevisionStore):
+class SqlRevisions(SqlRows[Revision], RevisionStore):
     """Revisions, by uuid."""
 
-    def __init__(self, connection: Connection, box: SecretBox) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, box: SecretBox, deployed: DeploymentStore) -> None:
+        super().__init__(connection, _QUERY)
         self._box = box
+        self._deployed = deployed
         self._hashes = HashColumns(table.name, box)
 
     async def add(self, revision: Revision, cnf_xml: str) -> None:
@@ -152,15 +150,27 @@ class SqlRevisions(RevisionStore):
         excess = await self.count(profile_uuid) - most
         if newest is None or excess <= 0:
             return 0
-        removed = await self._connection.rows(
-            _REMOVE_OLDEST, the_profile=profile_uuid, newest=newest.number, excess=excess
-        )
-        return len(removed)
+        removed = 0
+        for uuid, number in await self._connection.rows(
+            _UNNEEDED, profile_uuid=profile_uuid, newest=newest.number
+        ):
+            if removed < excess and not await self._is_target(profile_uuid, number):
+                removed += len(await self._connection.rows(_REMOVE, the_uuid=uuid))
+        return removed
 
-    async def count(self, owner: str | None = None) -> int:
-        values = {} if owner is None else {"owner": owner}
-        rows = await self._connection.rows(_count(owned=owner is not None), **values)
-        return int(rows[0][0])
+    async def _is_target(self, profile_uuid: str, number: int) -> bool:
+        """Whether a rollback of a phone deploys the revision again, or of too many phones to
+        examine."""
+        rows = await self._connection.rows(
+            _PERHAPS_TARGET_ON, profile_uuid=profile_uuid, number=number
+        )
+        if len(rows) > _MOST_PHONES:
+            return True
+        targets = [await rollback_target(self._deployed, row[0]) for row in rows]
+        return any(
+            one is not None and (one.profile_uuid, one.revision) == (profile_uuid, number)
+            for one in targets
+        )
 
     async def rows(
         self,
@@ -170,13 +180,7 @@ class SqlRevisions(RevisionStore):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[Revision]:
-        values: dict[str, Any] = {"limit": limit, "offset": offset}
-        if owner is not None:
-            values["owner"] = owner
-        if after is not None:
-            values |= {"after_time": after.number, "after_key": after.uuid}
-        statement = _rows(owned=owner is not None, after=after is not None)
-        found = await self._connection.rows(statement, **values)
+        found = await self._read(limit, after, offset, owner)
         return [await self._revision(row) for row in found]
 
     async def _revision(self, row: Row) -> Revision:

@@ -167,7 +167,7 @@ class AssignmentsContract:
             assert await tx.assignments.another_superadmin(ADA, LevelRule.HIERARCHICAL)
             assert not await tx.assignments.another_superadmin(ADA, LevelRule.STRICT)
 
-    async def test_what_the_transaction_did_before_counts(self, database: Database) -> None:
+    async def test_changes_of_the_transaction_count(self, database: Database) -> None:
         await _assign(database, (ADA, ZERO), (BOB, ZERO))
 
         async with database.write() as tx:

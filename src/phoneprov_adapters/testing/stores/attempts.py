@@ -36,29 +36,29 @@ async def _keep(database: Database, key: str, attempts: Attempts) -> None:
 class LoginAttemptsContract:
     """The contract of ``LoginAttempts``."""
 
-    async def test_nothing_is_counted_at_first(self, database: Database) -> None:
+    async def test_attempts_new_name_has_no_count(self, database: Database) -> None:
         assert await _of(database, "a") == Attempts()
         assert await _of(database, "a") == Attempts()
 
-    async def test_a_count_is_kept_by_account(self, database: Database) -> None:
+    async def test_attempts_are_counted_by_account(self, database: Database) -> None:
         await _keep(database, "a", KEPT)
 
         assert await _of(database, "a") == KEPT
         assert await _of(database, "b") == Attempts()
 
-    async def test_a_count_is_kept_where_nobody_asked_for_one(self, database: Database) -> None:
+    async def test_attempts_keep_without_of_is_stored(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.attempts.keep("a", KEPT)
 
         assert await _of(database, "a") == KEPT
 
-    async def test_a_count_is_replaced(self, database: Database) -> None:
+    async def test_attempts_keep_replaces_the_count(self, database: Database) -> None:
         await _keep(database, "a", KEPT)
         await _keep(database, "a", Attempts(failures=4))
 
         assert await _of(database, "a") == Attempts(failures=4)
 
-    async def test_a_count_is_cleared(self, database: Database) -> None:
+    async def test_attempts_clear_removes_the_count(self, database: Database) -> None:
         await _keep(database, "a", KEPT)
         await _keep(database, "b", KEPT)
         async with database.write() as tx:
@@ -97,7 +97,7 @@ class LoginAttemptsContract:
 
         assert await _of(database, "a") == Attempts(failures=1)
 
-    async def test_of_many_who_begin_side_by_side_one_does(self, database: Database) -> None:
+    async def test_attempts_begin_one_of_racing_callers_succeeds(self, database: Database) -> None:
         async def begin(number: int) -> bool:
             async with database.write() as tx:
                 began = await tx.attempts.begin("a", Attempts(failures=number))
@@ -123,7 +123,9 @@ class LoginAttemptsContract:
 
         assert await _of(database, "a") == KEPT
 
-    async def test_nobody_else_counts_until_the_transaction_ends(self, database: Database) -> None:
+    async def test_attempts_other_writers_wait_until_the_transaction_ends(
+        self, database: Database
+    ) -> None:
         async def guess() -> None:
             async with database.write() as tx:
                 attempts = await tx.attempts.of("a")
@@ -134,9 +136,7 @@ class LoginAttemptsContract:
 
         assert await _of(database, "a") == Attempts(failures=20)
 
-    async def test_counts_outlive_their_windows_while_others_are_counted(
-        self, database: Database
-    ) -> None:
+    async def test_attempts_are_kept_after_their_window(self, database: Database) -> None:
         # A first guess may delete expired counts; a lock lasts one window.
         await _keep(database, "a", KEPT)
         later = KEPT.last_at + 2 * WINDOW
@@ -155,7 +155,7 @@ class LoginAttemptsContract:
         assert await _of(database, "a") == known
         assert await _of(database, "b") == Attempts()
 
-    async def test_two_who_sweep_up_each_other_s_old_counts_do_not_wait_for_ever(
+    async def test_attempts_concurrent_cleanups_do_not_deadlock(
         self,
         database: Database,
     ) -> None:
@@ -177,9 +177,7 @@ class LoginAttemptsContract:
 
         assert await _of(database, "a") == await _of(database, "b") == Attempts(1, later, later)
 
-    async def test_no_guess_is_lost_to_a_count_that_is_cleared_meanwhile(
-        self, database: Database
-    ) -> None:
+    async def test_attempts_cleared_concurrently_lose_no_guess(self, database: Database) -> None:
         lost = 0
 
         async def guess() -> None:

@@ -58,12 +58,14 @@ class DeploymentListsContract:
         async with database.read() as tx:
             assert await tx.deployments.find(identifier(3)) is None
 
-    async def test_what_is_not_there_cannot_be_written(self, database: Database) -> None:
+    async def test_deployment_put_of_a_missing_record_is_not_found(
+        self, database: Database
+    ) -> None:
         with pytest.raises(NotFound):
             async with database.write() as tx:
                 await tx.deployments.put(a_deployment(1, ONE))
 
-    async def test_nobody_changes_what_was_found_for_writing(self, database: Database) -> None:
+    async def test_deployment_found_for_writing_is_locked(self, database: Database) -> None:
         await _record(database, a_deployment(1, ONE))
         seen: list[str | None] = []
 
@@ -84,7 +86,9 @@ class DeploymentListsContract:
         assert seen == ["ok"]
 
     # Filters
-    async def test_all_agree_with_nothing_wanted_oldest_first(self, database: Database) -> None:
+    async def test_deployments_without_filter_are_listed_oldest_first(
+        self, database: Database
+    ) -> None:
         await _record(
             database,
             a_deployment(3, TWO, created_at=moment(5)),
@@ -94,9 +98,7 @@ class DeploymentListsContract:
 
         assert await _matching(database, Wanted()) == [3, 4, 2]
 
-    async def test_those_agree_that_agree_with_every_field_that_is_set(
-        self, database: Database
-    ) -> None:
+    async def test_deployments_match_every_field_of_the_filter(self, database: Database) -> None:
         one, other = identifier(801), identifier(802)
         await _record(
             database,
@@ -120,7 +122,7 @@ class DeploymentListsContract:
         assert await _matching(database, Wanted(current=True, mac=ONE)) == [2]
         assert await _matching(database, Wanted(mac=a_mac(3))) == []
 
-    async def test_they_belong_to_who_asked_and_to_the_owner_of_the_profile(
+    async def test_deployments_belong_to_requester_and_profile_owner(
         self,
         database: Database,
     ) -> None:
@@ -140,7 +142,7 @@ class DeploymentListsContract:
             assert await tx.deployments.matching(Wanted()).count(ADA) == 2
             assert await tx.deployments.matching(Wanted(current=True)).count(BOB) == 1
 
-    async def test_a_piece_begins_behind_the_last_one_and_leaves_out_some(
+    async def test_deployments_page_begins_after_a_row_and_skips_the_offset(
         self, database: Database
     ) -> None:
         rows = [_placed(number, ONE, created_at=moment(number // 2)) for number in range(1, 8)]
@@ -154,7 +156,7 @@ class DeploymentListsContract:
         assert await _matching(database, wanted, after=rows[-1]) == []
 
     # Current deployments
-    async def test_the_largest_number_with_a_place_is_on_the_phone(
+    async def test_deployment_current_has_the_largest_number_with_a_place(
         self, database: Database
     ) -> None:
         await _record(
@@ -171,7 +173,9 @@ class DeploymentListsContract:
 
         assert _numbers(found) == [3, 9, None]
 
-    async def test_the_last_other_configuration_was_there_before(self, database: Database) -> None:
+    async def test_deployment_previous_is_the_last_other_configuration(
+        self, database: Database
+    ) -> None:
         await _record(
             database,
             _placed(1, ONE, "a"),

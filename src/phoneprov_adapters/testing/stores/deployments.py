@@ -66,7 +66,9 @@ class DeploymentsContract:
         assert await _find(database, 1) == ended
         assert await _find(database, 2) == a_deployment(2, PHONE)
 
-    async def test_what_runs_without_a_lease_was_interrupted(self, database: Database) -> None:
+    async def test_interrupt_abandoned_marks_deployments_without_a_lease(
+        self, database: Database
+    ) -> None:
         over = a_deployment(4, a_mac(4), outcome=Outcome.DEPLOYED, ended_at=moment(10))
         await _record(
             database,
@@ -91,7 +93,7 @@ class DeploymentsContract:
             )
         assert await _find(database, 4) == over
 
-    async def test_what_runs_without_the_lease_it_released_was_interrupted(
+    async def test_interrupt_abandoned_marks_deployments_with_a_released_lease(
         self, database: Database
     ) -> None:
         await _record(database, a_deployment(1, PHONE))

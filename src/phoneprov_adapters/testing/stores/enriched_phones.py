@@ -76,9 +76,7 @@ class EnrichedPhonesContract:
         assert await _rows(filled, 2) == ENRICHED[:2]
         assert await _rows(filled, 4) == ENRICHED
 
-    async def test_rows_begin_behind_a_phone_and_leave_out_an_offset(
-        self, filled: Database
-    ) -> None:
+    async def test_rows_begin_after_a_phone_and_skip_the_offset(self, filled: Database) -> None:
         for place, phone in enumerate(ENRICHED):
             assert await _rows(filled, after=phone) == ENRICHED[place + 1 :]
         assert await _rows(filled, 1, after=ENRICHED[0]) == ENRICHED[1:2]
@@ -87,7 +85,7 @@ class EnrichedPhonesContract:
         assert await _rows(filled, after=ENRICHED[0], offset=1) == ENRICHED[2:]
         assert await _rows(filled, offset=2**62) == []
 
-    async def test_rows_go_on_behind_a_phone_that_is_gone(self, filled: Database) -> None:
+    async def test_rows_continue_after_a_removed_phone(self, filled: Database) -> None:
         async with filled.write() as tx:
             await tx.phones.remove(a_mac(1))
 

@@ -62,7 +62,7 @@ class LeasesContract:
 
         assert all(earlier < later for earlier, later in pairwise(fences))
 
-    async def test_a_lease_that_is_over_can_be_taken_by_anybody(self, database: Database) -> None:
+    async def test_lease_expired_can_be_taken(self, database: Database) -> None:
         assert await _take(database, seconds=0) is not None
         assert await _take(database, holder=YOU) is not None
         assert await _take(database, holder=ME) is None
@@ -116,7 +116,7 @@ class LeasesContract:
         assert await _take(database) is None
         assert await _release(database, fence, holder=YOU)
 
-    async def test_who_holds_a_phone_is_told(self, database: Database) -> None:
+    async def test_lease_holder_is_returned(self, database: Database) -> None:
         async def holder() -> str | None:
             async with database.read() as tx:
                 return await tx.leases.holder(PHONE)

@@ -44,7 +44,7 @@ async def _full(database: Database) -> list[FullLink]:
         return await tx.links.full.rows(1000)
 
 
-def _told(link: Link) -> FullLink:
+def _full_link(link: Link) -> FullLink:
     user, extension = USERS[link.user_uuid], EXTENSIONS[link.extension_uuid]
     return FullLink(
         uuid=link.uuid,
@@ -60,8 +60,8 @@ def _told(link: Link) -> FullLink:
     )
 
 
-def _told_of(view: type[Any], link: Link) -> Any:
-    whole = _told(link)
+def _part_of(view: type[Any], link: Link) -> Any:
+    whole = _full_link(link)
     return view(**{name: getattr(whole, name) for name in view.__struct_fields__})
 
 
@@ -83,15 +83,15 @@ class LinksContract:
             await _add(database, link)
         return LINKS
 
-    async def test_links_are_told_with_both_ends(
+    async def test_links_contain_user_and_extension(
         self, database: Database, links: list[Link]
     ) -> None:
-        assert await _full(database) == [_told(link) for link in links]
+        assert await _full(database) == [_full_link(link) for link in links]
 
-    async def test_links_are_told_with_their_extension(
+    async def test_links_by_user_contain_the_extension(
         self, database: Database, links: list[Link]
     ) -> None:
-        linked = [_told_of(LinkedExtension, link) for link in links]
+        linked = [_part_of(LinkedExtension, link) for link in links]
         async with database.read() as tx:
             rows = tx.links.extensions
             assert await rows.rows(1000, owner=ADA) == [linked[0], linked[2]]
@@ -101,10 +101,10 @@ class LinksContract:
             assert await rows.rows(1000) == linked
             assert [await rows.count(owner) for owner in (ADA, NO_USER, None)] == [2, 0, 4]
 
-    async def test_links_are_told_with_their_user(
+    async def test_links_by_extension_contain_the_user(
         self, database: Database, links: list[Link]
     ) -> None:
-        linked = [_told_of(LinkedUser, link) for link in links]
+        linked = [_part_of(LinkedUser, link) for link in links]
         async with database.read() as tx:
             rows = tx.links.users
             assert await rows.rows(1000, owner=DESK) == linked[:2]
@@ -118,11 +118,14 @@ class LinksContract:
         self, database: Database, links: list[Link]
     ) -> None:
         async with database.read() as tx:
-            assert await tx.links.full.rows(1000, owner=BOB) == [_told(links[1]), _told(links[3])]
+            assert await tx.links.full.rows(1000, owner=BOB) == [
+                _full_link(links[1]),
+                _full_link(links[3]),
+            ]
             assert [await tx.links.full.count(owner) for owner in (BOB, DESK, None)] == [2, 0, 4]
 
     async def test_links_are_read_in_pieces(self, database: Database, links: list[Link]) -> None:
-        whole = [_told(link) for link in links]
+        whole = [_full_link(link) for link in links]
         async with database.read() as tx:
             rows = tx.links.full
             assert await rows.rows(2) == whole[:2]
@@ -138,17 +141,17 @@ class LinksContract:
             assert await tx.links.extensions.rows(1000, owner=ADA, after=one) == [other]
             assert await tx.links.extensions.rows(1000, owner=ADA, offset=1) == [other]
 
-    async def test_pieces_go_on_behind_a_link_that_is_gone(
+    async def test_links_continue_after_a_removed_link(
         self, database: Database, links: list[Link]
     ) -> None:
         async with database.write() as tx:
             await tx.links.remove(links[1].uuid)
 
         async with database.read() as tx:
-            rest = await tx.links.full.rows(1000, after=_told(links[1]))
-        assert rest == [_told(links[2]), _told(links[3])]
+            rest = await tx.links.full.rows(1000, after=_full_link(links[1]))
+        assert rest == [_full_link(links[2]), _full_link(links[3])]
 
-    async def test_ends_are_told_as_they_are_now(self, database: Database) -> None:
+    async def test_links_show_current_names(self, database: Database) -> None:
         await _add(database, LINKS[0])
         async with database.write() as tx:
             await tx.users.put(a_user(1, username="countess", last_name="King"))
@@ -165,7 +168,7 @@ class LinksContract:
 
         assert conflict.value.code == "already_exists"
         assert [problem.field for problem in conflict.value.problems] == ["extension_uuid"]
-        assert await _full(database) == [_told(link) for link in links]
+        assert await _full(database) == [_full_link(link) for link in links]
 
     async def test_of_racing_callers_one_links_the_two(self, database: Database) -> None:
         outcomes = await asyncio.gather(
@@ -193,7 +196,7 @@ class LinksContract:
             assert not await tx.links.remove(NOTHING)
             assert not await tx.links.remove("")
 
-        assert await _full(database) == [_told(link) for link in links[1:]]
+        assert await _full(database) == [_full_link(link) for link in links[1:]]
         await _add(database, a_link(20, ADA, DESK, created_at=moment(1)))
 
     async def test_a_link_goes_with_its_user(self, database: Database, links: list[Link]) -> None:
@@ -201,7 +204,7 @@ class LinksContract:
             assert await tx.users.remove(ADA)
             assert await tx.links.full.count() == 2
 
-        assert await _full(database) == [_told(links[1]), _told(links[3])]
+        assert await _full(database) == [_full_link(links[1]), _full_link(links[3])]
         async with database.read() as tx:
             assert await tx.extensions.count() == 2
 
@@ -212,7 +215,7 @@ class LinksContract:
             assert await tx.extensions.remove(DESK)
             assert await tx.links.full.count() == 2
 
-        assert await _full(database) == [_told(links[2]), _told(links[3])]
+        assert await _full(database) == [_full_link(links[2]), _full_link(links[3])]
         async with database.read() as tx:
             assert await tx.users.count() == 2
 

@@ -126,7 +126,7 @@ class ProvisioningContract:
             assert await tx.discovered_phones.rows(2, after=listed[0]) == listed[1:3]
             assert await tx.discovered_phones.rows(2, offset=3) == listed[3:]
 
-    async def test_phone_seen_longest_ago_goes_first(self, database: Database) -> None:
+    async def test_discovered_phones_oldest_is_removed_first(self, database: Database) -> None:
         # In several transactions: each has a deadline.
         for first in range(0, MOST_DISCOVERED, 50):
             async with database.write() as tx:

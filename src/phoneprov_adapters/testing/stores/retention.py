@@ -20,8 +20,10 @@ from phoneprov_adapters.testing.records import (
 )
 from phoneprov_adapters.testing.stores.audit import an_entry, recorded
 from phoneprov_core.auth.throttle import Attempts
-from phoneprov_core.batches.model import BatchEntry, BatchState
+from phoneprov_core.batches.model import BatchState
+from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
+from phoneprov_core.deployments.rollback_target import rollback_target
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
 from phoneprov_core.retention.model import Kept, Moment, Place
 from phoneprov_core.stores import Database
@@ -42,7 +44,7 @@ async def _pruned(database: Database, kind: Kept, before: Moment, limit: int = 2
         if piece is None:
             return removed
         async with database.write() as tx:
-            removed.append(await tx.retention.remove(kind, before, piece.last, after=after))
+            removed.append(await tx.retention.remove(kind, before, piece, after=after))
         assert removed[-1] == piece.removable
         after = piece.last
 
@@ -62,7 +64,7 @@ class RetentionContract:
         before = 9_000 if kind in {Kept.SESSIONS, Kept.ATTEMPTS} else LATE
         assert await _pruned(database, kind, before) == []
 
-    async def test_deployments_what_is_on_a_phone_and_its_rollback_stay(
+    async def test_deployments_current_and_rollback_targets_are_kept(
         self, database: Database
     ) -> None:
         """A phone had the revisions 1 to 6 and again 5; another alternates between two."""
@@ -82,7 +84,44 @@ class RetentionContract:
             assert previous is not None
             assert previous.number == 6
 
-    async def test_deployments_without_a_file_go_unless_they_run(self, database: Database) -> None:
+    @pytest.mark.parametrize("size", [7, 9])
+    async def test_deployments_rollback_target_stays_before_many_equal_texts(
+        self, database: Database, size: int
+    ) -> None:
+        """Revision 1 has another text than the eight that followed, which have the same one."""
+        text: dict[str, Any] = {"sha256": "b" * 64, "size": 7}
+        await _deployed(database, 1, 1, 1, 1, size=size)
+        await _deployed(database, 2, 1, 2, 1, size=size, outcome=Outcome.UNKNOWN)
+        for number in range(3, 11):
+            await _deployed(database, number, 1, number, number, **text)
+        async with database.read() as tx:
+            target = await rollback_target(tx.deployments, a_mac(1))
+        assert target is not None
+        assert target.number == 1
+
+        assert sum(await _pruned(database, Kept.DEPLOYMENTS, LATE, limit=3)) == 5
+
+        assert await _numbers(database, 1) == [1, 7, 8, 9, 10]
+        async with database.read() as tx:
+            assert await rollback_target(tx.deployments, a_mac(1)) == target
+
+    async def test_deployments_needed_after_look_are_not_removed(self, database: Database) -> None:
+        text: dict[str, Any] = {"sha256": "b" * 64, "size": 7}
+        await _deployed(database, 1, 1, 1, 1, size=7)
+        for number in range(2, 8):
+            await _deployed(database, number, 1, number, number, **text)
+        async with database.read() as tx:
+            piece = await tx.retention.look(Kept.DEPLOYMENTS, LATE, 9)
+        assert piece is not None
+        await _deployed(database, 8, 1, 8, 8, **text)
+
+        async with database.write() as tx:
+            assert await tx.retention.remove(Kept.DEPLOYMENTS, LATE, piece) == 3
+        assert await _numbers(database, 1) == [1, 5, 6, 7, 8]
+
+    async def test_deployments_without_a_file_are_removed_unless_running(
+        self, database: Database
+    ) -> None:
         await _deployed(database, 1, 1, 1, 1)
         await _deployed(database, 2, 1, 2, 2, outcome=Outcome.FAILED, place=None)
         await _deployed(database, 3, 1, 3, 3, outcome=Outcome.RUNNING, place=None)
@@ -92,7 +131,7 @@ class RetentionContract:
 
         assert await _numbers(database, 1) == [1, 3, 4]
 
-    async def test_deployments_the_newest_of_a_phone_stays(self, database: Database) -> None:
+    async def test_deployments_newest_of_a_phone_is_kept(self, database: Database) -> None:
         await _deployed(database, 1, 1, 1, 1, outcome=Outcome.FAILED, place=None)
         await _deployed(database, 2, 1, 2, 2, outcome=Outcome.FAILED, place=None)
 
@@ -100,7 +139,7 @@ class RetentionContract:
 
         assert await _numbers(database, 1) == [2]
 
-    async def test_deployments_of_the_last_days_stay(self, database: Database) -> None:
+    async def test_deployments_younger_than_the_limit_are_kept(self, database: Database) -> None:
         for number in range(1, 10):
             await _deployed(database, number, 1, number, number)
 
@@ -108,7 +147,7 @@ class RetentionContract:
 
         assert await _numbers(database, 1) == list(range(4, 10))
 
-    async def test_batches_that_ended_go_with_their_phones(self, database: Database) -> None:
+    async def test_ended_batches_are_removed_with_their_phones(self, database: Database) -> None:
         ended: dict[str, Any] = {"state": BatchState.DONE}
         async with database.write() as tx:
             for batch in (
@@ -117,8 +156,8 @@ class RetentionContract:
                 a_batch(3),
             ):
                 await tx.batches.add(batch)
-                entry = BatchEntry(1, a_mac(1), identifier(10_000))
-                await tx.batches.add_phones(batch.uuid, [entry])
+                phone = BatchItem(batch.uuid, 1, a_mac(1), identifier(10_000))
+                await tx.batches.add_phones([phone])
 
         assert await _pruned(database, Kept.BATCHES, moment(40)) == [1]
 
@@ -126,7 +165,7 @@ class RetentionContract:
             found = [await tx.batches.find(identifier(number)) for number in (1, 2, 3)]
         assert [batch is None for batch in found] == [True, False, False]
 
-    async def test_fetches_before_the_moment_go(self, database: Database) -> None:
+    async def test_fetches_before_the_time_are_removed(self, database: Database) -> None:
         async with database.write() as tx:
             for number in range(1, 6):
                 await tx.fetches.add(_fetch(number))
@@ -137,7 +176,7 @@ class RetentionContract:
             left = await tx.fetches.newest(a_mac(1), 9)
         assert [fetch.uuid for fetch in left] == [identifier(5), identifier(4)]
 
-    async def test_audit_entries_before_the_moment_go(self, database: Database) -> None:
+    async def test_audit_entries_before_the_time_are_removed(self, database: Database) -> None:
         async with database.write() as tx:
             for number in range(1, 6):
                 await tx.audit.add(an_entry(number, at=moment(number)))
@@ -146,7 +185,7 @@ class RetentionContract:
 
         assert [entry.at for entry in await recorded(database)] == [moment(4), moment(5)]
 
-    async def test_revisions_that_nothing_needs_go(self, database: Database) -> None:
+    async def test_unneeded_revisions_are_removed(self, database: Database) -> None:
         """1 is named by a deployment, 2 by a running batch, 3 by one that ended; 5 replaced 4
         recently."""
         made = {1: 1, 2: 2, 3: 3, 4: 4, 5: 60, 6: 70}
@@ -171,7 +210,7 @@ class RetentionContract:
             left = [one.number for one in await tx.revisions.rows(9, owner=PROFILE.uuid)]
         assert left == [1, 2, 6]
 
-    async def test_sessions_that_ended_or_expired_go(self, database: Database) -> None:
+    async def test_ended_and_expired_sessions_are_removed(self, database: Database) -> None:
         async with database.write() as tx:
             for session in (
                 a_session(1, OWNER, created_at=1, expires_at=100, ends_at=900),
@@ -185,7 +224,7 @@ class RetentionContract:
         async with database.write() as tx:
             assert await tx.sessions.end(identifier(3))
 
-    async def test_old_guesses_for_unknown_names_go(self, database: Database) -> None:
+    async def test_old_attempts_for_unknown_names_are_removed(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.attempts.keep("old", Attempts(failures=2, first_at=1, last_at=99))
             await tx.attempts.keep("known", Attempts(failures=2, first_at=1, last_at=99, known=1))
@@ -198,7 +237,7 @@ class RetentionContract:
             assert (await tx.attempts.of("known")).failures == 2
             assert (await tx.attempts.of("new")).failures == 2
 
-    async def test_look_is_bounded_and_goes_on_after_a_place(self, database: Database) -> None:
+    async def test_look_is_bounded_and_continues_after_a_position(self, database: Database) -> None:
         async with database.write() as tx:
             for number in range(1, 6):
                 await tx.fetches.add(_fetch(number))

@@ -194,3 +194,31 @@ class RevisionsContract:
             assert await tx.revisions.count(TWO.uuid) == 1
         assert left == [2, 4, 5, 6, 7, 8, 12]
         assert removed == [0, 1, 2, 2, 0]
+
+    @pytest.mark.parametrize("size", [7, 9])
+    async def test_remove_oldest_keeps_rollback_target_before_many_equal_texts(
+        self, database: Database, size: int
+    ) -> None:
+        """Revision 1 has another text than 2 to 9, which all have the same one."""
+        await _add(database, *(_revision(number, 10 + number) for number in range(1, 10)))
+        async with database.write() as tx:
+            for number in range(1, 9):
+                one = a_deployment(
+                    50 + number,
+                    a_mac(1),
+                    number=number,
+                    revision=number,
+                    profile_uuid=ONE.uuid,
+                    place="there",
+                    outcome=Outcome.DEPLOYED,
+                    sha256=("a" if number == 1 else "b") * 64,
+                    size=size if number == 1 else 7,
+                )
+                await tx.deployments.add(one)
+
+        async with database.write() as tx:
+            assert await tx.revisions.remove_oldest(ONE.uuid, 1) == 3
+
+        async with database.read() as tx:
+            left = [one.number for one in await tx.revisions.rows(99, owner=ONE.uuid)]
+        assert left == [1, 5, 6, 7, 8, 9]

@@ -42,13 +42,13 @@ class RowsContract:
     ) -> None:
         assert await _rows(database, kind, 1000) == records
 
-    async def test_at_most_so_many_rows_come(
+    async def test_rows_limit_is_the_maximum(
         self, database: Database, kind: Kind, records: Sequence[Any]
     ) -> None:
         assert await _rows(database, kind, 2) == records[:2]
         assert await _rows(database, kind, 4) == records
 
-    async def test_rows_begin_behind_a_record(
+    async def test_rows_begin_after_a_record(
         self, database: Database, kind: Kind, records: Sequence[Any]
     ) -> None:
         for place, record in enumerate(records):
@@ -64,7 +64,7 @@ class RowsContract:
         assert await _rows(database, kind, 1000, offset=2**62) == []
         assert await _rows(database, kind, 1000, after=records[0], offset=1) == records[2:]
 
-    async def test_rows_go_on_behind_a_record_that_is_gone(
+    async def test_rows_continue_after_a_removed_record(
         self, database: Database, kind: Kind, records: Sequence[Any]
     ) -> None:
         async with database.write() as tx:

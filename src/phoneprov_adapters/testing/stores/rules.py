@@ -78,14 +78,14 @@ class RulesContract:
             (PHONES, a_phone(1, hostname="same"), a_phone(2, hostname="same")),
         ],
     )
-    async def test_what_need_not_be_unique_is_taken_twice(
+    async def test_non_unique_value_can_be_used_twice(
         self, database: Database, kind_: Kind, first: Any, second: Any
     ) -> None:
         await add(database, kind_, first, second)
 
         assert await find(database, kind_, second) == second
 
-    async def test_a_unique_value_that_was_given_up_is_free(self, database: Database) -> None:
+    async def test_unique_value_no_longer_used_is_free(self, database: Database) -> None:
         await add(database, USERS, a_user(1), a_user(2))
 
         async with database.write() as tx:

@@ -69,7 +69,7 @@ class SessionsContract:
 
         assert await _principal(database, TWO) is None
 
-    async def test_a_new_session_lets_the_user_s_expired_ones_be_forgotten(
+    async def test_new_session_removes_expired_sessions_of_the_user(
         self, database: Database
     ) -> None:
         async with database.write() as tx:
@@ -82,7 +82,7 @@ class SessionsContract:
             assert await tx.sessions.principal(TWO, 2000) == Principal(BOB, None, "ada-2")
             assert await tx.sessions.principal(THREE, 2000) == Principal(ADA, None, "ada-1")
 
-    async def test_a_new_session_leaves_the_living_ones_alone(self, database: Database) -> None:
+    async def test_new_session_keeps_valid_sessions(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.sessions.start(a_session(12, ADA, created_at=4999))
 
@@ -121,7 +121,7 @@ class SessionsContract:
         assert await _exchange(database, "t3", "t4") is Exchange.DONE
         assert await _principal(database, ONE) == Principal(ADA, None, "ada-1")
 
-    async def test_of_racing_callers_exactly_one_is_told_done(self, database: Database) -> None:
+    async def test_exchange_one_of_racing_callers_succeeds(self, database: Database) -> None:
         outcomes = await asyncio.gather(*(_exchange(database, "t1", f"n{i}") for i in range(20)))
 
         assert outcomes.count(Exchange.DONE) == 1
@@ -130,7 +130,7 @@ class SessionsContract:
         assert outcomes.count(Exchange.NO_SESSION) == 18
         assert await _principal(database, ONE) is None
 
-    async def test_of_racing_callers_in_the_grace_window_one_is_told_done(
+    async def test_exchange_one_of_racing_callers_in_the_grace_succeeds(
         self, database: Database
     ) -> None:
         outcomes = await asyncio.gather(
@@ -155,7 +155,7 @@ class SessionsContract:
         ("seconds_later", "expected"),
         [(0, Exchange.ALREADY_USED), (499, Exchange.ALREADY_USED), (500, Exchange.REUSED)],
     )
-    async def test_the_token_before_is_forgiven_within_the_grace(
+    async def test_exchange_previous_token_in_the_grace_keeps_the_session(
         self, database: Database, seconds_later: int, expected: Exchange
     ) -> None:
         assert await _exchange(database, "t1", "t2", now=2000, grace=500) is Exchange.DONE
@@ -168,7 +168,7 @@ class SessionsContract:
         after = await _exchange(database, "t2", "t4", now=2600)
         assert after is (Exchange.DONE if alive else Exchange.NO_SESSION)
 
-    async def test_the_token_before_the_one_before_is_not_forgiven(
+    async def test_exchange_older_token_in_the_grace_ends_the_session(
         self, database: Database
     ) -> None:
         assert await _exchange(database, "t1", "t2", grace=500) is Exchange.DONE
@@ -177,16 +177,16 @@ class SessionsContract:
         assert await _exchange(database, "t1", "t4", grace=500) is Exchange.REUSED
         assert await _principal(database, ONE) is None
 
-    async def test_forgiving_does_not_renew_the_grace(self, database: Database) -> None:
+    async def test_exchange_in_the_grace_does_not_renew_it(self, database: Database) -> None:
         assert await _exchange(database, "t1", "t2", now=2000, grace=500) is Exchange.DONE
         assert await _exchange(database, "t1", "t3", now=2400, grace=500) is Exchange.ALREADY_USED
         assert await _exchange(database, "t1", "t3", now=2600, grace=500) is Exchange.REUSED
 
-    async def test_without_grace_even_the_same_moment_is_reuse(self, database: Database) -> None:
+    async def test_exchange_without_grace_second_use_is_reuse(self, database: Database) -> None:
         assert await _exchange(database, "t1", "t2", now=2000) is Exchange.DONE
         assert await _exchange(database, "t1", "t3", now=2000, grace=0) is Exchange.REUSED
 
-    async def test_a_token_of_no_session_is_told_so(self, database: Database) -> None:
+    async def test_exchange_token_of_no_session_is_reported(self, database: Database) -> None:
         assert await _exchange(database, "t1", "t2", session=TWO) is Exchange.NO_SESSION
         assert await _exchange(database, "t1", "t2") is Exchange.DONE
 
@@ -212,7 +212,7 @@ class SessionsContract:
         assert await _principal(database, ONE, 9000) is None
 
     # Ending
-    async def test_a_session_ends_once_and_nothing_revives_it(self, database: Database) -> None:
+    async def test_session_ends_once_and_stays_ended(self, database: Database) -> None:
         async with database.write() as tx:
             assert await tx.sessions.end(ONE)
             assert not await tx.sessions.end(ONE)
@@ -253,9 +253,7 @@ class SessionsContract:
         assert alive == left
         assert await _principal(database, THREE) == Principal(BOB, None, "ada-2")
 
-    async def test_an_end_and_an_exchange_that_race_leave_nothing_alive(
-        self, database: Database
-    ) -> None:
+    async def test_end_and_exchange_racing_leave_no_session(self, database: Database) -> None:
         async def end() -> None:
             async with database.write() as tx:
                 await tx.sessions.end_all(ADA)

@@ -16,7 +16,7 @@ from phoneprov_core.stores import Database
 class StoreContract:
     """The contract of ``Store``, sentence by sentence, for every kind of record."""
 
-    async def test_what_was_added_is_found_as_it_was(self, database: Database, kind: Kind) -> None:
+    async def test_added_record_is_found_unchanged(self, database: Database, kind: Kind) -> None:
         plain, changed = kind.make(1), kind.changed(kind.make(2))
 
         await add(database, kind, plain, changed)
@@ -24,7 +24,7 @@ class StoreContract:
         assert await find(database, kind, plain) == plain
         assert await find(database, kind, changed) == changed
 
-    async def test_what_is_not_there_is_not_found(self, database: Database, kind: Kind) -> None:
+    async def test_missing_record_is_not_found(self, database: Database, kind: Kind) -> None:
         await add(database, kind, kind.make(1))
 
         async with database.read() as tx:
@@ -101,7 +101,9 @@ class StoreContract:
 
         assert await find(database, kind, kind.make(1)) == kind.changed(kind.make(1))
 
-    async def test_only_what_is_there_can_be_put(self, database: Database, kind: Kind) -> None:
+    async def test_put_of_a_missing_record_is_not_found(
+        self, database: Database, kind: Kind
+    ) -> None:
         with pytest.raises(NotFound):
             async with database.write() as tx:
                 await kind.store(tx).put(kind.make(1))

@@ -20,9 +20,7 @@ async def _names(database: Database) -> list[str]:
 class TransactionsContract:
     """The contract of ``ReadAndWrite``: transactions, on every database."""
 
-    async def test_what_was_written_is_there_when_the_block_was_left(
-        self, database: Database
-    ) -> None:
+    async def test_block_without_error_commits(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1))
             await tx.phones.add(a_phone(1))
@@ -31,7 +29,7 @@ class TransactionsContract:
             assert await tx.users.find(identifier(1)) == a_user(1)
             assert await tx.phones.find(a_phone(1).mac) == a_phone(1)
 
-    async def test_what_was_written_outlives_the_connection(self, database: Database) -> None:
+    async def test_committed_changes_survive_reopening(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1))
 
@@ -40,7 +38,7 @@ class TransactionsContract:
 
         assert await _names(database) == ["ada-1"]
 
-    async def test_an_error_takes_back_all_of_it(self, database: Database) -> None:
+    async def test_error_rolls_back_the_transaction(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1))
             await tx.users.add(a_user(2))
@@ -63,7 +61,7 @@ class TransactionsContract:
             assert await tx.users.by_username("ada-2") == a_user(2)
             assert await tx.users.password_hash(identifier(1)) is None
 
-    async def test_a_conflict_takes_back_what_came_before_it(self, database: Database) -> None:
+    async def test_conflict_rolls_back_earlier_changes(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1))
 
@@ -77,7 +75,7 @@ class TransactionsContract:
 
         assert await _names(database) == ["ada-1"]
 
-    async def test_a_cancelled_block_takes_back_all_of_it(self, database: Database) -> None:
+    async def test_cancelled_block_rolls_back(self, database: Database) -> None:
         written = asyncio.Event()
 
         async def write_and_wait() -> None:
@@ -97,7 +95,7 @@ class TransactionsContract:
             await tx.users.add(a_user(1))
         assert await _names(database) == ["ada-1"]
 
-    async def test_cancelled_at_any_moment_it_is_all_or_nothing(self, database: Database) -> None:
+    async def test_cancellation_at_any_moment_is_atomic(self, database: Database) -> None:
         async def add_two(number: int) -> None:
             async with database.write() as tx:
                 await tx.users.add(a_user(number))
@@ -155,7 +153,7 @@ class TransactionsContract:
                 assert await reading.users.by_username("changed") is None
                 assert await reading.users.by_username("ada-1") == a_user(1)
 
-    async def test_each_question_of_a_reader_sees_what_is_committed_by_then(
+    async def test_each_query_of_a_reader_sees_committed_data(
         self,
         database: Database,
     ) -> None:
@@ -200,7 +198,7 @@ class TransactionsContract:
         async with database.read() as tx:
             assert await tx.users.find(identifier(1)) == a_user(1, phone="20")
 
-    async def test_a_database_that_is_away_is_unavailable(self, database: Database) -> None:
+    async def test_closed_database_is_unavailable(self, database: Database) -> None:
         await database.close()
 
         with pytest.raises(Unavailable):

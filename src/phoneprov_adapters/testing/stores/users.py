@@ -63,7 +63,7 @@ class UsersContract:
         assert [type(error) for error in added if error] == [Conflict] * 9
 
     @pytest.mark.parametrize("spelling", ["Stra\u00dfe", "stra\u00dfe", "STRASSE", "strasse"])
-    async def test_an_account_is_found_by_its_name_whatever_its_case(
+    async def test_user_is_found_by_name_ignoring_case(
         self, database: Database, spelling: str
     ) -> None:
         async with database.write() as tx:
@@ -73,9 +73,7 @@ class UsersContract:
         async with database.read() as tx:
             assert await tx.users.by_username(spelling) == a_user(1, username="Stra\u00dfe")
 
-    async def test_an_account_is_found_however_its_accents_are_typed(
-        self, database: Database
-    ) -> None:
+    async def test_user_is_found_by_name_in_any_unicode_form(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1, username="Zo\u00eb"))
 
@@ -129,9 +127,7 @@ class UsersContract:
             assert await tx.users.with_password("ada-3") is None
             assert await tx.users.with_password("unknown") is None
 
-    async def test_when_and_where_an_account_was_logged_in_to_is_noted(
-        self, database: Database
-    ) -> None:
+    async def test_user_login_records_time_and_address(self, database: Database) -> None:
         ip, at = "192.0.2.7", "2026-03-01T10:00:00.000Z"
         async with database.write() as tx:
             await tx.users.add(a_user(1))
@@ -143,9 +139,7 @@ class UsersContract:
         async with database.read() as tx:
             assert await tx.users.rows(10) == [noted, a_user(2)]
 
-    async def test_nobody_logs_in_to_an_account_that_is_inactive_or_gone(
-        self, database: Database
-    ) -> None:
+    async def test_user_login_inactive_or_deleted_is_not_recorded(self, database: Database) -> None:
         ip, at = "192.0.2.7", "2026-03-01T10:00:00.000Z"
         async with database.write() as tx:
             await tx.users.add(a_user(1, is_active=False))
@@ -156,9 +150,7 @@ class UsersContract:
         async with database.read() as tx:
             assert await tx.users.rows(10) == [a_user(1, is_active=False)]
 
-    async def test_nobody_changes_an_account_while_it_is_logged_in_to(
-        self, database: Database
-    ) -> None:
+    async def test_user_login_locks_the_account_until_commit(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1))
         noted = asyncio.Event()
@@ -201,7 +193,7 @@ class UsersContract:
         async with database.read() as tx:
             assert await tx.users.password_hash(ADA) == "hash"
 
-    async def test_all_that_is_theirs_goes_with_an_account_and_nothing_else(
+    async def test_user_removal_removes_its_records_only(
         self,
         database: Database,
     ) -> None:
@@ -236,7 +228,7 @@ class UsersContract:
             assert await tx.vendor_users.of_user(BOB) == a_pin(2, BOB)
             assert await tx.permissions.find(identifier(1)) is not None
 
-    async def test_who_created_or_changed_an_account_may_be_gone(self, database: Database) -> None:
+    async def test_user_creator_and_changer_may_be_removed(self, database: Database) -> None:
         record = a_user(2, created_by=ADA, last_uuid=ADA)
         async with database.write() as tx:
             await tx.users.add(a_user(1))

@@ -4,7 +4,8 @@ import { session } from "./session.js";
 import { texts } from "./texts.js";
 
 const BASE = new URL("../api/v1/", document.baseURI);
-const RETRY_MS = [500, 1000, 2000, 4000, 8000];
+const HEALTH = new URL("../health/live", document.baseURI);
+const RETRY_MS = [500, 1000, 2000, 4000];
 
 /**
  * @typedef {{field: string, message: string}} Problem
@@ -37,13 +38,26 @@ export class ConnectionLost extends Error {
 
 /** Emits `lost` and `restored`. */
 export const connection = new EventTarget();
-let isLost = false;
+/** While the connection is lost: settled when it is restored.
+ * @type {Promise<void> | null} */
+let restoring = null;
 
-/** @param {boolean} lost */
-function setLost(lost) {
-  if (lost === isLost) return;
-  isLost = lost;
-  connection.dispatchEvent(new Event(lost ? "lost" : "restored"));
+/** Try until the server answers. */
+function restored() {
+  restoring ??= (async () => {
+    connection.dispatchEvent(new Event("lost"));
+    for (let attempt = 0; ; attempt += 1) {
+      await pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]);
+      try {
+        if ((await fetch(HEALTH, { cache: "no-store" })).ok) break;
+      } catch {
+        continue;
+      }
+    }
+    restoring = null;
+    connection.dispatchEvent(new Event("restored"));
+  })();
+  return restoring;
 }
 
 /**
@@ -55,17 +69,16 @@ function setLost(lost) {
  */
 async function request(method, path, body, signal) {
   const url = new URL(path.replace(/^\//, ""), BASE);
-  for (let attempt = 0; ; attempt += 1) {
+  for (;;) {
     try {
-      const reply = await once(method, url, body, signal);
-      setLost(false);
-      return reply;
+      return await once(method, url, body, signal);
     } catch (error) {
       if (!(error instanceof ConnectionLost)) throw error;
-      setLost(true);
+      const again = restored();
       // Only a read can be sent again without doing something twice.
-      if (method !== "GET" || attempt >= RETRY_MS.length) throw error;
-      await pause(RETRY_MS[attempt], signal);
+      if (method !== "GET") throw error;
+      await again;
+      signal?.throwIfAborted();
     }
   }
 }

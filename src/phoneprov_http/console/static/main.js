@@ -23,7 +23,10 @@ function drawHeader() {
     ["#/directory", texts.directory],
     session.isAdmin && ["#/audit", texts.audit],
   ];
-  const here = location.hash || `#${HOME}`;
+  // Pages below a page of the navigation.
+  const here = (location.hash || `#${HOME}`)
+    .replace(/^#\/(switch|deployments|modules)\b/, "#/phones")
+    .replace(/^#\/(extensions|permissions|services|import)\b/, "#/people");
   fill(
     header,
     h("a", { className: "brand", href: `#${HOME}` }, "phoneprov"),

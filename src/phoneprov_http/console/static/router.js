@@ -17,6 +17,7 @@ import { view as phone } from "./views/phone.js";
 import { view as phones } from "./views/phones.js";
 import { view as profile } from "./views/profile.js";
 import { view as profiles } from "./views/profiles.js";
+import { view as records } from "./views/records.js";
 import { view as switchPhone } from "./views/switch.js";
 
 /**
@@ -38,6 +39,7 @@ const routes = [
   [/^\/profiles\/([^/]+)$/, profile],
   [/^\/people$/, people],
   [/^\/people\/([^/]+)$/, person],
+  [/^\/(extensions|permissions|modules|services)$/, records],
   [/^\/import$/, importTable],
   [/^\/directory$/, directory],
   [/^\/audit$/, audit],
@@ -58,6 +60,10 @@ let shownHash = "";
 export function askBeforeLeaving(question) {
   leaveQuestion = question;
 }
+
+addEventListener("beforeunload", (event) => {
+  if (leaveQuestion?.()) event.preventDefault();
+});
 
 /** @param {string} path */
 export function go(path) {
@@ -80,6 +86,9 @@ export async function show(main, home, { focus }) {
   }
   leaveQuestion = null;
   shownHash = hash;
+  for (const dialog of document.querySelectorAll("dialog:not(.session)")) {
+    /** @type {HTMLDialogElement} */ (dialog).close();
+  }
   current?.abort();
   const controller = (current = new AbortController());
   const [path, search = ""] = hash.split("?");

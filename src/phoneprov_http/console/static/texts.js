@@ -26,6 +26,8 @@ export const texts = {
   edit: "Edit",
   none: "None",
   any: "Any",
+  /** @param {string} what */
+  find: (what) => `Find: ${what.toLowerCase()}`,
   yes: "Yes",
   no: "No",
   required: "required",
@@ -65,6 +67,10 @@ export const texts = {
   softwareType: "Software type",
   softwareVersion: "Software version",
   isActive: "Active",
+  loggedIn: "Logged-in user",
+  me: "Me",
+  lastOutcome: "Last outcome",
+  neverDeployed: "Never deployed",
   newPhone: "New phone",
   phoneList: "Phones",
   onPhone: "On this phone",
@@ -160,14 +166,15 @@ export const texts = {
   // Batches
   newBatch: "New batch",
   newBatchHint:
-    "Name the phones, or choose all active phones by model, location or software type. Without a profile, each phone gets the newest revision of the profile that is on it.",
+    "List the phones by MAC address, or select all active phones of a model, location or software type.",
+  profileOnPhone: "The profile that is on each phone",
   batch: "Batch",
   state: "State",
   started: "Started",
   ended: "Ended",
   progress: "Progress",
   macs: "MAC addresses",
-  macsHint: "Separated by commas. Leave empty to choose by filter.",
+  macsHint: "Separated by commas. Leave empty to select by model, location or software type.",
   atOnce: "Phones at a time",
   perMinute: "Maximum phones started per minute",
   perMinuteHint: "Leave empty for no limit.",
@@ -203,6 +210,7 @@ export const texts = {
   changed: "Changed",
   configuration: "Configuration",
   revisions: "Revisions",
+  oneRevision: "There is one revision only: nothing to compare.",
   compare: "Compare",
   from: "From revision",
   to: "To revision",
@@ -225,6 +233,20 @@ export const texts = {
   extension: "Extension",
   extensions: "Extensions",
   type: "Type",
+  newExtension: "New extension",
+  lineSecretHint: "Required for a new extension. Leave empty to keep it.",
+  voicemail: "Voicemail",
+  passcode: "Voicemail passcode",
+  permissions: "Permission levels",
+  newPermission: "New permission level",
+  level: "Level",
+  newModule: "New module",
+  connectedPhone: "Connected phone",
+  services: "Phone services",
+  newService: "New service",
+  url: "Address",
+  urlHint: "http or https. Phones open it from their services menu.",
+  unnamed: "Unnamed",
   link: "Link extension",
   unlink: "Remove link",
   /** @param {string} extension */
@@ -295,7 +317,9 @@ export const texts = {
   change: (field, change) =>
     change === "changed"
       ? `${field}: changed`
-      : `${field}: ${JSON.stringify(change.old)} → ${JSON.stringify(change.new)}`,
+      : change.old === null
+        ? `${field}: ${JSON.stringify(change.new)}`
+        : `${field}: ${JSON.stringify(change.old)} → ${JSON.stringify(change.new)}`,
   account: "Account",
   service: "Service",
   version: "Version",

@@ -15,13 +15,18 @@ from phoneprov_adapters.composition.lifecycle import (
 )
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
-from phoneprov_adapters.runtime.system import system_clock
+from phoneprov_adapters.runtime.system import ordered_id, system_clock
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.choice import embedded_file
 from phoneprov_adapters.sql.engines.sqlite_file import alone, create
 from phoneprov_adapters.sql.maintenance import backup as backups
+from phoneprov_core.audit.entries import entries
+from phoneprov_core.audit.model import AuditEntry
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.kernel.origin import NO_ORIGIN
 from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.trail import Event, Trail
 from phoneprov_http.main.commands.settings import settings_of_environment, settings_of_installation
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -86,13 +91,23 @@ async def _restore(settings: Settings, file: Path, database: Path) -> None:
         await asyncio.to_thread(backups.extract_keys, file, key_file(settings.data_dir))
 
         async def fill(draft: Path) -> None:
-            await asyncio.to_thread(backups.extract_database, file, draft)
+            await asyncio.to_thread(backups.extract_database, file, draft, _entry(manifest))
 
         await create(database, fill)
     click.echo(
         f"{database} was restored from the backup of {manifest.created_at} (version "
         f"{manifest.version}, schema {manifest.schema}). phoneprov serve upgrades an older schema."
     )
+
+
+def _entry(manifest: backups.Manifest) -> AuditEntry:
+    """The entry of the restore in the trail of the restored database."""
+    trail = Trail(SYSTEM_ACTOR)
+    fields = {"backup_created_at": manifest.created_at, "version": manifest.version}
+    trail.note(Event("database.restored", "database", None, fields))
+    now = shown(system_clock())
+    (made,) = entries(trail, new_id=ordered_id, now=now, origin=NO_ORIGIN)
+    return made.entry
 
 
 _BESIDE = ("-wal", "-shm", "-journal")

@@ -151,6 +151,16 @@ async def _until_back(phone: SimulatedPhone) -> None:
     raise DemoFailed("The phone did not come back.")
 
 
+async def _until_confirmed(client: httpx.AsyncClient, mac: str) -> None:
+    """Wait until the watch of the phone's last restart has ended."""
+    for _ in range(300):
+        current: Any = await _ask(client, "GET", f"/phones/{mac}/deployments?current=true")
+        if current[0]["confirmation"] != "pending":
+            return
+        await asyncio.sleep(0.1)
+    raise DemoFailed("It is not known whether the phone came back.")
+
+
 async def _at_the_desk(client: httpx.AsyncClient, base: str, phone: SimulatedPhone) -> None:
     """Log out, log in at the phone with a PIN, and search the company directory there."""
     me = await _ask(client, "GET", "/me")
@@ -162,6 +172,7 @@ async def _at_the_desk(client: httpx.AsyncClient, base: str, phone: SimulatedPho
     contact = {"name": "Charles Babbage", "work": "1001", "mobile": "0170 1001"}
     await _ask(client, "POST", "/company-directory", contact)
     await _ask(client, "POST", f"{desk}/logout")
+    await _until_confirmed(client, phone.mac)
     _say("The phone has its default profile 'Lobby'; no user is logged in.")
     async with Screen(base, phone.mac, phone.model) as screen:
         form = await screen.choose(_shown(await screen.services()), "Log in")

@@ -139,10 +139,10 @@ class LogThread(logging.Handler):
         self._write(piece)
         dropped = self._dropped
         if dropped:
-            told = logging.LogRecord(
+            record = logging.LogRecord(
                 "phoneprov.log", logging.ERROR, "", 0, "%d events were dropped.", (dropped,), None
             )
-            if self._has_written(self._lines.line(told) + b"\n"):
+            if self._has_written(self._lines.line(record) + b"\n"):
                 self._dropped -= dropped
 
     def _write(self, piece: bytes) -> None:

@@ -7,7 +7,10 @@ import { errorBox } from "./error-box.js";
 
 const ROW_PX = 40;
 const PAGE = 200;
-const EXTRA_ROWS = 6;
+const EXTRA_ROWS = 5;
+/** What stands above and below a list at least, and the least height of a list. */
+const FRAME_PX = 200;
+const LEAST_PX = 400;
 
 /**
  * @template T
@@ -29,8 +32,10 @@ const EXTRA_ROWS = 6;
  */
 
 /**
+ * A row of the page. Its element is used for another row of the list when it leaves the view.
+ *
  * @template T
- * @typedef {{row: T | undefined, element: HTMLTableRowElement}} Line
+ * @typedef {{index: number, row: T | undefined, isFilled: boolean, element: HTMLTableRowElement}} Line
  */
 
 /** @template T */
@@ -120,8 +125,8 @@ export class DataList extends HTMLElement {
       if (signal.aborted) return;
       this.#pages.set(page, rows);
       this.#total = isMore ? total + PAGE : total;
-      this.#status.textContent =
-        total === 0 ? texts.noRows : isMore ? texts.moreThan(total) : texts.rowCount(total);
+      const count = total === 0 ? texts.noRows : isMore ? texts.moreThan(total) : texts.rowCount(total);
+      if (this.#status.textContent !== count) this.#status.textContent = count;
       this.#table?.setAttribute("aria-rowcount", String(total + 1));
       this.#draw();
     } catch (error) {
@@ -148,59 +153,75 @@ export class DataList extends HTMLElement {
   #draw() {
     const options = this.#options;
     if (options === null) return;
-    const height = innerHeight;
     const top = Math.max(0, Math.floor(this.#scroller.scrollTop / ROW_PX) - EXTRA_ROWS);
+    const height = Math.max(innerHeight - FRAME_PX, LEAST_PX);
     const bottom = Math.min(this.#total, top + Math.ceil(height / ROW_PX) + 2 * EXTRA_ROWS);
     const isFocused = this.#body.contains(document.activeElement);
-    /** @type {Map<number, Line<T>>} */
-    const lines = new Map();
-    for (let index = top; index < bottom; index += 1) {
-      const row = this.#row(index);
-      if (row === undefined) void this.#load(Math.floor(index / PAGE));
-      const before = this.#lines.get(index);
-      lines.set(
-        index,
-        before?.row === row && before !== undefined
-          ? before
-          : { row, element: this.#line(options, index, row) },
-      );
+    const lines = this.#lines;
+    const unused = [...lines.values()].filter(({ index }) => index < top || index >= bottom);
+    for (const { index } of unused) lines.delete(index);
+    // Upwards from the first row that stays, then downwards from it: no row that stays is moved.
+    const kept = [...lines.keys()].reduce((one, other) => Math.min(one, other), bottom);
+    for (let index = kept - 1; index >= top; index -= 1) {
+      const line = unused.pop() ?? this.#emptyLine(options);
+      (lines.get(index + 1)?.element ?? this.#below).before(line.element);
+      line.index = index;
+      lines.set(index, line);
     }
-    for (const [index, line] of this.#lines) {
-      if (lines.get(index) !== line) line.element.remove();
+    for (let index = kept; index < bottom; index += 1) {
+      if (lines.has(index)) continue;
+      const line = unused.shift() ?? this.#emptyLine(options);
+      (lines.get(index - 1)?.element ?? this.#above).after(line.element);
+      line.index = index;
+      line.isFilled = false;
+      lines.set(index, line);
     }
-    /** @type {Element} */
-    let last = this.#above;
-    for (const { element } of lines.values()) {
-      if (last.nextElementSibling !== element) last.after(element);
-      last = element;
-    }
-    this.#lines = lines;
+    for (const { element } of unused) element.remove();
+    for (const line of lines.values()) this.#fill(options, line);
     stretch(this.#above, top * ROW_PX);
     stretch(this.#below, (this.#total - bottom) * ROW_PX);
-    if (isFocused) this.#focus(this.#active, false);
+    if (!isFocused) return;
+    // The keys keep working when the row with the focus is scrolled out of view.
+    if (lines.has(this.#active)) this.#focus(this.#active, false);
+    else this.#scroller.focus({ preventScroll: true });
   }
 
-  /**
-   * @param {Options<T>} options
-   * @param {number} index
-   * @param {T | undefined} row
-   */
-  #line(options, index, row) {
+  /** @param {Options<T>} options @returns {Line<T>} */
+  #emptyLine(options) {
     const cells = options.columns.map((column, position) => {
-      const content = row === undefined ? (position === 0 ? "…" : "") : column.cell(row);
-      const link =
-        position === 0 && row !== undefined && options.href
-          ? h(
-              "a",
-              { href: options.href(row), tabIndex: index === this.#active ? 0 : -1 },
-              content ?? "-",
-            )
-          : content;
-      const cell = h(position === 0 ? "th" : "td", position === 0 ? { scope: "row" } : {}, link);
+      const cell = h(position === 0 ? "th" : "td", position === 0 ? { scope: "row" } : {});
       if (column.isOptional) cell.classList.add("optional");
       return cell;
     });
-    return h("tr", { "aria-rowindex": index + 2, "data-index": index }, ...cells);
+    return { index: 0, row: undefined, isFilled: false, element: h("tr", {}, ...cells) };
+  }
+
+  /** @param {Options<T>} options @param {Line<T>} line */
+  #fill(options, line) {
+    const { index, element } = line;
+    const row = this.#row(index);
+    if (row === undefined) void this.#load(Math.floor(index / PAGE));
+    if (line.isFilled && line.row === row && element.dataset.index === String(index)) return;
+    line.row = row;
+    line.isFilled = true;
+    element.setAttribute("aria-rowindex", String(index + 2));
+    element.dataset.index = String(index);
+    options.columns.forEach((column, position) => {
+      const cell = element.cells[position];
+      const content = row === undefined ? (position === 0 ? "…" : "") : column.cell(row);
+      if (position === 0 && row !== undefined && options.href) {
+        const link = cell.firstElementChild instanceof HTMLAnchorElement ? cell.firstElementChild : h("a");
+        link.href = options.href(row);
+        link.tabIndex = index === this.#active ? 0 : -1;
+        put(link, content ?? "-");
+        if (link.parentNode !== cell) fill(cell, link);
+      } else {
+        put(cell, content ?? "");
+        if (position === 0 && content instanceof HTMLElement) {
+          content.tabIndex = index === this.#active ? 0 : -1;
+        }
+      }
+    });
   }
 
   /** @param {KeyboardEvent} event */
@@ -219,6 +240,8 @@ export class DataList extends HTMLElement {
 
   /** @param {number} index @param {boolean} scroll */
   #focus(index, scroll) {
+    const before = this.#lines.get(this.#active)?.element.querySelector("a, button");
+    if (before instanceof HTMLElement) before.tabIndex = -1;
     this.#active = index;
     if (scroll) {
       const top = index * ROW_PX;
@@ -229,13 +252,21 @@ export class DataList extends HTMLElement {
       }
       this.#draw();
     }
-    const line = this.#body.querySelector(`[data-index="${index}"]`);
-    const target = line?.querySelector("a, button");
+    const target = this.#lines.get(index)?.element.querySelector("a, button");
     if (target instanceof HTMLElement) {
       target.tabIndex = 0;
       target.focus({ preventScroll: true });
     }
   }
+}
+
+/** Put content into an element, and only change the text where there is one.
+ * @param {HTMLElement} element @param {Node | string} content */
+function put(element, content) {
+  const before = element.firstChild;
+  if (content instanceof Node) fill(element, content);
+  else if (before instanceof Text && element.childNodes.length === 1) before.data = content;
+  else element.textContent = content;
 }
 
 function spacer() {

@@ -44,7 +44,10 @@ export function show(title, content) {
   return new Promise((resolve) => {
     const id = uniqueId("dialog");
     const dialog = h("dialog", { "aria-labelledby": id });
-    dialog.append(h("h2", { id }, title), content(() => dialog.close()));
+    const close = () => dialog.close();
+    // Last, so that the first field has the focus.
+    const leave = h("button", { className: "plain leave", "aria-label": texts.close, onclick: close }, "×");
+    dialog.append(h("h2", { id }, title), content(close), leave);
     open(dialog, () => resolve());
   });
 }

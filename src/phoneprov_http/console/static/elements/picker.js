@@ -6,20 +6,24 @@ import { texts } from "../texts.js";
 import { errorBox } from "./error-box.js";
 
 const PAUSE_MS = 250;
+/** What the paths of pickers ask for. */
+export const MOST_CHOICES = 20;
 
 /**
- * `chosen` is the path of the record that is chosen at first.
+ * `chosen` is the path of the record that is chosen at first, `none` what no choice means.
  *
  * @param {{label: string, chosen?: string, path: (q: string) => string,
- *   option: (row: any) => {value: string, text: string}, isOptional?: boolean}} options
+ *   option: (row: any) => {value: string, text: string}, isOptional?: boolean, none?: string}} options
  */
-export function picker({ label, chosen = "", path, option, isOptional = false }) {
+export function picker({ label, chosen = "", path, option, isOptional = false, none = texts.none }) {
   const selectId = uniqueId("choice");
   const searchId = uniqueId("filter");
   const select = h("select", { id: selectId, required: !isOptional });
   const problem = h("div");
   /** @type {number | undefined} */
   let timer;
+  // Offered once there are more records than choices.
+  const find = h("div", { hidden: true });
   const search = h("input", {
     id: searchId,
     type: "search",
@@ -37,6 +41,7 @@ export function picker({ label, chosen = "", path, option, isOptional = false })
       const { data } = await api.get(path(q));
       if (q !== search.value.trim()) return; // a later search is on its way
       show(q ? data : [...first, ...data]);
+      if (data.length >= MOST_CHOICES) find.hidden = false;
       fill(problem);
     } catch (error) {
       fill(problem, errorBox(error));
@@ -45,28 +50,29 @@ export function picker({ label, chosen = "", path, option, isOptional = false })
 
   /** @param {any[]} rows */
   function show(rows) {
-    const before = select.value;
+    const wanted = select.value || (first.length > 0 ? option(first[0]).value : "");
     const choices = new Map(rows.map(option).map(({ value, text }) => [value, text]));
     fill(
       select,
-      isOptional && h("option", { value: "" }, texts.none),
+      isOptional && h("option", { value: "" }, none),
       ...[...choices].map(([value, text]) =>
-        h("option", { value, selected: value === before }, text),
+        h("option", { value, selected: value === wanted }, text),
       ),
     );
   }
 
   async function begin() {
-    if (chosen) first = [(await api.get(chosen)).data];
+    // The record may be deleted.
+    if (chosen) first = await api.get(chosen).then(({ data }) => [data], () => []);
     await load();
   }
 
+  fill(find, h("label", { htmlFor: searchId }, texts.find(label)), search);
   return {
     element: h(
       "div",
       { className: "field picker" },
-      h("label", { htmlFor: searchId }, `${texts.search}: ${label}`),
-      search,
+      find,
       h("label", { htmlFor: selectId }, label),
       select,
       problem,

@@ -13,6 +13,7 @@ import { notice } from "./notice.js";
  * @property {"text" | "password" | "number" | "email" | "checkbox" | "area" | "list"} [kind]
  * @property {boolean} [isRequired]
  * @property {[string, string][]} [choices]
+ * @property {string} [empty] what no choice means
  * @property {string} [hint]
  * @property {string} [autocomplete]
  */
@@ -112,7 +113,7 @@ function line(field, value) {
 function control(field, value, id) {
   const common = { id, name: field.name, required: field.isRequired ?? false };
   if (field.choices) {
-    const empty = /** @type {[string, string]} */ (["", texts.none]);
+    const empty = /** @type {[string, string]} */ (["", field.empty ?? texts.none]);
     const choices = field.isRequired ? field.choices : [empty, ...field.choices];
     return h(
       "select",

@@ -1,12 +1,15 @@
 /** A search field and filters above a list. Changes are announced after a short pause. */
 
-import { h, uniqueId } from "../dom.js";
+import { fill, h, uniqueId } from "../dom.js";
 import { texts } from "../texts.js";
 
 const PAUSE_MS = 250;
 
 /**
- * @typedef {{name: string, label: string, choices?: [string, string][]}} Filter
+ * `suggest` finds values for what was typed.
+ *
+ * @typedef {{name: string, label: string, choices?: [string, string][],
+ *   suggest?: (typed: string) => Promise<string[]>}} Filter
  */
 
 /**
@@ -27,7 +30,7 @@ export function searchBar(filters, initial, changed) {
     Object.fromEntries([...fields].map(([name, field]) => [name, field.value.trim()]));
 
   /** @param {Filter} filter */
-  function labelled({ name, label, choices }) {
+  function labelled({ name, label, choices, suggest }) {
     const id = uniqueId(name);
     const value = initial.get(name) ?? "";
     const field = choices
@@ -38,9 +41,10 @@ export function searchBar(filters, initial, changed) {
             h("option", { value: key, selected: key === value }, text),
           ),
         )
-      : h("input", { id, name, value, type: "search", oninput: announce });
+      : h("input", { id, name, value, type: "search", autocomplete: "off", oninput: announce });
     fields.set(name, field);
-    return h("div", { className: "field" }, h("label", { htmlFor: id }, label), field);
+    const suggestions = suggest && suggested(field, suggest);
+    return h("div", { className: "field" }, h("label", { htmlFor: id }, label), field, suggestions);
   }
 
   const element = h(
@@ -49,4 +53,28 @@ export function searchBar(filters, initial, changed) {
     ...[{ name: "q", label: texts.search }, ...filters].map(labelled),
   );
   return { element, values };
+}
+
+/**
+ * The list of values that the browser offers below a field.
+ *
+ * @param {HTMLElement} field
+ * @param {(typed: string) => Promise<string[]>} suggest
+ */
+function suggested(field, suggest) {
+  const list = h("datalist", { id: uniqueId("suggestions") });
+  field.setAttribute("list", list.id);
+  /** @type {number | undefined} */
+  let timer;
+  const load = async () => {
+    const values = await suggest(/** @type {HTMLInputElement} */ (field).value.trim());
+    fill(list, ...values.map((value) => h("option", { value })));
+  };
+  const soon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void load(), PAUSE_MS);
+  };
+  field.addEventListener("input", soon);
+  field.addEventListener("focus", soon, { once: true });
+  return list;
 }

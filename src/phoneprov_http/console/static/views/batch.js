@@ -6,11 +6,9 @@ import { dataList } from "../elements/data-list.js";
 import { ask } from "../elements/dialog.js";
 import { badge, facts } from "../elements/facts.js";
 import { notice } from "../elements/notice.js";
-import { go } from "../router.js";
 import { texts } from "../texts.js";
 
 const POLL_MS = 2000;
-const PAGE = 1000;
 
 /** @type {import("../router.js").View} */
 export async function view({ element, parameters: [uuid], signal }) {
@@ -19,7 +17,11 @@ export async function view({ element, parameters: [uuid], signal }) {
   const list = dataList();
   const summary = h("div", { "aria-live": "polite" });
   const cancel = h("button", { className: "danger", onclick: () => stop(path) }, texts.cancelBatch);
-  const again = h("button", { onclick: () => repeat(path, batch.action) }, texts.repeatFailed);
+  const again = h(
+    "a",
+    { className: "button", href: `#${withQuery("/batches/new", { repeat: uuid })}` },
+    texts.repeatFailed,
+  );
   let { data: batch } = await api.get(path, signal);
 
   function draw() {
@@ -33,10 +35,10 @@ export async function view({ element, parameters: [uuid], signal }) {
       facts([
         [texts.state, badge(batch.state, texts.batchStates)],
         [texts.progress, texts.progressOf(batch.phones)],
-        [texts.profile, batch.profile_name],
+        [texts.profile, batch.profile_name ?? texts.profileOnPhone],
         [texts.started, texts.when(batch.created_at)],
         [texts.ended, texts.when(batch.ended_at)],
-        [texts.message, batch.message],
+        ...(batch.message ? [pair(texts.message, batch.message)] : []),
       ]),
     );
     cancel.hidden = batch.ended_at !== null || batch.state !== "running";
@@ -86,9 +88,7 @@ async function stop(path) {
   notice(message);
 }
 
-/** @param {string} path @param {string} action */
-async function repeat(path, action) {
-  const { data } = await api.get(withQuery(`${path}/phones`, { state: "failed", limit: PAGE }));
-  const macs = data.map((/** @type {any} */ one) => one.mac).join(",");
-  go(withQuery("/batches/new", { action, macs }));
+/** @param {string} name @param {string} value @returns {[string, string]} */
+function pair(name, value) {
+  return [name, value];
 }

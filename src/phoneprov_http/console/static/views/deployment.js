@@ -5,6 +5,7 @@ import { fill, h } from "../dom.js";
 import { badge, facts } from "../elements/facts.js";
 import { stepTimeline } from "../elements/step-timeline.js";
 import { texts } from "../texts.js";
+import { username } from "./accounts.js";
 
 const POLL_MS = 1000;
 
@@ -12,8 +13,9 @@ const POLL_MS = 1000;
 export async function view({ element, parameters: [uuid], signal }) {
   const path = `deployments/${encodeURIComponent(uuid)}`;
   const { data } = await api.get(path, signal);
-  draw(element, data);
-  void follow(element, path, data, signal).catch(() => {});
+  const by = await username(data.user_uuid, signal);
+  draw(element, data, by);
+  void follow(element, path, data, by, signal).catch(() => {});
 }
 
 /** @param {any} deployment */
@@ -27,18 +29,19 @@ export function isOver(deployment) {
  * @param {HTMLElement} element
  * @param {string} path
  * @param {any} deployment
+ * @param {string} by
  * @param {AbortSignal} signal
  */
-async function follow(element, path, deployment, signal) {
+async function follow(element, path, deployment, by, signal) {
   while (!isOver(deployment)) {
     await pause(POLL_MS, signal);
     deployment = (await api.get(path, signal)).data;
-    draw(element, deployment);
+    draw(element, deployment, by);
   }
 }
 
-/** @param {HTMLElement} element @param {any} deployment */
-function draw(element, deployment) {
+/** @param {HTMLElement} element @param {any} deployment @param {string} by */
+function draw(element, deployment, by) {
   fill(
     element,
     h(
@@ -52,7 +55,8 @@ function draw(element, deployment) {
       [texts.revision, deployment.revision],
       [texts.outcome, badge(deployment.outcome, texts.outcomes)],
       [texts.message, deployment.message],
-      [texts.since, texts.when(deployment.created_at)],
+      [texts.at, texts.when(deployment.created_at)],
+      [texts.by, by],
     ]),
     h("div", { "aria-live": "polite" }, stepTimeline(deployment)),
   );

@@ -3,9 +3,7 @@
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
-import { ask, show } from "../elements/dialog.js";
-import { notice } from "../elements/notice.js";
-import { recordForm } from "../elements/record-form.js";
+import { recordDialog } from "../elements/record-dialog.js";
 import { searchBar } from "../elements/search-bar.js";
 import { simpleTable } from "../elements/simple-table.js";
 import { session } from "../session.js";
@@ -40,7 +38,9 @@ export async function view({ element, query }) {
   });
   const personal = h("section");
   const edit = (/** @type {any} */ contact) =>
-    contactDialog("company-directory", COMPANY_FIELDS, contact, () => void list.reload());
+    contactDialog("company-directory", "company-directory", COMPANY_FIELDS, contact, () =>
+      void list.reload(),
+    );
   fill(
     element,
     h(
@@ -91,7 +91,7 @@ export async function drawPersonal(element, userUuid) {
   const { data } = await api.get(path);
   const redraw = () => void drawPersonal(element, userUuid);
   const edit = (/** @type {any} */ contact) =>
-    contactDialog(contact ? "personal-directory/contact" : path, PERSONAL_FIELDS, contact, redraw);
+    contactDialog(path, "personal-directory/contact", PERSONAL_FIELDS, contact, redraw);
   fill(
     element,
     h(
@@ -114,36 +114,18 @@ export async function drawPersonal(element, userUuid) {
 }
 
 /**
- * @param {string} path
+ * @param {string} list
+ * @param {string} own where one contact of the list is
  * @param {import("../elements/record-form.js").Field[]} fields
  * @param {any} contact null for a new one
  * @param {() => void} changed
  */
-function contactDialog(path, fields, contact, changed) {
-  void show(contact ? contact.name : texts.newContact, (close) => {
-    const own = contact ? `${path}/${contact.uuid}` : path;
-    const done = () => {
-      close();
-      changed();
-    };
-    const { form } = recordForm(
-      fields,
-      contact ?? {},
-      (values) => (contact ? api.put(own, values) : api.post(own, values)),
-      { changesOnly: contact !== null, saved: done },
-    );
-    const remove = async () => {
-      if (!(await ask(texts.deleteQuestion(contact.name), texts.remove, { isDangerous: true }))) {
-        return;
-      }
-      notice((await api.remove(own)).message);
-      done();
-    };
-    if (contact) {
-      form.lastElementChild?.append(
-        h("button", { type: "button", className: "danger", onclick: remove }, texts.remove),
-      );
-    }
-    return form;
+function contactDialog(list, own, fields, contact, changed) {
+  recordDialog({
+    title: contact ? contact.name : texts.newContact,
+    path: contact ? `${own}/${contact.uuid}` : list,
+    fields,
+    record: contact,
+    changed,
   });
 }

@@ -5,7 +5,7 @@ import { fill, h } from "../dom.js";
 import { ask } from "../elements/dialog.js";
 import { facts } from "../elements/facts.js";
 import { notice } from "../elements/notice.js";
-import { picker } from "../elements/picker.js";
+import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { recordForm } from "../elements/record-form.js";
 import { simpleTable } from "../elements/simple-table.js";
 import { go } from "../router.js";
@@ -113,7 +113,7 @@ async function drawExtensions(element, uuid) {
   };
   const choice = picker({
     label: texts.extension,
-    path: (q) => withQuery("extensions", { q, limit: 20 }),
+    path: (q) => withQuery("extensions", { q, limit: MOST_CHOICES }),
     option: (one) => ({ value: one.uuid, text: `${one.extension} ${one.name}` }),
   });
   const link = async () => {

@@ -1,6 +1,6 @@
 /** One phone: what is on it, its deployments, modules, desk login and fetches. */
 
-import { ApiError, api, withQuery } from "../api.js";
+import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { ask, show } from "../elements/dialog.js";
 import { badge, facts } from "../elements/facts.js";
@@ -11,12 +11,10 @@ import { stepTimeline } from "../elements/step-timeline.js";
 import { go } from "../router.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
+import { optional, username } from "./accounts.js";
 import { phoneFields } from "./phones.js";
 
 const NEWEST = 20;
-/** The account of the service itself and of the command line. */
-const SYSTEM = "00000000-0000-0000-0000-000000000000";
-
 /** @type {import("../router.js").View} */
 export async function view({ element, parameters: [mac], signal }) {
   const path = `phones/${encodeURIComponent(mac)}`;
@@ -59,7 +57,15 @@ export async function view({ element, parameters: [mac], signal }) {
       texts.history,
       simpleTable(
         texts.history,
-        [texts.since, texts.action, texts.profile, texts.revision, texts.outcome, texts.confirmation],
+        [
+          texts.at,
+          texts.action,
+          texts.profile,
+          texts.revision,
+          texts.outcome,
+          texts.confirmation,
+          texts.message,
+        ],
         deployments.map((/** @type {any} */ one) => [
           h("a", { href: `#/deployments/${one.uuid}` }, texts.when(one.created_at)),
           texts.actions[one.action] ?? one.action,
@@ -67,6 +73,7 @@ export async function view({ element, parameters: [mac], signal }) {
           one.revision,
           badge(one.outcome, texts.outcomes),
           badge(one.confirmation, texts.confirmations),
+          problem(one),
         ]),
         texts.nothingKnown,
       ),
@@ -88,7 +95,7 @@ export async function view({ element, parameters: [mac], signal }) {
         texts.fetches,
         simpleTable(
           texts.fetches,
-          [texts.since, texts.name, texts.outcome, texts.address, texts.duration_],
+          [texts.at, texts.name, texts.outcome, texts.address, texts.duration_],
           fetches.map((/** @type {any} */ one) => [
             texts.when(one.created_at),
             `${one.transport} ${one.name}`,
@@ -111,22 +118,11 @@ async function newestDeployments(path, signal) {
   return data.reverse();
 }
 
-/** What the service does not offer, or the caller may not see, is left out. @param {Promise<{data: any}>} reply */
-async function optional(reply) {
-  try {
-    return (await reply).data;
-  } catch (error) {
-    if (error instanceof ApiError && [403, 404].includes(error.status)) return null;
-    throw error;
-  }
-}
-
-/** The name of the account that switched. @param {string} uuid @param {AbortSignal} signal */
-async function username(uuid, signal) {
-  if (uuid === session.me?.uuid) return session.me.username;
-  if (uuid === SYSTEM) return texts.system;
-  if (!session.isAdmin) return texts.anotherAccount;
-  return (await optional(api.get(`users/${uuid}`, signal)))?.username ?? texts.deletedAccount;
+/** Why a deployment failed, or why the phone did not come back. @param {any} deployment */
+function problem({ outcome, message, restart, confirmation, confirmation_message: observed }) {
+  if (message) return message;
+  if (outcome === "deployed" && restart !== null && restart !== "ok") return restart;
+  return confirmation === "not_confirmed" ? observed : "";
 }
 
 /** @param {string} title @param {...import("../dom.js").Child} content */

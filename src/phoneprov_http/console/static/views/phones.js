@@ -38,6 +38,40 @@ export function phoneFields() {
   return FIELDS.filter(({ name }) => session.isAdmin || name !== "phone_ip");
 }
 
+/** @type {import("../elements/search-bar.js").Filter} */
+const LAST_OUTCOME = {
+  name: "last_outcome",
+  label: texts.lastOutcome,
+  choices: [...Object.entries(texts.outcomes), ["none", texts.neverDeployed]],
+};
+
+const ME = "me";
+
+/** Who is logged in at the phone: any user for level 0, otherwise the caller.
+ * @returns {import("../elements/search-bar.js").Filter} */
+function loggedIn() {
+  const filter = { name: "user", label: texts.loggedIn };
+  if (!session.isAdmin) return { ...filter, choices: [[ME, texts.me]] };
+  return {
+    ...filter,
+    suggest: async (q) => {
+      const { data } = await api.get(withQuery("users", { q, limit: 20 }));
+      return data.map((/** @type {any} */ one) => one.username);
+    },
+  };
+}
+
+/** The account with a username, or the only one that a search for it finds.
+ * @param {string} username @param {AbortSignal} signal @returns {Promise<string | null>} */
+async function userNamed(username, signal) {
+  if (!session.isAdmin) return session.me?.uuid ?? null;
+  const { data } = await api.get(withQuery("users", { q: username, limit: 1000 }), signal);
+  const same = data.find(
+    (/** @type {any} */ one) => one.username.toLowerCase() === username.toLowerCase(),
+  );
+  return same?.uuid ?? (data.length === 1 ? data[0].uuid : null);
+}
+
 /** @type {import("../router.js").View} */
 export async function view({ element, query }) {
   /** @type {import("../elements/data-list.js").DataList<any>} */
@@ -47,6 +81,8 @@ export async function view({ element, query }) {
       { name: "model", label: texts.model },
       { name: "location", label: texts.location },
       { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES },
+      loggedIn(),
+      ...(session.isAdmin ? [LAST_OUTCOME] : []),
     ],
     query,
     (values) => {
@@ -61,6 +97,7 @@ export async function view({ element, query }) {
       { className: "heading" },
       h("h1", {}, texts.phones),
       session.mayWriteShared && h("button", { className: "primary", onclick: add }, texts.newPhone),
+      h("a", { className: "button", href: "#/modules" }, texts.modules),
     ),
     search.element,
     list,
@@ -78,7 +115,10 @@ export async function view({ element, query }) {
     ],
     href: (phone) => `#/phones/${phone.mac}`,
     load: async (offset, limit, signal) => {
-      const path = withQuery("phones", { ...search.values(), offset, limit });
+      const { user, ...values } = search.values();
+      const user_uuid = user && (await userNamed(user, signal));
+      if (user_uuid === null) return { rows: [], total: 0 };
+      const path = withQuery("phones", { ...values, user_uuid, offset, limit });
       const { data, metadata } = await api.get(path, signal);
       return { rows: data, total: metadata.total ?? data.length };
     },

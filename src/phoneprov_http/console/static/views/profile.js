@@ -21,7 +21,7 @@ const FIELDS = [
   { name: "name", label: texts.name, isRequired: true },
   { name: "description", label: texts.description, kind: "area" },
   { name: "compatible_models", label: texts.models, kind: "list", hint: texts.modelsHint },
-  { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES },
+  { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES, empty: texts.any },
 ];
 
 /** @type {import("../router.js").View} */
@@ -116,7 +116,7 @@ function located({ message }) {
 /** Choose two revisions and see the difference, which the server computes.
  * @param {string} path @param {any[]} revisions @param {AbortSignal} signal */
 function compare(path, revisions, signal) {
-  if (revisions.length === 0) return h("p", {}, texts.noRows);
+  if (revisions.length < 2) return h("p", {}, texts.oneRevision);
   const newest = revisions[revisions.length - 1].number;
   const result = h("div", { "aria-live": "polite" });
   /** @param {string} label @param {number} chosen */

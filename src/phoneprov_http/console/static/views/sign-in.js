@@ -44,6 +44,7 @@ function form(done) {
     type: "password",
     autocomplete: "current-password",
     required: true,
+    autofocus: username.value !== "",
   });
   const button = h("button", { className: "primary", type: "submit" }, texts.signIn);
   const problem = h("div");

@@ -4,7 +4,7 @@ import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { errorBox } from "../elements/error-box.js";
 import { badge, facts } from "../elements/facts.js";
-import { picker } from "../elements/picker.js";
+import { MOST_CHOICES, picker } from "../elements/picker.js";
 import { sideBySide } from "../elements/side-by-side.js";
 import { simpleTable } from "../elements/simple-table.js";
 import { stepTimeline } from "../elements/step-timeline.js";
@@ -17,13 +17,13 @@ export async function view({ element, query, signal }) {
   const profile = picker({
     label: texts.profile,
     chosen: query.has("profile") ? `phone-profiles/${query.get("profile")}` : "",
-    path: (q) => withQuery("phone-profiles", { q, limit: 20 }),
+    path: (q) => withQuery("phone-profiles", { q, limit: MOST_CHOICES }),
     option: (one) => ({ value: one.uuid, text: one.name }),
   });
   const phone = picker({
     label: texts.phone,
     chosen: query.has("mac") ? `phones/${query.get("mac")}` : "",
-    path: (q) => withQuery("phones", { q, limit: 20 }),
+    path: (q) => withQuery("phones", { q, limit: MOST_CHOICES }),
     option: (one) => ({
       value: one.mac,
       text: [one.mac, one.name, one.model, one.location].filter(Boolean).join(", "),

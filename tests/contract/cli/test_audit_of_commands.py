@@ -1,0 +1,180 @@
+"""Every command that changes something leaves an audit entry, and the table knows every command."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from phoneprov_adapters.composition.lifecycle import open_phoneprov
+from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.security.keys import key_file
+from phoneprov_core.batches.commands import NewBatch
+from phoneprov_http.main.cli import main
+from support.desk import ADA, BOB, MAC, configuration, furnish, phone_beside, settings_for
+from support.keys import NEW_KEY
+
+SYSTEM = "00000000-0000-0000-0000-000000000000"
+
+READING = {
+    "audit", "batch show", "db current", "desks", "doctor", "export", "history", "keys status",
+    "lint", "openapi", "phone-urls", "preview", "settings",
+}  # fmt: skip
+ELSEWHERE = {
+    "backup": "copies the database",
+    "db upgrade": "changes the schema and no record",
+    "demo": "has a temporary database",
+    "provision": "records fetches, which are observations",
+    "serve": "tests/contract/http/test_access.py walks the routes",
+    "simulate-phone": "has no database",
+}
+
+
+class Installation:
+    """A data folder with an office, and commands beside a simulated phone."""
+
+    def __init__(self, environment: dict[str, str], folder: Path) -> None:
+        self.environment = {"PHONEPROV_RESTART": "none", **environment}
+        self.folder = folder
+
+    def run(self, *arguments: str, stdin: str = "", **more: str) -> str:
+        environment = {**self.environment, **more}
+        runner = CliRunner(env=environment)
+        done = runner.invoke(main, arguments, input=stdin, catch_exceptions=False)
+        assert done.exit_code in {0, 3}, done.output  # 3: the phone was not restarted
+        return done.stdout
+
+    def audited(self, **more: str) -> list[dict[str, Any]]:
+        lines = self.run("audit", "--json", **more).splitlines()
+        return [json.loads(line) for line in lines]
+
+    def file(self, name: str, content: str) -> str:
+        place = self.folder / name
+        place.write_text(content)
+        return str(place)
+
+    def waiting_batch(self) -> str:
+        """The uuid of a batch that no process works on."""
+
+        async def start() -> str:
+            async with open_phoneprov(read_settings(self.environment)) as phoneprov:
+                actor = phoneprov.system_actor()
+                new = NewBatch(action="restart", macs=(MAC,), at_once=1)
+                return (await phoneprov.batches.start(actor, new)).uuid
+
+        return asyncio.run(start())
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    folder = tmp_path_factory.mktemp("office")
+    furnish({"PHONEPROV_DATA_DIR": str(folder / "data")})
+    with phone_beside(folder / "phone") as phone:
+        made = Installation(settings_for(phone, folder / "data"), folder)
+        made.run("switch", ADA, MAC)
+        made.run("switch", BOB, MAC)
+        yield made
+
+
+def _create_admin(office: Installation) -> None:
+    account = ("create-admin", "--username", "root", "--email", "root@example.com")
+    office.run(*account, "--password-stdin", stdin="a pass-phrase of the tests\n")
+
+
+def _rotate(office: Installation) -> None:
+    old = key_file(Path(office.environment["PHONEPROV_DATA_DIR"])).read_text().strip()
+    keys = {"PHONEPROV_SECRET_KEYS": f"{NEW_KEY},{old}"}
+    office.run("keys", "rotate", "--end-sessions", **keys)
+    office.environment |= keys
+
+
+def _restore(office: Installation) -> None:
+    backup = str(office.folder / "office.backup")
+    office.run("backup", backup)
+    place = str(office.folder / "restored")
+    office.run("restore", backup, PHONEPROV_DATA_DIR=place)
+    office.environment["PHONEPROV_DATA_DIR"] = place
+
+
+def _prune(office: Installation) -> None:
+    file = Path(office.environment["PHONEPROV_DATA_DIR"]) / "phoneprov.db"
+    with closing(sqlite3.connect(file, timeout=30)) as connection:
+        connection.execute("UPDATE audit SET at = '2001-01-01T00:00:00.000Z' WHERE rowid = 1")
+        connection.commit()
+    office.run("prune")
+
+
+CHANGING: dict[str, tuple[Callable[[Installation], object], set[str]]] = {
+    "create-admin": (
+        _create_admin,
+        {"user.created", "permission.created", "assignment.created"},
+    ),
+    "switch": (lambda o: o.run("switch", ADA, MAC), {"deployment.created", "phone.switched"}),
+    "rollback": (lambda o: o.run("rollback", MAC), {"deployment.created", "phone.rolled_back"}),
+    "batch start": (
+        lambda o: o.run("batch", "start", "switch", "--profile", ADA, "--mac", MAC),
+        {"batch.created", "deployment.created", "phone.switched", "batch.finished"},
+    ),
+    "batch cancel": (
+        lambda o: o.run("batch", "cancel", o.waiting_batch()),
+        {"batch.created", "batch.cancelled"},
+    ),
+    "profile add": (
+        lambda o: o.run(
+            *("profile", "add", o.file("new.xml", configuration("New"))),
+            *("--name", "New", "--user", "ada"),
+        ),
+        {"profile.created"},
+    ),
+    "profile update": (
+        lambda o: o.run(
+            "profile", "update", o.file("n.xml", configuration("Newer")), "--profile", "New"
+        ),
+        {"profile.updated"},
+    ),
+    "import": (
+        lambda o: o.run("import", "phones", o.file("phones.csv", f"mac,name\n{MAC},Desk\n")),
+        {"phone.updated"},
+    ),
+    "desk set-default": (lambda o: o.run("desk", "set-default", MAC, ADA), {"desk.updated"}),
+    "desk logout": (lambda o: o.run("desk", "logout", MAC), {"desk.logout", "deployment.created"}),
+    "keys rotate": (_rotate, {"key.rotated", "session.ended"}),
+    "prune": (_prune, {"retention.pruned"}),
+    "restore": (_restore, {"database.restored"}),
+}
+
+
+def leaves(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[str]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from leaves(command, (*before, name))
+        else:
+            yield " ".join((*before, name))
+
+
+def test_table_has_every_command() -> None:
+    assert isinstance(main, click.Group)
+    assert sorted(leaves(main)) == sorted({*READING, *ELSEWHERE, *CHANGING})
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_command_that_changes_leaves_entries(office: Installation, name: str) -> None:
+    run, actions = CHANGING[name]
+    before = {entry["uuid"] for entry in office.audited()}
+
+    run(office)
+
+    added = [entry for entry in office.audited() if entry["uuid"] not in before]
+    assert actions <= {entry["action"] for entry in added}
+    assert {entry["actor_uuid"] for entry in added} == {SYSTEM}
+    assert {entry["actor"] for entry in added} == {"system"}
