@@ -9,7 +9,7 @@ from phoneprov_core.directory.model import CompanyContact
 from phoneprov_core.directory.terms import terms_of
 
 revision = "0015"
-down_revision = "0014"
+down_revision = "0013"
 branch_labels = None
 depends_on = None
 
