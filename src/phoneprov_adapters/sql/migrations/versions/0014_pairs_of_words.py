@@ -8,7 +8,7 @@ from alembic import op
 from phoneprov_core.directory.model import CompanyContact
 from phoneprov_core.directory.terms import terms_of
 
-revision = "0015"
+revision = "0014"
 down_revision = "0013"
 branch_labels = None
 depends_on = None
