@@ -8,8 +8,8 @@ from alembic import op
 from phoneprov_core.directory.model import CompanyContact
 from phoneprov_core.directory.terms import terms_of
 
-revision = "0014"
-down_revision = "0013"
+revision = "0015"
+down_revision = "0014"
 branch_labels = None
 depends_on = None
 
