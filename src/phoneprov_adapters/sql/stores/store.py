@@ -27,7 +27,7 @@ from phoneprov_adapters.sql.engines.connection import (
     UniqueViolation,
 )
 from phoneprov_adapters.sql.engines.statements import Statement, page
-from phoneprov_adapters.sql.stores.searching import SearchedTable, SqlSearchedRows
+from phoneprov_adapters.sql.stores.searching import Condition, SearchedTable, SqlSearchedRows
 from phoneprov_core.audit.entries import RESOURCES
 from phoneprov_core.kernel.errors import Conflict, NotFound, already_taken
 from phoneprov_core.kernel.search import Search, SearchFields
@@ -56,7 +56,7 @@ class Records(Generic[E]):
         columns: Sequence[str] = (),
         one_name: str = "record",
         search: SearchFields | None = None,
-        conditions: Mapping[str, ColumnElement[bool]] | None = None,
+        conditions: Mapping[str, Condition] | None = None,
         derived: Mapping[str, ColumnElement[Any]] | None = None,
     ) -> None:
         self.entity = entity
