@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-phone-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-tftp-clients unit
+.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-phone-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-tftp-clients unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -177,6 +177,20 @@ $(ASTERISK)/usr/sbin/asterisk:
 	@command -v debootstrap >/dev/null || { apt-get update && apt-get install --yes debootstrap; }
 	mkdir -p build
 	debootstrap --variant=minbase --include=asterisk,sip-tester bullseye $(ASTERISK) http://deb.debian.org/debian
+	touch $@
+
+# chan_sccp is in no release of Debian: it is built inside that folder. CHAN_SCCP may be a clone.
+CHAN_SCCP := https://github.com/chan-sccp/chan-sccp
+CHAN_SCCP_NEEDS := asterisk-dev build-essential gettext libxml2-dev libssl-dev libltdl-dev binutils-dev
+
+test-chan-sccp: $(VENV)/installed-dev $(ASTERISK)/usr/src/chan-sccp/installed  ## restarts through a real chan_sccp with an SCCP phone of ours (Debian, as root)
+	PHONEPROV_TEST_ASTERISK=$(ASTERISK) $(BIN)/python -m pytest -q tests/asterisk/check_chan_sccp.py
+
+$(ASTERISK)/usr/src/chan-sccp/installed: $(ASTERISK)/usr/sbin/asterisk
+	chroot $(ASTERISK) apt-get update
+	chroot $(ASTERISK) apt-get install --yes --no-install-recommends $(CHAN_SCCP_NEEDS)
+	rm -rf $(@D) && git clone --depth 1 $(CHAN_SCCP) $(@D)
+	chroot $(ASTERISK) sh -c 'cd /usr/src/chan-sccp && ./configure --prefix=/usr --with-asterisk=/usr --disable-debug && make && make install'
 	touch $@
 
 fuzz-parsers: $(VENV)/installed-dev  ## a million random inputs for every parser of untrusted data

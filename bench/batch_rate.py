@@ -38,7 +38,8 @@ from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, 
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_core.application import UseCases
-from phoneprov_core.batches.model import Batch, NewBatch
+from phoneprov_core.batches.commands import NewBatch
+from phoneprov_core.batches.model import Batch
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.times import shown
 from phoneprov_core.phones.model import Phone

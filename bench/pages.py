@@ -22,7 +22,7 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_core.batches.model import WantedPhones
+from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.deployments.model import Wanted
 from phoneprov_core.stores import Stores
 

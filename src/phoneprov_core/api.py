@@ -57,7 +57,7 @@ from phoneprov_core.deployments.preview import Preview
 from phoneprov_core.deployments.rollback import RollbackRequest
 from phoneprov_core.deployments.steps import Progress
 from phoneprov_core.deployments.watch import Watch
-from phoneprov_core.devices.commands import config_filename, device_name
+from phoneprov_core.devices.names import config_filename, device_name
 from phoneprov_core.devices.ports import (
     ConfigUploader,
     KeyPress,

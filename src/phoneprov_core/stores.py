@@ -18,10 +18,10 @@ from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kems.ports import KemStore
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, Store
+from phoneprov_core.kernel.store import ReadAndWrite, Rows, SearchedStore, Store
 from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.links.ports import LinkStore
-from phoneprov_core.me.ports import EnrichedPhoneStore
+from phoneprov_core.me.model import EnrichedPhone
 from phoneprov_core.phones.ports import PhoneStore
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.profiles.ports import RevisionStore, WholeProfileStore
@@ -58,7 +58,7 @@ class Stores(Protocol):
     @property
     def vendor_phones(self) -> VendorPhoneStore: ...
     @property
-    def enriched_phones(self) -> EnrichedPhoneStore: ...
+    def enriched_phones(self) -> Rows[EnrichedPhone]: ...
     @property
     def vendor_services(self) -> Store[VendorService]: ...
     @property

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -27,10 +27,15 @@ class Exchange(Struct):
     sip: int
     folder: Path
     tls: int = 0
+    sccp: int = 0
 
     def log(self) -> str:
         """What Asterisk logged so far."""
         return (self.folder / "messages").read_text(errors="replace")
+
+    async def command(self, line: str) -> str:
+        """Run a command of Asterisk's own command line."""
+        return (await _run(f"/{WITHIN}/{self.folder.name}/asterisk.conf", line)).decode()
 
 
 def free_port(kind: int = socket.SOCK_STREAM) -> int:
@@ -40,12 +45,14 @@ def free_port(kind: int = socket.SOCK_STREAM) -> int:
 
 
 @asynccontextmanager
-async def running(pjsip: str, certificate: str = "") -> AsyncIterator[Exchange]:
-    """An Asterisk with these sections in its pjsip.conf, and with TLS if a certificate with its
-    key is given."""
+async def running(
+    pjsip: str, certificate: str = "", sccp: Callable[[int], str] | None = None
+) -> AsyncIterator[Exchange]:
+    """An Asterisk with these sections in its pjsip.conf, with TLS if a certificate with its key is
+    given, and with the sccp.conf for a port if there is one."""
     name = f"phoneprov-{os.getpid()}-{free_port()}"
     folder = ROOT / WITHIN / name
-    exchange = Exchange(free_port(), free_port(socket.SOCK_DGRAM), folder, free_port())
+    exchange = Exchange(free_port(), free_port(socket.SOCK_DGRAM), folder, free_port(), free_port())
     folder.mkdir(parents=True)
     inside = f"/{WITHIN}/{name}"
     tls = ""
@@ -73,6 +80,8 @@ async def running(pjsip: str, certificate: str = "") -> AsyncIterator[Exchange]:
         # Without this file res_pjsip_notify does not load.
         "pjsip_notify.conf": "",
     }
+    if sccp is not None:
+        files["sccp.conf"] = sccp(exchange.sccp)
     for file, text in files.items():
         (folder / file).write_text(text)
     process = await asyncio.create_subprocess_exec(
@@ -97,13 +106,17 @@ def modules() -> str:
 
 
 async def _has_booted(configuration: str) -> bool:
+    return b"fully booted" in await _run(configuration, "core waitfullybooted")
+
+
+async def _run(configuration: str, line: str) -> bytes:
     process = await asyncio.create_subprocess_exec(
-        "chroot", ROOT, "/usr/sbin/asterisk", "-C", configuration, "-rx", "core waitfullybooted",
+        "chroot", ROOT, "/usr/sbin/asterisk", "-C", configuration, "-rx", line,
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
     out, _ = await process.communicate()
-    return b"fully booted" in out
+    return out
 
 
 class Sipp:

@@ -30,7 +30,7 @@ from phoneprov_adapters.sql.stores.revisions import SqlRevisions
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.desks.change import Changed
 from phoneprov_core.desks.services import PhoneServices
-from phoneprov_core.devices.commands import device_name
+from phoneprov_core.devices.names import device_name
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.profiles.model import ProfilePatch, SwitchRequest

@@ -178,7 +178,7 @@ async def test_an_altered_secret_is_named_and_the_others_are_sealed_anew(vault: 
 
     async with vault.opened(BOTH_KEYS) as sealer:
         async with sealer.database.write() as tx:
-            await tx._connection.rows(alter, the_uuid=identifier(2), sealed=b"altered" * 9)
+            await tx.users._connection.rows(alter, the_uuid=identifier(2), sealed=b"altered" * 9)
         rotated = await sealer.rotation.rotate(quiet)
 
         assert rotated.count == len(SEALED_COLUMNS) * 3 - 1

@@ -221,7 +221,7 @@ def test_an_altered_secret_is_named_and_the_rest_rotated(deployment: Deployment)
             row = tx.deployments._row_of(found)
             row |= {"sha256_sealed": sealed.data, "sha256_key_id": OLD}
             row["the_key"] = row.pop("uuid")
-            await tx._connection.rows(tx.deployments.records.put, **row)
+            await tx.users._connection.rows(tx.deployments.records.put, **row)
 
     asyncio.run(swap())
 

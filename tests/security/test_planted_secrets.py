@@ -122,7 +122,7 @@ async def tables(api: Api) -> bytes:
     async with api.database.read() as tx:
         assert isinstance(tx, SqlTransaction)
         for table in metadata.sorted_tables:
-            for row in await tx._connection.rows(select(table)):
+            for row in await tx.users._connection.rows(select(table)):
                 for value in row:
                     content += value if isinstance(value, bytes) else str(value).encode()
                     content += b"\n"

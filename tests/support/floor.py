@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from phoneprov_adapters.testing.records import a_mac
-from phoneprov_core.batches.model import Batch, BatchPhone, NewBatch
+from phoneprov_core.batches.commands import NewBatch
+from phoneprov_core.batches.model import Batch, BatchPhone
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile, Profile

@@ -113,8 +113,11 @@ TLSOptions {options}
 
 
 @contextlib.contextmanager
-def real_server(name: str, certificate: Path, ca: Path) -> Iterator[tuple[FtpSettings, Path]]:
-    """The server of this name; yields how to reach it, and its folder."""
+def real_server(
+    name: str, certificate: Path, ca: Path, disk: str = ""
+) -> Iterator[tuple[FtpSettings, Path]]:
+    """The server of this name; yields how to reach it, and its folder, which is a disk of its own
+    if ``disk`` names a size."""
     server, mode, *more = name.split("-")
     tls: Tls = "explicit" if mode == "explicit" else "implicit" if mode == "implicit" else "off"
     # A folder of its own: the server becomes a user who may not pass through the tests' folders.
@@ -123,6 +126,9 @@ def real_server(name: str, certificate: Path, ca: Path) -> Iterator[tuple[FtpSet
         own, folder = Path(made), Path(made) / "files"
         own.chmod(0o711)
         folder.mkdir()
+        if disk:
+            command = ["mount", "-t", "tmpfs", "-o", f"size={disk}", "tmpfs", str(folder)]
+            subprocess.run(command, check=True)
         folder.chmod(0o777)
         if server == "pureftpd":
             command = _pureftpd(own, folder, port, tls, certificate, dots=mode != "nodots")
@@ -149,6 +155,8 @@ def real_server(name: str, certificate: Path, ca: Path) -> Iterator[tuple[FtpSet
         finally:
             process.terminate()
             process.wait(10)
+            if disk:
+                subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def _vsftpd(

@@ -8,7 +8,7 @@ import logging
 import ssl
 import threading
 import warnings
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -84,16 +84,24 @@ class TlsHandler(TlsFTPHandler):  # type: ignore[misc]
 
 @contextlib.contextmanager
 def pyftpdlib_server(
-    folder: Path, handler: type[Any], certificate: Path | None = None
+    folder: Path,
+    handler: type[Any],
+    certificate: Path | None = None,
+    passive_ports: Sequence[int] | None = None,
 ) -> Iterator[int]:
     """pyftpdlib in a thread of its own; yields its port.
 
-    ``certificate`` is a PEM file with key and certificate, for ``TlsHandler``.
+    ``certificate`` is a PEM file with key and certificate, for ``TlsHandler``. Data connections
+    use ``passive_ports``, or any port.
     """
     logging.getLogger("pyftpdlib").setLevel(logging.CRITICAL)
     authorizer = authorizers.DummyAuthorizer()
     authorizer.add_user(USER, PASSWORD, str(folder), perm="elradfmw")
-    facts = {"authorizer": authorizer, "certfile": certificate and str(certificate)}
+    facts = {
+        "authorizer": authorizer,
+        "certfile": certificate and str(certificate),
+        "passive_ports": passive_ports,
+    }
     own = type(handler.__name__, (handler,), facts)
     server = servers.FTPServer(("127.0.0.1", 0), own, ioloop=ioloops.IOLoop())
     stop = threading.Event()

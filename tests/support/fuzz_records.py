@@ -22,7 +22,7 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
-from phoneprov_core.batches.model import BatchEntry
+from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.stores import Database
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
@@ -90,8 +90,8 @@ async def fill(database: Database) -> None:
             deployment = a_deployment(10_000 + n, a_mac(n), profile_uuid=profile.uuid, **now)
             await tx.deployments.add(deployment)
             await tx.batches.add(a_batch(11_000 + n, created_at=moment(1), ended_at=moment(1)))
-            entry = BatchEntry(1, a_mac(n), identifier(12_000 + n))
-            await tx.batches.add_phones(identifier(11_000 + n), [entry])
+            phone = BatchItem(identifier(11_000 + n), 1, a_mac(n), identifier(12_000 + n))
+            await tx.batches.add_phones([phone])
             await tx.company_contacts.add(a_company_contact(6000 + n, **now))
             await tx.personal_contacts.add(a_personal_contact(7000 + n, user, **now))
             kem = identifier(8000 + n)

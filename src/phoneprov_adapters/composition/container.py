@@ -1,4 +1,4 @@
-"""The container: which adapter implements which port.
+"""The container: the use cases over the adapters.
 
 Every object is a singleton and created synchronously. Resources (the database, the hashing threads)
 are opened and closed by ``phoneprov_adapters.composition.lifecycle``.
@@ -6,41 +6,17 @@ are opened and closed by ``phoneprov_adapters.composition.lifecycle``.
 
 from __future__ import annotations
 
-import asyncio
+from dependency_injector import providers
 
-from dependency_injector import containers, providers
-
-from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.composition.adapters import Adapters
 from phoneprov_adapters.composition.factories import (
-    calls_of,
-    connection_of,
-    database_of,
     fetch_observer_of,
-    journal_of,
-    manager_of,
-    phone_driver_of,
     pin_journal_of,
-    rotation_of,
     shared_files_of,
-    uploader_of,
 )
-from phoneprov_adapters.composition.phone_watch import watch_of
-from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.files.csv import CsvText
-from phoneprov_adapters.phone.http import PhoneWeb
-from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.runtime.batch_worker import BatchWorker
-from phoneprov_adapters.runtime.comparison import Comparing
 from phoneprov_adapters.runtime.journal import log_batch, log_login_failure
-from phoneprov_adapters.runtime.system import random_id, system_clock
-from phoneprov_adapters.runtime.tasks import OwnedTasks
-from phoneprov_adapters.security.argon2 import Argon2Hasher
-from phoneprov_adapters.security.box import SecretBox
-from phoneprov_adapters.security.common import is_common
-from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.lookalikes import looks
-from phoneprov_adapters.security.pages import HmacPages
-from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
 from phoneprov_core.audit.use_cases import Audit
@@ -56,7 +32,6 @@ from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.limits import SwitchLimits
-from phoneprov_core.deployments.ports import Reachability
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
 from phoneprov_core.deployments.switch import SwitchProfile
@@ -66,11 +41,9 @@ from phoneprov_core.desks.change import ChangeDesk
 from phoneprov_core.desks.login import ChangePin, LogInAtPhone
 from phoneprov_core.desks.logout import LogOut
 from phoneprov_core.desks.pins import CheckPin
-from phoneprov_core.desks.ports import PageSigner
 from phoneprov_core.desks.services import PhoneCredentials, PhoneServices, ServiceMenu
 from phoneprov_core.desks.upkeep import KeepDesks
 from phoneprov_core.desks.use_cases import Desks
-from phoneprov_core.devices.ports import ConfigUploader, ManagerInterface, PhoneDriver
 from phoneprov_core.directory.lookup import LookUp
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions.use_cases import Extensions
@@ -83,52 +56,34 @@ from phoneprov_core.profiles.reading import ReadConfigurations
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches, ProvideFile
 from phoneprov_core.retention.use_cases import Prune
-from phoneprov_core.stores import Database
 from phoneprov_core.transfer.texts import ImportText
 from phoneprov_core.transfer.use_cases import Transfer
-from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
 from phoneprov_core.vendor_services.use_cases import VendorServices
 from phoneprov_core.vendor_users.use_cases import VendorUsers
 
 
-class Container(containers.DeclarativeContainer):
-    """Pass it ``settings`` and ``keys``; override an adapter before the first object is
-    resolved."""
+class Container(Adapters):
+    """All use cases; see ``Adapters``."""
 
-    settings = providers.Dependency(instance_of=Settings)
-    keys = providers.Dependency(instance_of=SecretKeys)
-
-    clock = providers.Object(system_clock)
-    new_id = providers.Object(random_id)
-    pause = providers.Object(asyncio.sleep)
-    tasks = providers.Singleton(OwnedTasks)
-
-    box = providers.Singleton(SecretBox, keys)
-    database: providers.Provider[Database] = providers.Singleton(database_of, settings, box)
-    rotation = providers.Singleton(rotation_of, settings, database, keys, box)
-    hasher = providers.Singleton(Argon2Hasher, keys, workers=settings.provided.hash_threads)
-    tokens = providers.Singleton(JwtTokens, keys)
-    policy = providers.Singleton(
-        AccountPolicy,
-        is_common=providers.Object(is_common),
-        looks=providers.Object(looks),
-        shortest=settings.provided.shortest_password,
-        longest=settings.provided.longest_password,
-    )
-
-    uploader: providers.Provider[ConfigUploader] = providers.Singleton(
-        uploader_of, settings, database
-    )
-    phone_commands = providers.Singleton(
-        PhoneWeb, settings.provided.phone_web, settings.provided.phone_networks
-    )
-    ami: providers.Provider[ManagerConnection | None] = providers.Singleton(connection_of, settings)
-    manager: providers.Provider[ManagerInterface | None] = providers.Singleton(manager_of, ami)
-    phone_driver: providers.Provider[PhoneDriver] = providers.Singleton(
-        phone_driver_of, settings, phone_commands, manager
-    )
+    settings = Adapters.settings
+    clock = Adapters.clock
+    new_id = Adapters.new_id
+    pause = Adapters.pause
+    tasks = Adapters.tasks
+    database = Adapters.database
+    hasher = Adapters.hasher
+    tokens = Adapters.tokens
+    policy = Adapters.policy
+    uploader = Adapters.uploader
+    phone_driver = Adapters.phone_driver
+    journal = Adapters.journal
+    watch = Adapters.watch
+    reachability = Adapters.reachability
+    compare = Adapters.compare
+    signer = Adapters.signer
+    calls = Adapters.calls
 
     authenticate = providers.Singleton(
         Authenticate, database, tokens, settings.provided.level_rule, clock
@@ -174,11 +129,6 @@ class Container(containers.DeclarativeContainer):
         most_profiles=settings.provided.most_profiles,
         most_revisions=settings.provided.most_revisions,
     )
-    journal = providers.Singleton(journal_of, settings)
-    watch = providers.Singleton(watch_of, settings, phone_commands, ami)
-    reachability: providers.Provider[Reachability] = providers.Singleton(
-        RealReachability, uploader, phone_commands
-    )
     provide_file = providers.Singleton(
         ProvideFile,
         database,
@@ -220,7 +170,6 @@ class Container(containers.DeclarativeContainer):
     )
     switch_profile = providers.Singleton(SwitchProfile, database, deploy)
     rollback = providers.Singleton(Rollback, database, deploy)
-    compare = providers.Singleton(Comparing)
     read_configurations = providers.Singleton(
         ReadConfigurations, database, compare, largest_xml=settings.provided.largest_xml
     )
@@ -243,7 +192,7 @@ class Container(containers.DeclarativeContainer):
                 database,
                 deploy,
                 phone_driver,
-                providers.Singleton(calls_of, ami),
+                calls,
                 tasks.provided.run,
                 clock,
                 new_id,
@@ -259,13 +208,12 @@ class Container(containers.DeclarativeContainer):
     batches = providers.Singleton(
         Batches, database, batch_worker, tasks.provided.start, clock, new_id
     )
-    signer: providers.Provider[PageSigner] = providers.Singleton(HmacPages, keys)
     change_desk = providers.Singleton(
         ChangeDesk,
         database,
         deploy,
         phone_driver,
-        providers.Singleton(calls_of, ami),
+        calls,
         tasks.provided.run,
         pause,
         clock,

@@ -12,12 +12,8 @@ from enum import Enum
 from msgspec import Struct
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.lifecycle import (
-    opened,
-    prepare,
-    require_installation,
-    require_keys,
-)
+from phoneprov_adapters.composition.installation import require_installation, require_keys
+from phoneprov_adapters.composition.lifecycle import opened, prepare
 from phoneprov_adapters.composition.settings import Settings, SettingsError, read_settings
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.choice import Database, embedded_file

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.composition.plugins import DATABASES, PHONE_DRIVERS, UPLOADERS
+from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
+from phoneprov_adapters.composition.texts import (
+    Network,
+    database_url,
+    filename_template,
+    folder,
+    host,
+    login_without_colon,
+    networks,
+    phone_url,
+    port_or_none,
+)
 from phoneprov_adapters.composition.variables import SettingsError as SettingsError  # noqa: PLC0414
 from phoneprov_adapters.composition.variables import Variables
 from phoneprov_adapters.ftp.settings import FtpSettings, Tls
 from phoneprov_adapters.phone.http import PhoneWebSettings
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.security.threads import processors
-from phoneprov_adapters.sql.engines.choice import check_address
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.auth.model import Lifetimes
 from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.deployments.limits import PHONES_PER_CALLER, SWITCHES_PER_PHONE
 from phoneprov_core.desks.model import DeskPolicy, Elsewhere, PhoneBinding
-from phoneprov_core.devices.commands import (
-    DEFAULT_FILENAME_TEMPLATE,
-    RestartType,
-    check_filename_template,
-)
+from phoneprov_core.devices.commands import RestartType
+from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS
@@ -40,11 +45,6 @@ _SCHEMES: Mapping[str, Literal["http", "https"]] = {"http": "http", "https": "ht
 _TLS: Mapping[str, Tls] = {"off": "off", "explicit": "explicit", "implicit": "implicit"}
 
 HASH_THREADS = "PHONEPROV_HASH_THREADS"
-
-LONGEST_BASE = 80
-"""A URL in a page has at most 256 characters, and most of them are needed after the base."""
-
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -127,7 +127,7 @@ def settings_from(read: Variables) -> Settings:
     embedded = f"sqlite+aiosqlite:///{data_dir / 'phoneprov.db'}"
     settings = Settings(
         data_dir=data_dir,
-        database_url=read.one("PHONEPROV_DATABASE_URL", embedded, _database_url, secret=True),
+        database_url=read.one("PHONEPROV_DATABASE_URL", embedded, database_url, secret=True),
         secret_keys=read.secret("PHONEPROV_SECRET_KEYS"),
         public_register=read.truth("PUBLIC_REGISTER", default=False),
         level_rule=read.choice("PHONEPROV_LEVEL_RULE", LevelRule.HIERARCHICAL),
@@ -154,31 +154,31 @@ def settings_from(read: Variables) -> Settings:
             revisions=read.number("PHONEPROV_KEEP_REVISIONS", 365),
         ),
         metrics_token=read.secret("PHONEPROV_METRICS_TOKEN"),
-        metrics_host=read.one("PHONEPROV_METRICS_HOST", "127.0.0.1", _host),
-        metrics_port=read.one("PHONEPROV_METRICS_PORT", "", _port_or_none),
+        metrics_host=read.one("PHONEPROV_METRICS_HOST", "127.0.0.1", host),
+        metrics_port=read.one("PHONEPROV_METRICS_PORT", "", port_or_none),
         largest_xml=read.number("PHONEPROV_CNF_XML_MAX", LARGEST, least=1024),
         largest_body=read.number("PHONEPROV_BODY_MAX", 1024 * 1024, least=1024),
         ftp=_ftp(read),
         filename_template=read.one(
-            "PHONEPROV_FTP_FILENAME", DEFAULT_FILENAME_TEMPLATE, _filename_template
+            "PHONEPROV_FTP_FILENAME", DEFAULT_FILENAME_TEMPLATE, filename_template
         ),
         phone_networks=read.one("PHONEPROV_PHONE_NETWORKS", PRIVATE_RANGES, PhoneNetworks.parse),
         phone_web=PhoneWebSettings(
             scheme=read.literal("PHONEPROV_PHONE_SCHEME", _SCHEMES),
             port=read.port("PHONEPROV_PHONE_HTTP_PORT", 80),
-            user=read.one("PHONEPROV_PHONE_USER", "", _login_without_colon),
+            user=read.one("PHONEPROV_PHONE_USER", "", login_without_colon),
             password=read.secret("PHONEPROV_PHONE_PASSWORD") or "",
         ),
         restart=read.choice("PHONEPROV_RESTART", RestartBy.AUTO),
         restart_type=read.choice("PHONEPROV_RESTART_TYPE", RestartType.RESTART),
         manager=_manager(read),
         confirm_seconds=read.number("PHONEPROV_CONFIRM_TIMEOUT", 120),
-        trusted_proxies=read.one("PHONEPROV_TRUSTED_PROXIES", "", _networks),
+        trusted_proxies=read.one("PHONEPROV_TRUSTED_PROXIES", "", networks),
         uploader=read.one("PHONEPROV_UPLOADER", "ftp", UPLOADERS.known),
-        files_dir=read.one("PHONEPROV_FILES_DIR", "", _folder),
+        files_dir=read.one("PHONEPROV_FILES_DIR", "", folder),
         fetch_binding=read.choice("PHONEPROV_FETCH_BINDING", FetchBinding.ADDRESS),
         phone_services=read.literal("PHONEPROV_PHONE_SERVICES", {"on": True, "off": False}),
-        phone_url=read.one("PHONEPROV_PHONE_URL", "", _phone_url),
+        phone_url=read.one("PHONEPROV_PHONE_URL", "", phone_url),
         desks=DeskPolicy(
             hours=read.number("PHONEPROV_DESK_HOURS", 0),
             elsewhere=read.choice("PHONEPROV_DESK_ELSEWHERE", Elsewhere.MOVE),
@@ -189,12 +189,12 @@ def settings_from(read: Variables) -> Settings:
         console=read.literal("PHONEPROV_CONSOLE", {"on": True, "off": False}),
         variables=read,
     )
-    _check_together(settings, read)
+    check_together(settings, read)
     return settings
 
 
-def _check_together(settings: Settings, read: Variables) -> None:
-    """Refuse valid settings that contradict each other."""
+def check_together(settings: Settings, read: Variables) -> None:
+    """Refuse valid settings that contradict each other. Raises ``SettingsError``."""
     if settings.restart is RestartBy.AMI and settings.manager is None:
         raise SettingsError("PHONEPROV_RESTART is ami, but PHONEPROV_AMI_HOST is not set.")
     if settings.shortest_password > settings.longest_password:
@@ -220,27 +220,9 @@ def _check_together(settings: Settings, read: Variables) -> None:
             )
 
 
-def check_names(settings: Settings) -> None:
-    """Refuse misspelled names, which commands and the server do before they start. An adapter
-    of another package may read names of its own later: beside one, only names that are similar
-    to ours are refused. Raises ``SettingsError``."""
-    ours = (
-        settings.uploader in UPLOADERS.built_in
-        and settings.phone_driver in PHONE_DRIVERS.built_in
-        and settings.database_scheme in DATABASES.built_in
-    )
-    for name, near in settings.variables.unknown().items():
-        if near is not None:
-            raise SettingsError(f"{name} is not a setting. Did you mean {near}?")
-        if ours:
-            raise SettingsError(
-                f"{name} is not a setting; unset it. phoneprov settings lists all settings."
-            )
-
-
 def _ftp(read: Variables) -> FtpSettings:
     return FtpSettings(
-        host=read.one("PHONEPROV_FTP_HOST", "", _host) or None,
+        host=read.one("PHONEPROV_FTP_HOST", "", host) or None,
         port=read.port("PHONEPROV_FTP_PORT", 21),
         user=read.text("PHONEPROV_FTP_USER", "anonymous"),
         password=read.secret("PHONEPROV_FTP_PASSWORD") or "",
@@ -258,78 +240,14 @@ session (5) and the restart (8) a switch ends within 30 seconds."""
 
 
 def _manager(read: Variables) -> ManagerSettings | None:
-    host = read.one("PHONEPROV_AMI_HOST", "", _host)
+    named = read.one("PHONEPROV_AMI_HOST", "", host)
     tls = read.truth("PHONEPROV_AMI_TLS", default=False)
     manager = ManagerSettings(
-        host=host or "localhost",
+        host=named or "localhost",
         port=read.port("PHONEPROV_AMI_PORT", 5039 if tls else 5038),
         tls=tls,
         tls_ca=read.text("PHONEPROV_AMI_TLS_CA", "") or None,
         user=read.text("PHONEPROV_AMI_USER", ""),
         secret=read.secret("PHONEPROV_AMI_SECRET") or "",
     )
-    return manager if host else None
-
-
-def _database_url(text: str) -> str:
-    scheme = text.partition("://")[0]
-    if scheme in DATABASES.built_in or scheme not in DATABASES.names():
-        check_address(text)
-    return text
-
-
-def _filename_template(text: str) -> str:
-    check_filename_template(text)
-    if "{mac}" not in text.lower():
-        # All phones may share one server, and each requests a file of its own name.
-        raise ValueError("it must contain {MAC} or {mac}")
-    return text
-
-
-def _folder(text: str) -> Path | None:
-    if text and not Path(text).is_dir():
-        raise ValueError("it must be a folder that exists")
-    return Path(text) if text else None
-
-
-def _phone_url(text: str) -> str:
-    """The base of the URLs that phones are sent, without a slash at the end."""
-    base = text.rstrip("/")
-    if not base:
-        return ""
-    parts = urlsplit(base)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-        raise ValueError("it must be an http or https address without a query")
-    if len(base) > LONGEST_BASE or not (base.isascii() and base.isprintable()) or " " in base:
-        raise ValueError(f"it must be at most {LONGEST_BASE} printable ASCII characters")
-    return base
-
-
-def _port_or_none(text: str) -> int | None:
-    if text and not (text.isascii() and text.isdigit() and 0 < int(text[:6]) < 65536):
-        raise ValueError("it must be a port from 1 to 65535")
-    return int(text) if text else None
-
-
-def _host(text: str) -> str:
-    if text and (any(c.isspace() or c in "/@" for c in text) or not _is_idna(text)):
-        raise ValueError("it must be a host name or an address")
-    return text
-
-
-def _is_idna(text: str) -> bool:
-    try:
-        text.encode("idna")
-    except UnicodeError:
-        return False
-    return True
-
-
-def _login_without_colon(text: str) -> str:
-    if ":" in text:
-        raise ValueError("it must not contain a colon")
-    return text
-
-
-def _networks(text: str) -> tuple[Network, ...]:
-    return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
+    return manager if named else None

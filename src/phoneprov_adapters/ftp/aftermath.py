@@ -33,14 +33,19 @@ class Aftermath:
     async def clean_up(self, session: FtpSession, temporary: str) -> None:
         """Delete the temporary file, if the server permits it within a few seconds.
 
-        The deadline is its own: the upload may have failed because its deadline passed.
-
+        The deadline is its own: the upload may have failed because its deadline passed. A
+        connection that was reset is opened once more.
         """
         seconds = min(self._steps.timeout, _CLEAN_UP_SECONDS)
         try:
             if session.idle and self._steps.rest() >= seconds:
-                await session.remove(temporary)
-                return
+                try:
+                    await session.remove(temporary)
+                except Refused:
+                    if session.idle:
+                        return  # The server does not permit it.
+                else:
+                    return
             async with self._fresh(session, Steps(self._steps.server, seconds, seconds)) as fresh:
                 await fresh.remove(temporary)
         except PhoneprovError:

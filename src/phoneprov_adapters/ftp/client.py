@@ -103,6 +103,7 @@ class FtpClient(aioftp.Client):
         """Send a command, if any, and read its reply. Raises ConnectionResetError when the
         connection is closed."""
         if command is not None and self.stream.writer.transport.is_closing():
+            self.idle = False
             raise ConnectionResetError
         return await super().command(command, expected_codes, wait_codes, censor_after)
 

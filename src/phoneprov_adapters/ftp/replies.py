@@ -14,7 +14,8 @@ Meaning = Literal["tls", "full", "space"]
 _TLS = re.compile(r"\b(tls|ssl|ftps)\b|encrypt|cleartext|clear text", re.IGNORECASE)
 _FULL = re.compile(r"too many|maximum|limit|\bfull\b|\bbusy\b|try (again )?later", re.IGNORECASE)
 _SPACE = re.compile(
-    r"no space|space left|disk|quota|insufficient|exceeded|writing to", re.IGNORECASE
+    r"no space|space left|disk|quota|insufficient|exceeded|writ(e|ing) to|input/output error",
+    re.IGNORECASE,
 )
 
 _SPACE_REPLIES = {"452", "552"}
@@ -31,6 +32,7 @@ def meaning_at_login(reply: str, words: str) -> Meaning | None:
 
 def meaning_at_upload(reply: str, words: str) -> Meaning | None:
     """Why a server refuses a file: 452 and 552 (RFC 959, section 4.2.2), or another refusal with
-    such a text. vsftpd answers 451 "Failure writing to local file"."""
+    such a text. With a full disk, vsftpd answers 451 "Failure writing to local file", Pure-FTPd
+    451 "Error during write to file", ProFTPD 451 "Transfer aborted. Input/output error"."""
     is_space = reply in _MAYBE_SPACE_REPLIES and _SPACE.search(words)
     return "space" if reply in _SPACE_REPLIES or is_space else None

@@ -117,7 +117,7 @@ class Steps:
         elif meaning == "space":
             message = (
                 f"{server} could not store the file while {doing} (reply {reply}): its disk is "
-                "full or a quota is used up."
+                "full, a quota is used up, or the disk has an error."
             )
         else:
             message = f"{server} refused {what} while {doing} (reply {reply})."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import ssl
+from contextlib import suppress
 
 from phoneprov_adapters.ftp.aftermath import FOUND_LATER, Aftermath
 from phoneprov_adapters.ftp.listings import Listings
@@ -17,6 +18,8 @@ from phoneprov_core.devices.ports import OUTCOME_UNKNOWN, ConfigUploader, Upload
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError
 
 _MOST_LEFTOVERS = 32
+
+NOT_TIDY = "temporary files of earlier attempts could not be removed"
 
 NOT_HIDDEN = (
     "the server refuses names that begin with a dot, so the temporary file had a visible name"
@@ -64,7 +67,7 @@ class FtpUploader(ConfigUploader):
         try:
             names, notes = await self._put(session, upload, digest, host, steps)
             aside = names.aside if NOT_ATOMIC in notes else None
-            notes += await self._tidy(session, upload, steps, aside)
+            notes += await self._tidy(session, upload, steps, host, aside)
             await session.quit()
         finally:
             session.drop()
@@ -145,20 +148,36 @@ class FtpUploader(ConfigUploader):
         )
 
     async def _tidy(
-        self, session: FtpSession, upload: Upload, steps: Steps, aside: str | None
+        self, session: FtpSession, upload: Upload, steps: Steps, host: str, aside: str | None
     ) -> tuple[str, ...]:
         """Delete the files of earlier attempts for this name, now that the new file is in place;
         ``aside`` is the old file if it was renamed.
 
         After the upload, since an attempt that was killed may have left the only complete copy of
-        the old file under such a name. A failure is only noted, since the upload has succeeded.
+        the old file under such a name. A lost connection is opened once more. A failure is only
+        noted, since the upload has succeeded.
         """
-        try:
-            if aside is not None:
-                await session.remove(aside)
-            left = await self._listings.leftovers(session, steps, upload)
-            for name in left[:_MOST_LEFTOVERS]:
-                await session.remove(name)
-        except PhoneprovError:
-            return ("temporary files of earlier attempts could not be removed",)
-        return ()
+        with suppress(PhoneprovError):
+            if session.idle:
+                if aside is not None:
+                    await session.remove(aside)
+                    aside = None
+                await self._remove_leftovers(session, upload, steps)
+                return ()
+        with suppress(PhoneprovError):
+            if not session.idle:
+                fresh = await self._open(host, steps)
+                try:
+                    if aside is not None:
+                        await fresh.removed(aside)  # It is refused if only the reply was lost.
+                    await self._remove_leftovers(fresh, upload, steps)
+                    await fresh.quit()
+                finally:
+                    fresh.drop()
+                return ()
+        return (NOT_TIDY,)
+
+    async def _remove_leftovers(self, session: FtpSession, upload: Upload, steps: Steps) -> None:
+        left = await self._listings.leftovers(session, steps, upload)
+        for name in left[:_MOST_LEFTOVERS]:
+            await session.remove(name)

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference, Unique
-from phoneprov_adapters.memory.store import newest
+from phoneprov_adapters.memory.store import MemoryNewestRows, MemoryRows
 from phoneprov_adapters.memory.tables import Tables
-from phoneprov_core.batches.model import (
-    Batch,
-    BatchEntry,
-    BatchPhone,
-    BatchState,
-    Counts,
-    Hold,
-    PhoneState,
-    Turn,
-    WantedPhones,
-)
-from phoneprov_core.batches.ports import BatchPhones, BatchStore
+from phoneprov_core.batches.commands import WantedPhones
+from phoneprov_core.batches.model import Batch, BatchPhone, BatchState, Counts, PhoneState
+from phoneprov_core.batches.ports import BatchStore
+from phoneprov_core.batches.transitions import BatchItem, Hold, Transition, Turn
 from phoneprov_core.kernel.errors import already_taken
+from phoneprov_core.kernel.store import Rows
 
 Millis = Callable[[], int]
 
@@ -40,22 +34,19 @@ class KeptBatch(Struct, frozen=True):
     expires_at: int = 0
 
 
-class KeptPhone(Struct, frozen=True):
-    """A phone of a batch with its claim."""
+class KeptPhone(BatchItem, frozen=True):
+    """A phone of a batch."""
 
-    key: str
-    batch_uuid: str
-    position: int
-    mac: str
-    phone: BatchPhone
-    attempt_uuid: str
-    fence: int = 0
-    cut_off: int = 0
-    not_before: int = 0
-    waiting_since: str | None = None
+    @property
+    def key(self) -> str:
+        return _key(self.batch_uuid, self.position)
 
 
-BATCHES: Kind[KeptBatch] = Kind("batch", found_by=("user_uuid",))
+def _key(batch_uuid: str, position: int) -> str:
+    return f"{batch_uuid}|{position:010}"
+
+
+BATCHES: Kind[KeptBatch] = Kind("batch", owner="user_uuid", found_by=("user_uuid",))
 BATCH_PHONES: Kind[KeptPhone] = Kind(
     "phone of a batch",
     key="key",
@@ -65,110 +56,63 @@ BATCH_PHONES: Kind[KeptPhone] = Kind(
 )
 
 
-def _key(batch_uuid: str, position: int) -> str:
-    return f"{batch_uuid}|{position:010}"
-
-
-class MemoryBatchPhones(BatchPhones):
-    """The phones of one batch that match the filter."""
-
-    def __init__(self, tables: Tables, batch_uuid: str, wanted: WantedPhones) -> None:
-        self._tables = tables
-        self._batch_uuid = batch_uuid
-        self._wanted = wanted
-
-    async def count(self, owner: str | None = None) -> int:
-        assert owner is None, "the phones of a batch have no owner"
-        return sum(1 for _ in self._matching(0))
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: BatchPhone | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[BatchPhone]:
-        assert owner is None, "the phones of a batch have no owner"
-        start = self._matching(0 if after is None else after.position)
-        return list(islice(start, offset, offset + limit))
-
-    async def page(self, limit: int, after: int) -> list[BatchPhone]:
-        return list(islice(self._matching(after), limit))
-
-    def _matching(self, after: int) -> Iterator[BatchPhone]:
-        position = (after, _key(self._batch_uuid, after))
-        for kept in self._tables.of(BATCH_PHONES).group(("batch_uuid", self._batch_uuid), position):
-            if self._wanted.state in {None, kept.phone.state.value}:
-                yield kept.phone
-
-
-class MemoryBatches(BatchStore):
+class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
     """Batches, by uuid."""
 
     def __init__(self, tables: Tables, clock: Millis) -> None:
-        self._tables = tables
+        super().__init__(tables, BATCHES, self._counted, owner=BATCHES.owner)
         self._clock = clock
 
     async def add(self, batch: Batch) -> None:
         bare = msgspec.structs.replace(batch, phones=Counts())
         self._tables.add(BATCHES, KeptBatch(batch.uuid, batch.created_at, batch.user_uuid, bare))
 
-    async def add_phones(self, batch_uuid: str, entries: Sequence[BatchEntry]) -> None:
-        for entry in entries:
-            phone = BatchPhone(
-                entry.position, entry.mac, PhoneState.WAITING, 0, None, None, None, None
-            )
-            kept = KeptPhone(
-                _key(batch_uuid, entry.position),
-                batch_uuid,
-                entry.position,
-                entry.mac,
-                phone,
-                entry.attempt_uuid,
-            )
+    async def add_phones(self, phones: Sequence[BatchItem]) -> None:
+        for phone in phones:
+            kept = KeptPhone(**msgspec.structs.asdict(phone))
             if self._tables.of(BATCH_PHONES).get(kept.key) is not None:
                 raise already_taken("position", "position")
             self._tables.add(BATCH_PHONES, kept)
 
     async def find(self, key: str) -> Batch | None:
         kept = self._tables.of(BATCHES).get(key)
-        return None if kept is None else await self._counted(kept.batch)
+        return None if kept is None else self._counted(kept)
 
-    async def count(self, owner: str | None = None) -> int:
-        return self._tables.of(BATCHES).count(EVERY if owner is None else ("user_uuid", owner))
+    def phones(self, batch_uuid: str, wanted: WantedPhones) -> Rows[BatchPhone]:
+        def matches(phone: KeptPhone, _owner: str | None) -> bool:
+            is_wanted = wanted.state in {None, phone.state.value}
+            return is_wanted and phone.position > (wanted.after or 0)
 
-    async def rows(
-        self, limit: int, *, after: Batch | None = None, offset: int = 0, owner: str | None = None
-    ) -> list[Batch]:
-        start = None if after is None else (after.created_at, after.uuid)
-        group = EVERY if owner is None else ("user_uuid", owner)
-        found = self._tables.of(BATCHES).group(group, start)
-        return [
-            await self._counted(kept.batch) for kept in list(islice(found, offset, offset + limit))
-        ]
-
-    async def newest(self, limit: int, *, before: Batch | None = None) -> list[Batch]:
-        position = None if before is None else (before.created_at, before.uuid)
-        found = newest(BATCHES, self._tables.of(BATCHES).group(), limit, position)
-        return [await self._counted(kept.batch) for kept in found]
-
-    def phones(self, batch_uuid: str, wanted: WantedPhones) -> BatchPhones:
-        return MemoryBatchPhones(self._tables, batch_uuid, wanted)
+        return MemoryRows(
+            self._tables,
+            BATCH_PHONES,
+            _shown,
+            group=("batch_uuid", batch_uuid),
+            matches=matches,
+            place=lambda phone: (phone.position, "~"),
+        )
 
     async def counts(self, batch_uuid: str) -> Counts:
+        return self._counts(batch_uuid)
+
+    def _counts(self, batch_uuid: str) -> Counts:
         found = {state.value: 0 for state in PhoneState}
-        for kept in self._phones(batch_uuid):
-            found[kept.phone.state.value] += 1
+        for phone in self._phones(batch_uuid):
+            found[phone.state.value] += 1
         return Counts(**found, total=sum(found.values()))
 
-    async def halt(self, batch_uuid: str, state: BatchState, message: str | None) -> bool:
+    async def state(self, batch_uuid: str) -> BatchState | None:
         kept = self._tables.of(BATCHES).get(batch_uuid)
-        if kept is None or kept.batch.state is not BatchState.RUNNING:
+        return None if kept is None else kept.batch.state
+
+    async def change(
+        self, batch_uuid: str, of: BatchState, to: BatchState, message: str | None
+    ) -> bool:
+        kept = self._tables.of(BATCHES).get(batch_uuid)
+        if kept is None or kept.batch.state is not of:
             return False
-        self._change(kept, state=state, message=message)
-        for phone in self._phones(batch_uuid, PhoneState.WAITING):
-            self._move(phone, state=PhoneState.LEFT_OUT)
+        batch = msgspec.structs.replace(kept.batch, state=to, message=message)
+        self._put(kept, batch=batch)
         return True
 
     async def any_free(self) -> bool:
@@ -178,109 +122,74 @@ class MemoryBatches(BatchStore):
         kept = self._free()
         if kept is None:
             return None
-        until = self._clock() + seconds * 1000
-        taken = msgspec.structs.replace(kept, holder=holder, fence=kept.fence + 1, expires_at=until)
-        self._tables.put(BATCHES, taken)
-        return Hold(kept.uuid, holder, taken.fence)
+        self._put(kept, holder=holder, fence=kept.fence + 1, expires_at=self._in(seconds))
+        return Hold(kept.uuid, holder, kept.fence + 1)
 
     async def keep(self, hold: Hold, seconds: int) -> BatchState | None:
         kept = self._held(hold)
         if kept is None or kept.batch.ended_at is not None:
             return None
-        until = self._clock() + seconds * 1000
-        self._tables.put(BATCHES, msgspec.structs.replace(kept, expires_at=until))
+        self._put(kept, expires_at=self._in(seconds))
         return kept.batch.state
 
     async def release(self, hold: Hold) -> None:
         kept = self._held(hold)
         if kept is not None:
-            self._tables.put(BATCHES, msgspec.structs.replace(kept, expires_at=0))
+            self._put(kept, expires_at=0)
 
     async def release_all(self) -> None:
         for kept in list(self._tables.of(BATCHES).group()):
-            self._tables.put(BATCHES, msgspec.structs.replace(kept, expires_at=0))
+            self._put(kept, expires_at=0)
 
-    async def claim(self, hold: Hold, most: int, now: str) -> list[Turn]:
-        waiting = [
+    async def claim(self, hold: Hold, most: int, transition: Transition) -> list[Turn]:
+        now = self._clock()
+        due = [
             phone
-            for phone in self._phones(hold.batch_uuid, PhoneState.WAITING)
-            if phone.not_before <= self._clock()
+            for phone in self._phones(hold.batch_uuid)
+            if phone.state is transition.of and phone.not_before <= now
         ]
-        waiting.sort(key=lambda phone: (phone.not_before, phone.position))
-        for phone in waiting[:most]:
-            tries = phone.phone.tries + 1
-            held = msgspec.structs.replace(phone, fence=hold.fence)
-            self._move(held, state=PhoneState.RUNNING, tries=tries, started_at=now, message=None)
-        turns = [_turn(msgspec.structs.replace(one, fence=hold.fence)) for one in waiting[:most]]
+        due.sort(key=lambda phone: (phone.not_before, phone.position))
+        turns = [_turn(self._moved(phone, transition)) for phone in due[:most]]
         return sorted(turns, key=lambda turn: turn.position)
 
     async def abandoned(self, hold: Hold, most: int) -> list[Turn]:
-        left = [
+        left = (
             _turn(phone)
-            for phone in self._phones(hold.batch_uuid, PhoneState.RUNNING)
-            if phone.fence < hold.fence
-        ]
-        return left[:most]
-
-    async def end(
-        self,
-        turn: Turn,
-        state: PhoneState,
-        now: str,
-        *,
-        message: str | None = None,
-        deployment_uuid: str | None = None,
-    ) -> bool:
-        phone = self._mine(turn)
-        if phone is not None:
-            self._move(
-                phone, state=state, message=message, deployment_uuid=deployment_uuid, ended_at=now
-            )
-        return phone is not None
-
-    async def put_back(self, turn: Turn, again: Turn, seconds: int, message: str | None) -> bool:
-        phone, kept = self._mine(turn), self._tables.of(BATCHES).get(turn.batch_uuid)
-        if phone is None or kept is None:
-            return False
-        runs = kept.batch.state is BatchState.RUNNING
-        back = msgspec.structs.replace(
-            phone,
-            attempt_uuid=again.attempt_uuid,
-            cut_off=again.cut_off,
-            waiting_since=again.waiting_since,
-            not_before=self._clock() + seconds * 1000,
+            for phone in self._phones(hold.batch_uuid)
+            if phone.state is PhoneState.RUNNING and phone.fence < hold.fence
         )
-        state = PhoneState.WAITING if runs else PhoneState.LEFT_OUT
-        self._move(back, state=state, message=message)
+        return list(islice(left, most))
+
+    async def move(self, turn: Turn, transition: Transition) -> bool:
+        phone = self._tables.of(BATCH_PHONES).get(_key(turn.batch_uuid, turn.position))
+        if phone is None or (phone.state, phone.fence) != (transition.of, turn.fence):
+            return False
+        self._moved(phone, transition)
         return True
 
-    async def finish(self, hold: Hold, now: str) -> bool:
+    async def move_all(self, batch_uuid: str, transition: Transition) -> None:
+        for phone in self._phones(batch_uuid):
+            if phone.state is transition.of:
+                self._moved(phone, transition)
+
+    async def finish(self, hold: Hold, state: BatchState, now: str) -> bool:
         kept = self._held(hold)
         if kept is None or kept.batch.ended_at is not None:
             return False
         counts = await self.counts(hold.batch_uuid)
         if counts.waiting or counts.running:
             return False
-        state = kept.batch.state
-        done = BatchState.DONE if state is BatchState.RUNNING else state
-        free = msgspec.structs.replace(kept, expires_at=0)
-        self._change(free, state=done, ended_at=now)
+        batch = msgspec.structs.replace(kept.batch, state=state, ended_at=now)
+        self._put(kept, batch=batch, expires_at=0)
         return True
 
-    def _phones(self, batch_uuid: str, state: PhoneState | None = None) -> list[KeptPhone]:
-        found = self._tables.of(BATCH_PHONES).group(("batch_uuid", batch_uuid))
-        return [phone for phone in found if state in {None, phone.phone.state}]
+    def _phones(self, batch_uuid: str) -> list[KeptPhone]:
+        return list(self._tables.of(BATCH_PHONES).group(("batch_uuid", batch_uuid)))
 
     def _free(self) -> KeptBatch | None:
-        now = self._clock()
-        return next(
-            (
-                kept
-                for kept in self._tables.of(BATCHES).group()
-                if kept.batch.ended_at is None and kept.expires_at <= now
-            ),
-            None,
-        )
+        now, batches = self._clock(), self._tables.of(BATCHES).group(EVERY)
+        free = (one for one in batches if one.batch.ended_at is None and one.expires_at <= now)
+        return next(free, None)
 
     def _held(self, hold: Hold) -> KeptBatch | None:
         kept = self._tables.of(BATCHES).get(hold.batch_uuid)
@@ -288,35 +197,27 @@ class MemoryBatches(BatchStore):
             return None
         return kept if kept.expires_at > self._clock() else None
 
-    def _mine(self, turn: Turn) -> KeptPhone | None:
-        phone = self._tables.of(BATCH_PHONES).get(_key(turn.batch_uuid, turn.position))
-        if (
-            phone is None
-            or phone.phone.state is not PhoneState.RUNNING
-            or phone.fence != turn.fence
-        ):
-            return None
-        return phone
+    def _put(self, kept: KeptBatch, **changes: Any) -> None:
+        self._tables.put(BATCHES, msgspec.structs.replace(kept, **changes))
 
-    def _change(self, kept: KeptBatch, **changes: object) -> None:
-        batch = msgspec.structs.replace(kept.batch, **changes)
-        self._tables.put(BATCHES, msgspec.structs.replace(kept, batch=batch))
+    def _moved(self, phone: KeptPhone, transition: Transition) -> KeptPhone:
+        changes = {**transition.sets, "state": transition.to}
+        if transition.due_after is not None:
+            changes["not_before"] = self._in(transition.due_after)
+        moved = msgspec.structs.replace(phone, tries=phone.tries + transition.tries, **changes)
+        self._tables.put(BATCH_PHONES, moved)
+        return moved
 
-    def _move(self, kept: KeptPhone, **changes: object) -> None:
-        phone = msgspec.structs.replace(kept.phone, **changes)
-        self._tables.put(BATCH_PHONES, msgspec.structs.replace(kept, phone=phone))
+    def _in(self, seconds: int) -> int:
+        return self._clock() + seconds * 1000
 
-    async def _counted(self, batch: Batch) -> Batch:
-        return msgspec.structs.replace(batch, phones=await self.counts(batch.uuid))
+    def _counted(self, kept: KeptBatch) -> Batch:
+        return msgspec.structs.replace(kept.batch, phones=self._counts(kept.uuid))
 
 
-def _turn(phone: KeptPhone) -> Turn:
-    return Turn(
-        phone.batch_uuid,
-        phone.position,
-        phone.mac,
-        phone.attempt_uuid,
-        phone.fence,
-        phone.cut_off,
-        phone.waiting_since,
-    )
+def _turn(phone: BatchItem) -> Turn:
+    return Turn(*(getattr(phone, name) for name in Turn.__struct_fields__))
+
+
+def _shown(phone: BatchItem) -> BatchPhone:
+    return BatchPhone(*(getattr(phone, name) for name in BatchPhone.__struct_fields__))

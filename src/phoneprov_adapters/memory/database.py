@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cached_property
 from typing import Any
 
 from phoneprov_adapters.memory.access import (
@@ -41,7 +40,7 @@ from phoneprov_adapters.memory.directory import (
     MemoryCompanyContacts,
     MemoryPersonalContacts,
 )
-from phoneprov_adapters.memory.enriched_phones import MemoryEnrichedPhones
+from phoneprov_adapters.memory.enriched_phones import enriched_phones
 from phoneprov_adapters.memory.extensions import EXTENSIONS, MemoryExtensions
 from phoneprov_adapters.memory.kems import KEMS, MemoryKems
 from phoneprov_adapters.memory.kept_desks import DESKS
@@ -104,136 +103,40 @@ SCHEMA = Schema(
 
 
 class MemoryTransaction:
-    """Satisfies the transaction protocol of every feature. A store is created when it is first
-    used."""
+    """Satisfies the transaction protocol of every feature."""
 
     def __init__(self, tables: Tables, clock: Millis) -> None:
-        self._tables = tables
-        self._clock = clock
-
-    @cached_property
-    def users(self) -> MemoryUsers:
-        return MemoryUsers(self._tables)
-
-    @cached_property
-    def permissions(self) -> MemoryPermissions:
-        return MemoryPermissions(self._tables)
-
-    @cached_property
-    def assignments(self) -> MemoryAssignments:
-        return MemoryAssignments(self._tables)
-
-    @cached_property
-    def sessions(self) -> MemorySessions:
-        return MemorySessions(self._tables)
-
-    @cached_property
-    def attempts(self) -> MemoryLoginAttempts:
-        return MemoryLoginAttempts(self._tables)
-
-    @cached_property
-    def login_addresses(self) -> MemoryLoginAddresses:
-        return MemoryLoginAddresses(self._tables)
-
-    @cached_property
-    def rates(self) -> MemoryRates:
-        return MemoryRates(self._tables)
-
-    @cached_property
-    def phones(self) -> MemoryPhones:
-        return MemoryPhones(self._tables)
-
-    @cached_property
-    def kems(self) -> MemoryKems:
-        return MemoryKems(self._tables)
-
-    @cached_property
-    def vendor_phones(self) -> MemoryVendorPhones:
-        return MemoryVendorPhones(self._tables)
-
-    @cached_property
-    def enriched_phones(self) -> MemoryEnrichedPhones:
-        return MemoryEnrichedPhones(self._tables)
-
-    @cached_property
-    def vendor_services(self) -> MemoryVendorServices:
-        return MemoryVendorServices(self._tables)
-
-    @cached_property
-    def profiles(self) -> MemoryProfiles:
-        return MemoryProfiles(self._tables)
-
-    @cached_property
-    def whole_profiles(self) -> MemoryWholeProfiles:
-        return MemoryWholeProfiles(self._tables)
-
-    @cached_property
-    def revisions(self) -> MemoryRevisions:
-        return MemoryRevisions(self._tables)
-
-    @cached_property
-    def deployments(self) -> MemoryDeployments:
-        return MemoryDeployments(self._tables, self._clock)
-
-    @cached_property
-    def leases(self) -> MemoryLeases:
-        return MemoryLeases(self._tables, self._clock)
-
-    @cached_property
-    def batches(self) -> MemoryBatches:
-        return MemoryBatches(self._tables, self._clock)
-
-    @cached_property
-    def desks(self) -> MemoryDesks:
-        return MemoryDesks(self._tables, self._clock)
-
-    @cached_property
-    def served_files(self) -> MemoryServedFiles:
-        return MemoryServedFiles(self._tables)
-
-    @cached_property
-    def fetches(self) -> MemoryFetches:
-        return MemoryFetches(self._tables)
-
-    @cached_property
-    def discovered_phones(self) -> MemoryDiscoveredPhones:
-        return MemoryDiscoveredPhones(self._tables)
-
-    @cached_property
-    def retention(self) -> MemoryRetention:
-        return MemoryRetention(self._tables)
-
-    @cached_property
-    def statistics(self) -> MemoryStatistics:
-        return MemoryStatistics(self._tables)
-
-    @cached_property
-    def vendor_users(self) -> MemoryVendorUsers:
-        return MemoryVendorUsers(self._tables)
-
-    @cached_property
-    def extensions(self) -> MemoryExtensions:
-        return MemoryExtensions(self._tables)
-
-    @cached_property
-    def links(self) -> MemoryLinks:
-        return MemoryLinks(self._tables)
-
-    @cached_property
-    def company_contacts(self) -> MemoryCompanyContacts:
-        return MemoryCompanyContacts(self._tables)
-
-    @cached_property
-    def personal_contacts(self) -> MemoryPersonalContacts:
-        return MemoryPersonalContacts(self._tables)
-
-    @cached_property
-    def audit(self) -> MemoryAudit:
-        return MemoryAudit(self._tables)
-
-    @property
-    def trail(self) -> Trail:
-        return self._tables.trail
+        self.users = MemoryUsers(tables)
+        self.permissions = MemoryPermissions(tables)
+        self.assignments = MemoryAssignments(tables)
+        self.sessions = MemorySessions(tables)
+        self.attempts = MemoryLoginAttempts(tables)
+        self.login_addresses = MemoryLoginAddresses(tables)
+        self.rates = MemoryRates(tables)
+        self.phones = MemoryPhones(tables)
+        self.kems = MemoryKems(tables)
+        self.vendor_phones = MemoryVendorPhones(tables)
+        self.enriched_phones = enriched_phones(tables)
+        self.vendor_services = MemoryVendorServices(tables)
+        self.profiles = MemoryProfiles(tables)
+        self.whole_profiles = MemoryWholeProfiles(tables)
+        self.revisions = MemoryRevisions(tables)
+        self.deployments = MemoryDeployments(tables, clock)
+        self.leases = MemoryLeases(tables, clock)
+        self.batches = MemoryBatches(tables, clock)
+        self.desks = MemoryDesks(tables, clock)
+        self.served_files = MemoryServedFiles(tables)
+        self.fetches = MemoryFetches(tables)
+        self.discovered_phones = MemoryDiscoveredPhones(tables)
+        self.retention = MemoryRetention(tables)
+        self.statistics = MemoryStatistics(tables)
+        self.vendor_users = MemoryVendorUsers(tables)
+        self.extensions = MemoryExtensions(tables)
+        self.links = MemoryLinks(tables)
+        self.company_contacts = MemoryCompanyContacts(tables)
+        self.personal_contacts = MemoryPersonalContacts(tables)
+        self.audit = MemoryAudit(tables)
+        self.trail = tables.trail
 
 
 def _monotonic_millis() -> int:

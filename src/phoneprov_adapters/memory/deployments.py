@@ -7,16 +7,12 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from phoneprov_adapters.memory.records import (
-    EVERY,
-    Kind,
-    Position,
-    Unique,
-)
-from phoneprov_adapters.memory.store import MemoryStore, newest
+from phoneprov_adapters.memory.records import EVERY, Kind, Unique
+from phoneprov_adapters.memory.store import MemoryNewestRows, MemoryStore, itself
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
-from phoneprov_core.deployments.ports import DeploymentRows, DeploymentStore, LeaseStore
+from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore
+from phoneprov_core.kernel.store import NewestRows
 
 Millis = Callable[[], int]
 
@@ -37,49 +33,6 @@ DEPLOYMENTS: Kind[Deployment] = Kind(
     unique=(Unique("number", "number", lambda one: (one.mac, one.number)),),
 )
 LEASES: Kind[Lease] = Kind("lease", key="mac", created="mac")
-
-
-class MemoryDeploymentRows(DeploymentRows):
-    """The deployments that match the filter."""
-
-    def __init__(self, tables: Tables, wanted: Wanted) -> None:
-        self._tables = tables
-        self._wanted = wanted
-
-    async def count(self, owner: str | None = None) -> int:
-        return len(self._matching(owner))
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: Deployment | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[Deployment]:
-        start = None if after is None else DEPLOYMENTS.position(after)
-        return self._matching(owner, start)[offset : offset + limit]
-
-    async def newest(
-        self, limit: int, *, before: Deployment | None = None, owner: str | None = None
-    ) -> list[Deployment]:
-        last = None if before is None else DEPLOYMENTS.position(before)
-        return newest(DEPLOYMENTS, self._matching(owner), limit, last)
-
-    def _matching(self, owner: str | None, after: Position | None = None) -> list[Deployment]:
-        wanted = self._wanted
-        group = EVERY if wanted.mac is None else ("mac", wanted.mac)
-        found = [
-            one
-            for one in self._tables.of(DEPLOYMENTS).group(group, after)
-            if (wanted.profile_uuid is None or one.profile_uuid == wanted.profile_uuid)
-            and (wanted.outcome is None or one.outcome.value == wanted.outcome)
-            and (owner is None or owner in {one.owner_uuid, one.user_uuid})
-        ]
-        return [one for one in found if not wanted.current or self._is_current(one)]
-
-    def _is_current(self, deployment: Deployment) -> bool:
-        return current_on(self._tables, deployment.mac) == deployment
 
 
 def current_on(tables: Tables, mac: str) -> Deployment | None:
@@ -109,8 +62,17 @@ class MemoryDeployments(MemoryStore[Deployment], DeploymentStore):
         super().__init__(tables)
         self._clock = clock
 
-    def matching(self, wanted: Wanted) -> DeploymentRows:
-        return MemoryDeploymentRows(self._tables, wanted)
+    def matching(self, wanted: Wanted) -> NewestRows[Deployment]:
+        def matches(one: Deployment, owner: str | None) -> bool:
+            return (
+                (wanted.profile_uuid is None or one.profile_uuid == wanted.profile_uuid)
+                and (wanted.outcome is None or one.outcome.value == wanted.outcome)
+                and (owner is None or owner in {one.owner_uuid, one.user_uuid})
+                and (not wanted.current or current_on(self._tables, one.mac) == one)
+            )
+
+        group = EVERY if wanted.mac is None else ("mac", wanted.mac)
+        return MemoryNewestRows(self._tables, DEPLOYMENTS, itself, group=group, matches=matches)
 
     async def current(self, mac: str) -> Deployment | None:
         return current_on(self._tables, mac)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import islice
 
 import msgspec
@@ -12,12 +13,15 @@ from phoneprov_adapters.memory.kept_desks import DESKS, KeptDesk
 from phoneprov_adapters.memory.phones import PHONES
 from phoneprov_adapters.memory.profiles import PROFILES
 from phoneprov_adapters.memory.records import EVERY
+from phoneprov_adapters.memory.store import MemoryRows
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES
 from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
-from phoneprov_core.desks.ports import DeskRows, DeskStore
+from phoneprov_core.desks.ports import DeskStore
+from phoneprov_core.kernel.store import Rows
+from phoneprov_core.phones.model import Phone
 
 
 class MemoryDesks(DeskStore):
@@ -28,8 +32,11 @@ class MemoryDesks(DeskStore):
         self._clock = clock
 
     @property
-    def all(self) -> DeskRows:
-        return MemoryDeskRows(self._tables)
+    def all(self) -> Rows[ListedDesk]:
+        def is_used_by(phone: Phone, owner: str | None) -> bool:
+            return owner is None or _listed(self._tables, phone).desk.user_uuid == owner
+
+        return MemoryRows(self._tables, PHONES, partial(_listed, self._tables), matches=is_used_by)
 
     async def find(self, mac: str) -> DeskRecord:
         return self._kept(mac).desk
@@ -163,45 +170,21 @@ class MemoryDesks(DeskStore):
         return len(ended)
 
 
-class MemoryDeskRows(DeskRows):
-    """The desk of every phone."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-
-    async def count(self, owner: str | None = None) -> int:
-        return len(self._listed(None, owner))
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: ListedDesk | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[ListedDesk]:
-        return self._listed(after, owner)[offset : offset + limit]
-
-    def _listed(self, after: ListedDesk | None, owner: str | None) -> list[ListedDesk]:
-        position = None if after is None else (after.created_at, after.mac)
-        phones = self._tables.of(PHONES).group(EVERY, position)
-        listed = [ListedDesk(one.created_at, one.mac, self._desk(one.mac)) for one in phones]
-        return [one for one in listed if owner is None or one.desk.user_uuid == owner]
-
-    def _desk(self, mac: str) -> Desk:
-        kept = self._tables.of(DESKS).get(mac)
-        desk = kept.desk if kept else DeskRecord(mac)
-        user = self._tables.of(USERS).get(desk.user_uuid or "")
-        profiles = self._tables.of(PROFILES)
-        default = profiles.get(desk.default_profile_uuid or "")
-        profile = profiles.get(desk.profile_uuid or "")
-        return Desk(
-            mac=mac,
-            default_profile_uuid=default.uuid if default else None,
-            hotdesk=desk.hotdesk,
-            user_uuid=user.uuid if user else None,
-            username=user.username if user else None,
-            profile_uuid=profile.uuid if user and profile else None,
-            since=desk.since if user else None,
-            until=desk.until if user else None,
-        )
+def _listed(tables: Tables, phone: Phone) -> ListedDesk:
+    kept = tables.of(DESKS).get(phone.mac)
+    record = kept.desk if kept else DeskRecord(phone.mac)
+    user = tables.of(USERS).get(record.user_uuid or "")
+    profiles = tables.of(PROFILES)
+    default = profiles.get(record.default_profile_uuid or "")
+    profile = profiles.get(record.profile_uuid or "")
+    desk = Desk(
+        mac=phone.mac,
+        default_profile_uuid=default.uuid if default else None,
+        hotdesk=record.hotdesk,
+        user_uuid=user.uuid if user else None,
+        username=user.username if user else None,
+        profile_uuid=profile.uuid if user and profile else None,
+        since=record.since if user else None,
+        until=record.until if user else None,
+    )
+    return ListedDesk(phone.created_at, phone.mac, desk)

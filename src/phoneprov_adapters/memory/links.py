@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
-from itertools import islice
 from typing import TypeVar
 
 from msgspec import Struct
 
 from phoneprov_adapters.memory.extensions import EXTENSIONS
-from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference
+from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
+from phoneprov_adapters.memory.store import MemoryRows
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kernel.errors import already_taken
+from phoneprov_core.kernel.store import Rows
 from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
-from phoneprov_core.links.ports import LinkRows, LinkStore
+from phoneprov_core.links.ports import LinkStore
 from phoneprov_core.users.model import User
 
 E = TypeVar("E", bound=Struct)
@@ -69,37 +69,6 @@ def _with_user(link: Link, user: User, _: Extension) -> LinkedUser:
     )
 
 
-class _MemoryLinkRows(LinkRows[E]):
-    def __init__(
-        self, tables: Tables, view: Callable[[Link, User, Extension], E], *, owner: str
-    ) -> None:
-        self._tables = tables
-        self._view = view
-        self._owner = owner
-
-    async def count(self, owner: str | None = None) -> int:
-        group = EVERY if owner is None else (self._owner, owner)
-        return self._tables.of(LINKS).count(group)
-
-    async def rows(
-        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
-    ) -> list[E]:
-        group = EVERY if owner is None else (self._owner, owner)
-        start = None
-        if after is not None:
-            start = (after.created_at, after.uuid)  # type: ignore[attr-defined]
-        links = self._tables.of(LINKS).group(group, start)
-        return [self._viewed(link) for link in islice(links, offset, offset + limit)]
-
-    def _viewed(self, link: Link) -> E:
-        user = self._tables.of(USERS).get(link.user_uuid)
-        extension = self._tables.of(EXTENSIONS).get(link.extension_uuid)
-        # A link is deleted with its user and with its extension.
-        assert user is not None
-        assert extension is not None
-        return self._view(link, user, extension)
-
-
 class MemoryLinks(LinkStore):
     """Links, by uuid."""
 
@@ -120,14 +89,25 @@ class MemoryLinks(LinkStore):
         self._tables.trail.changed(uuid, link, None)
         return True
 
-    @cached_property
-    def full(self) -> LinkRows[FullLink]:
-        return _MemoryLinkRows(self._tables, _full, owner="user_uuid")
+    @property
+    def full(self) -> Rows[FullLink]:
+        return self._viewed(_full, owner="user_uuid")
 
-    @cached_property
-    def extensions(self) -> LinkRows[LinkedExtension]:
-        return _MemoryLinkRows(self._tables, _with_extension, owner="user_uuid")
+    @property
+    def extensions(self) -> Rows[LinkedExtension]:
+        return self._viewed(_with_extension, owner="user_uuid")
 
-    @cached_property
-    def users(self) -> LinkRows[LinkedUser]:
-        return _MemoryLinkRows(self._tables, _with_user, owner="extension_uuid")
+    @property
+    def users(self) -> Rows[LinkedUser]:
+        return self._viewed(_with_user, owner="extension_uuid")
+
+    def _viewed(self, view: Callable[[Link, User, Extension], E], *, owner: str) -> Rows[E]:
+        def of_link(link: Link) -> E:
+            user = self._tables.of(USERS).get(link.user_uuid)
+            extension = self._tables.of(EXTENSIONS).get(link.extension_uuid)
+            # A link is deleted with its user and with its extension.
+            assert user is not None
+            assert extension is not None
+            return view(link, user, extension)
+
+        return MemoryRows(self._tables, LINKS, of_link, owner=owner)

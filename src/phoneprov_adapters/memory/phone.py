@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.deployments.ports import DeviceInformation, PhoneInformation
-from phoneprov_core.devices.commands import execute_body, require_phone, require_single_lines
+from phoneprov_core.devices.commands import require_single_lines
+from phoneprov_core.devices.execute import execute_body, require_phone
 from phoneprov_core.devices.ports import KeyPress, ManagerAction, ManagerInterface, PhoneCommands
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 

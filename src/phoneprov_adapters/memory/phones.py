@@ -8,7 +8,7 @@ from typing import Any
 from phoneprov_adapters.memory.deployments import DEPLOYMENTS
 from phoneprov_adapters.memory.kept_desks import DESKS
 from phoneprov_adapters.memory.records import Kind
-from phoneprov_adapters.memory.store import MemorySearchedRows, MemorySearchedStore
+from phoneprov_adapters.memory.store import MemorySearchedStore, itself, searched
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.phones.model import Phone
@@ -24,7 +24,7 @@ class MemoryPhones(MemorySearchedStore[Phone], PhoneStore):
     kind = PHONES
 
     def matching(self, search: Search) -> Rows[Phone]:
-        return MemorySearchedRows(self._tables, PHONES, search, lambda phone: phone, self._value)
+        return searched(self._tables, PHONES, search, itself, self._value)
 
     def _value(self, phone: Phone, name: str) -> Any:
         if name == "last_outcome":

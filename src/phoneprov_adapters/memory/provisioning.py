@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import msgspec
 
 from phoneprov_adapters.memory.phones import PHONES
 from phoneprov_adapters.memory.records import Kind
-from phoneprov_adapters.memory.store import newest
+from phoneprov_adapters.memory.store import MemoryNewestRows, MemoryRows, itself
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.provisioning.model import (
     MOST_DISCOVERED,
@@ -52,19 +50,21 @@ class MemoryFetches(FetchStore):
         self._tables.add(FETCHES, fetch)
 
     async def newest(self, mac: str, limit: int, *, before: str | None = None) -> list[Fetch]:
-        table = self._tables.of(FETCHES)
-        last = None if before is None else table.get(before)
+        last = None if before is None else self._tables.of(FETCHES).get(before)
         if before is not None and last is None:
             return []
-        position = None if last is None else FETCHES.position(last)
-        return newest(FETCHES, table.group(("mac", mac)), limit, position)
+        of_phone = MemoryNewestRows(self._tables, FETCHES, itself, group=("mac", mac))
+        return await of_phone.newest(limit, before=last)
 
 
-class MemoryDiscoveredPhones(DiscoveredPhoneStore):
+class MemoryDiscoveredPhones(MemoryRows[DiscoveredPhone, DiscoveredPhone], DiscoveredPhoneStore):
     """Discovered phones, by MAC."""
 
     def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+        def is_outside(phone: DiscoveredPhone, _owner: str | None) -> bool:
+            return tables.of(PHONES).get(phone.mac) is None
+
+        super().__init__(tables, DISCOVERED_PHONES, itself, matches=is_outside)
 
     async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
         table = self._tables.of(DISCOVERED_PHONES)
@@ -86,23 +86,3 @@ class MemoryDiscoveredPhones(DiscoveredPhoneStore):
         if len(everyone) > MOST_DISCOVERED:
             oldest = min(everyone, key=lambda phone: (phone.last_seen_at, phone.mac))
             self._tables.remove(DISCOVERED_PHONES, oldest.mac)
-
-    async def count(self, owner: str | None = None) -> int:  # noqa: ARG002 - belongs to no account
-        return len(self._outside())
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: DiscoveredPhone | None = None,
-        offset: int = 0,
-        owner: str | None = None,  # noqa: ARG002 - belongs to no account
-    ) -> list[DiscoveredPhone]:
-        found = self._outside(after)
-        return list(islice(found, offset, offset + limit))
-
-    def _outside(self, after: DiscoveredPhone | None = None) -> list[DiscoveredPhone]:
-        position = None if after is None else DISCOVERED_PHONES.position(after)
-        inventory = self._tables.of(PHONES)
-        group = self._tables.of(DISCOVERED_PHONES).group(after=position)
-        return [phone for phone in group if inventory.get(phone.mac) is None]

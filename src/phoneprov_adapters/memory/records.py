@@ -79,8 +79,9 @@ class Kind(Generic[E]):
             **{one.field: one.value or attrgetter(one.field) for one in unique},
         }
 
-    def position(self, entity: E) -> Position:
-        """The position in lists: by creation, then by key."""
+    def position(self, entity: Any) -> Position:
+        """The position in lists, by creation, then by key, of a record or of a view with the same
+        fields."""
         return self.created_of(entity), self.key_of(entity)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from msgspec import Struct
 
 from phoneprov_adapters.memory.batches import BATCHES
 from phoneprov_adapters.memory.deployments import DEPLOYMENTS, target_on
-from phoneprov_adapters.memory.profiles import PROFILES, MemoryProfiles
+from phoneprov_adapters.memory.profiles import PROFILES
 from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference, Unique
-from phoneprov_adapters.memory.store import MemorySearchedRows
+from phoneprov_adapters.memory.store import MemoryRows, searched
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.deployments.model import Deployment, Outcome
 from phoneprov_core.kernel.redaction import redacted
@@ -44,11 +42,11 @@ REVISIONS: Kind[KeptRevision] = Kind(
 )
 
 
-class MemoryRevisions(RevisionStore):
+class MemoryRevisions(MemoryRows[KeptRevision, Revision], RevisionStore):
     """Revisions, by uuid; those of a profile by their numbers."""
 
     def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+        super().__init__(tables, REVISIONS, lambda kept: kept.revision, owner=REVISIONS.owner)
 
     async def add(self, revision: Revision, cnf_xml: str) -> None:
         kept = KeptRevision(
@@ -100,21 +98,6 @@ class MemoryRevisions(RevisionStore):
         }
         return len(later - {(deployment.profile_uuid, deployment.revision)})
 
-    async def count(self, owner: str | None = None) -> int:
-        return self._tables.of(REVISIONS).count(_group(owner))
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: Revision | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[Revision]:
-        start = None if after is None else (after.number, after.uuid)
-        group = self._tables.of(REVISIONS).group(_group(owner), start)
-        return [kept.revision for kept in islice(group, offset, offset + limit)]
-
 
 def newest_of(tables: Tables, profile_uuid: str) -> KeptRevision | None:
     """The newest revision of a profile."""
@@ -122,40 +105,19 @@ def newest_of(tables: Tables, profile_uuid: str) -> KeptRevision | None:
     return kept[-1] if kept else None
 
 
-class MemoryWholeProfiles(WholeProfileStore):
+class MemoryWholeProfiles(MemoryRows[ProfileRecord, Profile], WholeProfileStore):
     """Profiles with their newest configuration."""
 
     def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-        self._profiles = MemoryProfiles(tables)
+        super().__init__(tables, PROFILES, self._whole, owner=PROFILES.owner)
 
     async def find(self, key: str) -> Profile | None:
-        record = await self._profiles.find(key)
+        record = self._tables.of(PROFILES).get(key)
         return None if record is None else self._whole(record)
 
-    async def count(self, owner: str | None = None) -> int:
-        return await self._profiles.count(owner)
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: Profile | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[Profile]:
-        position = None if after is None else (after.created_at, after.uuid)
-        group = EVERY if owner is None else ("user_uuid", owner)
-        records = islice(self._tables.of(PROFILES).group(group, position), offset, offset + limit)
-        return [found for record in records if (found := self._whole(record)) is not None]
-
     def matching(self, search: Search) -> Rows[Profile]:
-        return MemorySearchedRows(self._tables, PROFILES, search, self._whole)
+        return searched(self._tables, PROFILES, search, self._whole)
 
     def _whole(self, record: ProfileRecord) -> Profile | None:
         kept = newest_of(self._tables, record.uuid)
         return None if kept is None else whole(record, kept.cnf_xml)
-
-
-def _group(owner: str | None) -> tuple[str, str | None]:
-    return EVERY if owner is None else ("profile_uuid", owner)  # type: ignore[return-value]

@@ -6,7 +6,7 @@ import asyncio
 
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.deployments.ports import PhoneInformation, PhoneWatch, Watching
-from phoneprov_core.devices.commands import require_phone
+from phoneprov_core.devices.execute import require_phone
 from phoneprov_core.devices.restart import reachable_ip
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.phones.model import Phone

@@ -12,7 +12,8 @@ from typing import Self
 from phoneprov_adapters.simulator.events import CommandReceived, Event, OnEvent
 from phoneprov_adapters.simulator.ftp import ftp_server
 from phoneprov_adapters.simulator.web import PhoneWebServer, WebPhone
-from phoneprov_core.devices.commands import device_name, restart_keys
+from phoneprov_core.devices.commands import restart_keys
+from phoneprov_core.devices.names import device_name
 
 AWAY_SECONDS = 2.0
 """Duration of a restart in seconds; a real phone needs dozens of seconds."""

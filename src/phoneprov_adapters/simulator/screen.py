@@ -10,7 +10,7 @@ from xml.parsers import expat
 import httpx
 from msgspec import Struct
 
-from phoneprov_core.devices.commands import device_name
+from phoneprov_core.devices.names import device_name
 
 
 class ScreenPage(Struct):

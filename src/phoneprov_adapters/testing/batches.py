@@ -7,18 +7,16 @@ from typing import Any
 import msgspec
 
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
+from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import (
     Batch,
     BatchAction,
-    BatchEntry,
     BatchPhone,
     BatchState,
     Counts,
-    Hold,
     PhoneState,
-    Turn,
-    WantedPhones,
 )
+from phoneprov_core.batches.transitions import BatchItem, Hold, Turn, claimed, ended
 from phoneprov_core.stores import Database
 
 NOW = moment(50)
@@ -51,10 +49,12 @@ def a_batch(number: int, **changes: Any) -> Batch:
 
 async def add_batch(database: Database, batch: Batch, phones: int) -> None:
     """Store a batch with the phones of the numbers from 1."""
-    entries = [BatchEntry(n, a_mac(n), identifier(10_000 + n)) for n in range(1, phones + 1)]
+    items = [
+        BatchItem(batch.uuid, n, a_mac(n), identifier(10_000 + n)) for n in range(1, phones + 1)
+    ]
     async with database.write() as tx:
         await tx.batches.add(batch)
-        await tx.batches.add_phones(batch.uuid, entries)
+        await tx.batches.add_phones(items)
 
 
 async def find_batch(database: Database, number: int) -> Batch | None:
@@ -87,7 +87,7 @@ async def claim(database: Database, hold: Hold, most: int) -> list[Turn]:
     async with database.write() as tx:
         if await tx.batches.keep(hold, 60) is None:
             return []
-        return await tx.batches.claim(hold, most, NOW)
+        return await tx.batches.claim(hold, most, claimed(hold, NOW))
 
 
 async def end(
@@ -95,4 +95,4 @@ async def end(
 ) -> bool:
     """Record the result of a phone; False if the claim is no longer valid."""
     async with database.write() as tx:
-        return await tx.batches.end(turn, state, moment(51), **more)
+        return await tx.batches.move(turn, ended(state, moment(51), **more))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Struct
 
-from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Check, Command, Rule, invalid, settle
-from phoneprov_core.kernel.errors import Problem
+from phoneprov_core.kernel.commands import Check, Rule
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     EndedAt,
-    MacAddress,
     OptionalLine,
     RecordUuid,
     StoredMac,
@@ -21,9 +18,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.times import Timestamp
-from phoneprov_core.phones.model import Phone, bare_model
 
-MOST_MACS = 5000
 MOST_AT_ONCE = 100
 MOST_PER_MINUTE = 6000
 MOST_WAIT_MINUTES = 24 * 60
@@ -59,7 +54,9 @@ class PhoneState(Enum):
     """The batch was stopped or cancelled before this phone was started."""
 
 
-def _from_to(least: int, most: int) -> Rule:
+def from_to(least: int, most: int) -> Rule:
+    """A whole number in this range."""
+
     def rule(value: int) -> int:
         if not least <= value <= most:
             raise ValueError(f"must be a whole number from {least} to {most}")
@@ -70,12 +67,12 @@ def _from_to(least: int, most: int) -> Rule:
 
 AtOnce = Annotated[
     int,
-    Check(_from_to(1, MOST_AT_ONCE)),
+    Check(from_to(1, MOST_AT_ONCE)),
     schema(description="Maximum phones at a time", minimum=1, maximum=MOST_AT_ONCE, examples=[5]),
 ]
 PerMinute = Annotated[
     int,
-    Check(_from_to(1, MOST_PER_MINUTE)),
+    Check(from_to(1, MOST_PER_MINUTE)),
     schema(
         description="Maximum phones started per minute; null for no limit",
         minimum=1,
@@ -85,7 +82,7 @@ PerMinute = Annotated[
 ]
 StopAfterFailures = Annotated[
     int,
-    Check(_from_to(1, 100)),
+    Check(from_to(1, 100)),
     schema(
         description="Stop when this percentage of the finished phones has failed, "
         "counted from 10 phones on; null for never",
@@ -96,7 +93,7 @@ StopAfterFailures = Annotated[
 ]
 WaitMinutes = Annotated[
     int,
-    Check(_from_to(0, MOST_WAIT_MINUTES)),
+    Check(from_to(0, MOST_WAIT_MINUTES)),
     schema(
         description="Maximum minutes to wait for a phone that is in a call",
         minimum=0,
@@ -203,126 +200,3 @@ class BatchPhone(Struct, frozen=True):
     )
     started_at: Annotated[Timestamp, schema(description="Time of the last attempt")] | None
     ended_at: EndedAt | None
-
-
-class BatchEntry(Struct, frozen=True):
-    """A phone that is added to a batch. ``attempt_uuid`` becomes the uuid of its deployment."""
-
-    position: int
-    mac: str
-    attempt_uuid: str
-
-
-class Turn(Struct, frozen=True):
-    """A phone that was claimed for processing.
-
-    ``attempt_uuid`` names the attempt: the deployment's uuid, and the holder of the phone's lease.
-    ``cut_off`` is the number of attempts that a crash interrupted, ``waiting_since`` the time when
-    the phone was first found busy.
-    """
-
-    batch_uuid: str
-    position: int
-    mac: str
-    attempt_uuid: str
-    fence: int
-    cut_off: int
-    waiting_since: str | None
-
-
-class Hold(Struct, frozen=True):
-    """A lease of a batch: its holder, and a number that grows with every acquisition."""
-
-    batch_uuid: str
-    holder: str
-    fence: int
-
-
-def _macs(given: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(values.each(values.mac, most=MOST_MACS)(given)))
-
-
-class NewBatch(Command, frozen=True, kw_only=True):
-    """A batch to be started: its phones, the action and the rate.
-
-    The phones are listed in ``macs``, or are all active ones that match the given filters
-    ``model``, ``location`` and ``software_type``. A switch deploys the newest revision of one
-    profile, or its ``revision``; without ``profile_uuid`` the newest revision of the profile that
-    is on each phone.
-    """
-
-    action: Annotated[Literal["switch", "restart"], schema(description="Action on each phone")]
-    profile_uuid: ProfileToSwitch | None = None
-    revision: RevisionToSwitch | None = None
-    macs: (
-        Annotated[
-            tuple[MacAddress, ...],
-            Check(_macs),
-            schema(
-                description="MAC addresses of the phones, in the order in which they are switched",
-                minItems=1,
-                maxItems=MOST_MACS,
-                examples=[["00:1B:D4:12:34:56"]],
-            ),
-        ]
-        | None
-    ) = None
-    model: ModelFilter | None = None
-    location: LocationFilter | None = None
-    software_type: FamilyFilter | None = None
-    at_once: AtOnce = 10
-    per_minute: PerMinute | None = None
-    stop_after_failures: StopAfterFailures | None = 25
-    wait_minutes: WaitMinutes = 60
-
-    def __post_init__(self) -> None:
-        settle(self)
-        problems = []
-        if self.revision is not None and not 1 <= self.revision < 2**31:
-            problems.append(Problem("revision", "must be a whole number of at least 1"))
-        if self.action == "restart" and self.profile_uuid is not None:
-            problems.append(Problem("profile_uuid", "is not allowed with `action=restart`"))
-        if self.revision is not None and self.profile_uuid is None:
-            problems.append(Problem("profile_uuid", "is required with `revision`"))
-        filters = [name for name in _FILTERS if getattr(self, name)]
-        if self.macs is not None and not self.macs:
-            problems.append(Problem("macs", "must name at least one phone"))
-        if self.macs is not None and filters:
-            problems.append(Problem(filters[0], "is not allowed with `macs`"))
-        if self.macs is None and not filters:
-            problems.append(
-                Problem("macs", "is required, or one of model, location and software_type")
-            )
-        if problems:
-            raise invalid(problems)
-
-    def selects(self, phone: Phone) -> bool:
-        """Whether an active phone matches every filter that is set. Case is ignored, and models are
-        compared in their bare form."""
-        return (
-            phone.is_active
-            and (not self.model or bare_model(self.model) == bare_model(phone.model or ""))
-            and _agrees(self.location, phone.location)
-            and _agrees(self.software_type, phone.software_type)
-        )
-
-
-_FILTERS = ("model", "location", "software_type")
-
-
-def _agrees(wanted: str | None, recorded: str | None) -> bool:
-    return not wanted or wanted.strip().casefold() == (recorded or "").strip().casefold()
-
-
-class WantedPhones(Command, frozen=True, kw_only=True):
-    """Filter for a list of a batch's phones; None means all."""
-
-    state: Literal["waiting", "running", "done", "failed", "left_out"] | None = None
-    after: (
-        Annotated[
-            int,
-            Check(_from_to(0, 2**31 - 1)),
-            schema(description="Begin after this position, without a total"),
-        ]
-        | None
-    ) = None

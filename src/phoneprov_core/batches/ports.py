@@ -6,47 +6,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from phoneprov_core.audit.ports import AuditStore
-from phoneprov_core.batches.model import (
-    Batch,
-    BatchEntry,
-    BatchPhone,
-    BatchState,
-    Counts,
-    Hold,
-    PhoneState,
-    Turn,
-    WantedPhones,
-)
+from phoneprov_core.batches.commands import WantedPhones
+from phoneprov_core.batches.model import Batch, BatchPhone, BatchState, Counts
+from phoneprov_core.batches.transitions import BatchItem, Hold, Transition, Turn
 from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.kernel.store import NewestRows, Rows
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.ports import PhoneStore
 
 
-class BatchPhones(Protocol):
-    """The phones of one batch that match a filter."""
-
-    async def count(self, owner: str | None = None) -> int:
-        """Number of phones. ``owner`` is not used."""
-        ...
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: BatchPhone | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[BatchPhone]:
-        """At most ``limit`` phones by position, starting after ``after``, without the first
-        ``offset``. ``owner`` is not used."""
-        ...
-
-    async def page(self, limit: int, after: int) -> list[BatchPhone]:
-        """At most ``limit`` phones after the position ``after``, by position."""
-        ...
-
-
-class BatchStore(Protocol):
+class BatchStore(NewestRows[Batch], Protocol):
     """Batches, by uuid, and their phones.
 
     A batch is open until it has an ``ended_at``. Leases and waiting times use the clock of the
@@ -57,9 +26,9 @@ class BatchStore(Protocol):
         """Store a new batch, without phones yet."""
         ...
 
-    async def add_phones(self, batch_uuid: str, entries: Sequence[BatchEntry]) -> None:
-        """Add phones to a batch, pending. Raises ``Conflict`` if a phone is in the batch already,
-        ``NotFound`` if the batch does not exist."""
+    async def add_phones(self, phones: Sequence[BatchItem]) -> None:
+        """Add phones to a batch, in one statement. Raises ``Conflict`` if a phone is in the batch
+        already, ``NotFound`` if the batch does not exist."""
         ...
 
     async def find(self, key: str) -> Batch | None:
@@ -67,32 +36,24 @@ class BatchStore(Protocol):
         transaction changes the batch until this one ends."""
         ...
 
-    async def count(self, owner: str | None = None) -> int:
-        """Number of batches, or of those that ``owner`` started."""
-        ...
-
-    async def rows(
-        self, limit: int, *, after: Batch | None = None, offset: int = 0, owner: str | None = None
-    ) -> list[Batch]:
-        """At most ``limit`` batches, oldest first (by creation, then uuid), starting after
-        ``after``, without the first ``offset``; only those that ``owner`` started if given."""
-        ...
-
-    async def newest(self, limit: int, *, before: Batch | None = None) -> list[Batch]:
-        """At most ``limit`` batches, newest first (by creation, then uuid), after ``before``."""
-        ...
-
-    def phones(self, batch_uuid: str, wanted: WantedPhones) -> BatchPhones:
-        """The phones of a batch that match the filter."""
+    def phones(self, batch_uuid: str, wanted: WantedPhones) -> Rows[BatchPhone]:
+        """The phones of a batch that match the filter, by position. They have no owner."""
         ...
 
     async def counts(self, batch_uuid: str) -> Counts:
         """Number of phones of a batch per state."""
         ...
 
-    async def halt(self, batch_uuid: str, state: BatchState, message: str | None) -> bool:
-        """Stop starting phones: a running batch gets this state, and its pending phones are
-        skipped. Returns False and changes nothing if the batch is not running."""
+    async def state(self, batch_uuid: str) -> BatchState | None:
+        """The state of a batch, or None. In a writing transaction no other transaction changes it
+        until this one ends."""
+        ...
+
+    async def change(
+        self, batch_uuid: str, of: BatchState, to: BatchState, message: str | None
+    ) -> bool:
+        """Give a batch in the state ``of`` the state ``to`` and a message. Returns False and
+        changes nothing if it is in another state."""
         ...
 
     async def any_free(self) -> bool:
@@ -117,38 +78,28 @@ class BatchStore(Protocol):
         """Release every batch; to be called only when no worker runs."""
         ...
 
-    async def claim(self, hold: Hold, most: int, now: str) -> list[Turn]:
-        """Claim at most ``most`` pending phones that are due, in one statement: those never tried
-        first, then those that were due first, then by position. To be called after ``keep`` in its
-        transaction."""
+    async def claim(self, hold: Hold, most: int, transition: Transition) -> list[Turn]:
+        """Apply a transition to at most ``most`` phones that are due, in one statement: those never
+        tried first, then those that were due first, then by position. Returns them by position. To
+        be called after ``keep`` in its transaction."""
         ...
 
     async def abandoned(self, hold: Hold, most: int) -> list[Turn]:
         """At most ``most`` running phones that were claimed under an earlier lease."""
         ...
 
-    async def end(
-        self,
-        turn: Turn,
-        state: PhoneState,
-        now: str,
-        *,
-        message: str | None = None,
-        deployment_uuid: str | None = None,
-    ) -> bool:
-        """Record the result of a phone. Returns False and changes nothing if the phone is no longer
-        running under this claim."""
+    async def move(self, turn: Turn, transition: Transition) -> bool:
+        """Apply a transition to a claimed phone. Returns False and changes nothing if the phone is
+        no longer in its first state under this claim."""
         ...
 
-    async def put_back(self, turn: Turn, again: Turn, seconds: int, message: str | None) -> bool:
-        """Return a phone to pending, due after ``seconds``, with attempt, ``cut_off`` and
-        ``waiting_since`` of ``again``. In a batch that is not running it is skipped instead.
-        Returns False and changes nothing if the phone is no longer running under this claim."""
+    async def move_all(self, batch_uuid: str, transition: Transition) -> None:
+        """Apply a transition to every phone of a batch that is in its first state."""
         ...
 
-    async def finish(self, hold: Hold, now: str) -> bool:
-        """Close a batch without pending and running phones; a running batch becomes done. Returns
-        False and changes nothing if such phones exist or the lease was lost."""
+    async def finish(self, hold: Hold, state: BatchState, now: str) -> bool:
+        """Close a batch without pending and running phones in this state. Returns False and changes
+        nothing if such phones exist or the lease was lost."""
         ...
 
 

@@ -9,10 +9,12 @@ from contextlib import suppress
 import msgspec
 
 from phoneprov_core.audit.model import AuditEntry, WantedEntries
-from phoneprov_core.batches.model import Batch, BatchState, Hold, Turn
+from phoneprov_core.batches.changes import halt
+from phoneprov_core.batches.model import Batch, BatchState
 from phoneprov_core.batches.pace import Pace
 from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal, Pause
 from phoneprov_core.batches.rules import stopped_because, too_many_failures
+from phoneprov_core.batches.transitions import Hold, Turn, claimed, final
 from phoneprov_core.batches.work import PhoneWork
 from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
@@ -188,10 +190,13 @@ class _Run:
                 return None
             if self._is_idle:
                 await self._recover(tx, batch)
-            if state is BatchState.RUNNING and free and not await self._stopped(tx, batch):
-                turns = await tx.batches.claim(self._hold, free, now)
+            if state is BatchState.RUNNING and free:
+                if await self._stopped(tx, batch):
+                    state = BatchState.STOPPED
+                else:
+                    turns = await tx.batches.claim(self._hold, free, claimed(self._hold, now))
             self._is_idle = not turns and not self._at_work
-            if self._is_idle and await tx.batches.finish(self._hold, now):
+            if self._is_idle and await tx.batches.finish(self._hold, final(state), now):
                 tx.trail.note(Event("batch.finished", "batch", batch.uuid))
                 return None
         return turns
@@ -202,7 +207,7 @@ class _Run:
         if not too_many_failures(batch.stop_after_failures, counts):
             return False
         reason = stopped_because(counts)
-        stopped = await tx.batches.halt(batch.uuid, BatchState.STOPPED, reason)
+        stopped = await halt(tx.batches, batch.uuid, BatchState.STOPPED, reason)
         if stopped:
             tx.trail.note(Event("batch.stopped", "batch", batch.uuid, {"message": reason}))
         return stopped

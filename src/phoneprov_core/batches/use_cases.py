@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from phoneprov_core.access.rules import require_superadmin
-from phoneprov_core.batches.model import (
-    Batch,
-    BatchAction,
-    BatchEntry,
-    BatchPhone,
-    BatchState,
-    NewBatch,
-    WantedPhones,
-)
+from phoneprov_core.batches.changes import halt
+from phoneprov_core.batches.commands import NewBatch, WantedPhones
+from phoneprov_core.batches.model import Batch, BatchAction, BatchPhone, BatchState
 from phoneprov_core.batches.ports import BatchesTransaction
+from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.ports import Background
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound, found
@@ -23,7 +18,7 @@ from phoneprov_core.kernel.store import NEWEST, Listing, Page, ReadAndWrite, lim
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.trail import Event
 
-PIECE = 500
+PIECE = 1000
 """Number of phones read at a time."""
 
 BATCHES_AT_A_TIME = 50
@@ -83,8 +78,7 @@ class Batches:
         if chosen.after is not None:
             limit = limit_by_key(page, "after")
             async with self._open.read() as tx:
-                phones = tx.batches.phones(batch.uuid, chosen)
-                return Listing(await phones.page(limit, chosen.after))
+                return Listing(await tx.batches.phones(batch.uuid, chosen).rows(limit))
         return await listing(
             self._open.read, lambda tx: tx.batches.phones(batch.uuid, chosen), page
         )
@@ -96,23 +90,20 @@ class Batches:
         exist; ``Conflict`` (code ``no_phones``) if no active phone matches the filters.
         """
         require_superadmin(actor)
-        async with self._open.read() as tx:
-            if new.profile_uuid:
-                found(await tx.profiles.find(new.profile_uuid), "profile")
+        async with self._open.write(by=actor) as tx:
+            batch = await self._batch(tx, actor, new)
             unknown = await tx.phones.unknown(new.macs or ())
             if unknown:
                 raise NotFound(f"There is no phone {unknown[0]} in the inventory.")
-        async with self._open.write(by=actor) as tx:
-            batch = await self._batch(tx, actor, new)
             await tx.batches.add(batch)
             total = 0
             async for macs in _selected(tx, new):
-                entries = [
-                    BatchEntry(position, mac, self._new_id())
+                phones = [
+                    BatchItem(batch.uuid, position, mac, self._new_id())
                     for position, mac in enumerate(macs, total + 1)
                 ]
-                await tx.batches.add_phones(batch.uuid, entries)
-                total += len(entries)
+                await tx.batches.add_phones(phones)
+                total += len(phones)
             if not total:
                 raise Conflict("No active phone matches the filters.", code="no_phones")
             batch = found(await tx.batches.find(batch.uuid), "batch")
@@ -132,7 +123,7 @@ class Batches:
         require_superadmin(actor)
         async with self._open.write(by=actor) as tx:
             batch = found(await tx.batches.find(known_id(uuid)), "batch")
-            if await tx.batches.halt(batch.uuid, BatchState.CANCELLED, None):
+            if await halt(tx.batches, batch.uuid, BatchState.CANCELLED, None):
                 tx.trail.note(Event("batch.cancelled", "batch", batch.uuid))
             return found(await tx.batches.find(batch.uuid), "batch")
 
@@ -175,8 +166,7 @@ class Batches:
 async def _selected(tx: BatchesTransaction, new: NewBatch) -> AsyncIterator[list[str]]:
     """The MACs of the requested phones, in pieces."""
     if new.macs is not None:
-        for start in range(0, len(new.macs), PIECE):
-            yield list(new.macs[start : start + PIECE])
+        yield list(new.macs)
         return
     last = None
     while phones := await tx.phones.rows(PIECE, after=last):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import msgspec
 
-from phoneprov_core.batches.model import Batch, BatchAction, PhoneState, Turn
+from phoneprov_core.batches.changes import put_back
+from phoneprov_core.batches.model import Batch, BatchAction, PhoneState
 from phoneprov_core.batches.ports import BatchesTransaction, Calls
 from phoneprov_core.batches.rules import (
     LOOK_AGAIN_SECONDS,
     MOST_CUT_OFF,
     waited_long_enough,
 )
+from phoneprov_core.batches.transitions import Turn, ended
 from phoneprov_core.deployments.deploy import LEASE_SECONDS, RESTARTED, Deploy, Order
 from phoneprov_core.deployments.model import Action, Deployment, Outcome, StepName
 from phoneprov_core.deployments.ports import Unbroken
@@ -85,7 +87,7 @@ class PhoneWork:
         else:
             # The attempt was never started. It keeps its uuid: if its process was only suspended,
             # one of the two gets Conflict for the uuid.
-            await tx.batches.put_back(turn, turn, 0, None)
+            await put_back(tx.batches, turn, turn, 0, None)
 
     async def _switch(self, actor: Actor, batch: Batch, turn: Turn, phone: Phone) -> None:
         try:
@@ -155,7 +157,7 @@ class PhoneWork:
             fields = {"batch_uuid": batch.uuid, "result": message or RESTARTED}
             tx.trail.note(Event("phone.restarted", "phone", phone.mac, fields))
             await tx.leases.release(phone.mac, turn.attempt_uuid, fence)
-            await tx.batches.end(turn, state, shown(self._clock()), message=message)
+            await tx.batches.move(turn, ended(state, shown(self._clock()), message=message))
 
     async def _is_in_call(self, phone: Phone) -> bool:
         if self._calls is None:
@@ -174,22 +176,23 @@ class PhoneWork:
             return
         again = msgspec.structs.replace(turn, waiting_since=since)
         async with self._open.write(by=SYSTEM_ACTOR) as tx:
-            await tx.batches.put_back(turn, again, LOOK_AGAIN_SECONDS, why)
+            await put_back(tx.batches, turn, again, LOOK_AGAIN_SECONDS, why)
 
     async def _end(self, turn: Turn, state: PhoneState, message: str) -> None:
         async with self._open.write(by=SYSTEM_ACTOR) as tx:
-            await tx.batches.end(turn, state, shown(self._clock()), message=message)
+            await tx.batches.move(turn, ended(state, shown(self._clock()), message=message))
 
     async def _as_recorded(self, tx: BatchesTransaction, turn: Turn, record: Deployment) -> None:
         if record.outcome is Outcome.RUNNING:
             # Another worker started this attempt: its result is read later.
-            await tx.batches.put_back(turn, turn, LOOK_AGAIN_SECONDS, _BUSY)
+            await put_back(tx.batches, turn, turn, LOOK_AGAIN_SECONDS, _BUSY)
         elif record.outcome is Outcome.INTERRUPTED:
             await self._cut_off(tx, turn, record.uuid)
         else:
             state, message = result_of(record)
-            await tx.batches.end(
-                turn, state, shown(self._clock()), message=message, deployment_uuid=record.uuid
+            now = shown(self._clock())
+            await tx.batches.move(
+                turn, ended(state, now, message=message, deployment_uuid=record.uuid)
             )
 
     async def _cut_off(
@@ -198,14 +201,12 @@ class PhoneWork:
         times = turn.cut_off + 1
         if times < MOST_CUT_OFF:
             again = msgspec.structs.replace(turn, attempt_uuid=self._new_id(), cut_off=times)
-            await tx.batches.put_back(turn, again, 0, "The attempt was interrupted.")
+            await put_back(tx.batches, turn, again, 0, "The attempt was interrupted.")
             return
-        await tx.batches.end(
+        message, now = f"The attempt was interrupted {times} times.", shown(self._clock())
+        await tx.batches.move(
             turn,
-            PhoneState.FAILED,
-            shown(self._clock()),
-            message=f"The attempt was interrupted {times} times.",
-            deployment_uuid=deployment_uuid,
+            ended(PhoneState.FAILED, now, message=message, deployment_uuid=deployment_uuid),
         )
 
 

@@ -27,7 +27,7 @@ from phoneprov_core.deployments.ports import (
     Watching,
 )
 from phoneprov_core.deployments.steps import Course, Progress, no_progress
-from phoneprov_core.devices.commands import DEFAULT_FILENAME_TEMPLATE, config_filename
+from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
 from phoneprov_core.devices.ports import (
     OUTCOME_UNKNOWN,
     ConfigUploader,

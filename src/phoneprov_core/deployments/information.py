@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.parsers import expat
 
 from phoneprov_core.deployments.ports import DeviceInformation
-from phoneprov_core.devices.commands import REPLY_LIMIT
+from phoneprov_core.devices.execute import REPLY_LIMIT
 from phoneprov_core.kernel.values import known_mac
 
 PATH = "/DeviceInformationX"

@@ -10,42 +10,13 @@ from msgspec import Struct
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.kernel.fields import DurationMs, schema
 from phoneprov_core.kernel.rates import RateStore
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.store import NewestRows, Store
 from phoneprov_core.kernel.trail import Notes
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.ports import ProfilesTransaction
 from phoneprov_core.users.model import User
 
 T = TypeVar("T")
-
-
-class DeploymentRows(Protocol):
-    """The deployments that match a filter. They belong to the account that requested them, and to
-    the owner of the profile that was deployed."""
-
-    async def count(self, owner: str | None = None) -> int:
-        """Number of deployments, or of those that belong to ``owner``."""
-        ...
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: Deployment | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[Deployment]:
-        """At most ``limit`` deployments, oldest first (by creation, then uuid), starting after
-        ``after``, without the first ``offset``; only those that belong to ``owner`` if given."""
-        ...
-
-    async def newest(
-        self, limit: int, *, before: Deployment | None = None, owner: str | None = None
-    ) -> list[Deployment]:
-        """At most ``limit`` deployments, newest first (by creation, then uuid), beginning after
-        ``before``; only those that belong to ``owner`` if given. The cost does not depend on
-        the number of deployments."""
-        ...
 
 
 class DeploymentStore(Protocol):
@@ -69,8 +40,9 @@ class DeploymentStore(Protocol):
         """Replace a stored record. Raises ``NotFound`` if it does not exist."""
         ...
 
-    def matching(self, wanted: Wanted) -> DeploymentRows:
-        """The deployments that match every field of ``wanted`` that is set."""
+    def matching(self, wanted: Wanted) -> NewestRows[Deployment]:
+        """The deployments that match every field of ``wanted`` that is set. They belong to the
+        account that requested them, and to the owner of the profile that was deployed."""
         ...
 
     async def current(self, mac: str) -> Deployment | None:

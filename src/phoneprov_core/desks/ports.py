@@ -7,29 +7,9 @@ from typing import Protocol
 from phoneprov_core.auth.ports import LoginAttemptStore
 from phoneprov_core.deployments.ports import DeploymentsTransaction, DeskSessions
 from phoneprov_core.desks.model import DeskRecord, Due, ListedDesk, PhoneState
+from phoneprov_core.kernel.store import Rows
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_users.ports import VendorUserStore
-
-
-class DeskRows(Protocol):
-    """The desk of every phone of the inventory. A desk belongs to the user logged in there."""
-
-    async def count(self, owner: str | None = None) -> int:
-        """The number of desks, or of those where ``owner`` is logged in."""
-        ...
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: ListedDesk | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[ListedDesk]:
-        """At most ``limit`` desks, the oldest phone first (by creation, then MAC), beginning
-        after ``after``, then leaving out ``offset``; only those where ``owner`` is logged in if
-        given. Users and profiles that were deleted are null."""
-        ...
 
 
 class DeskStore(DeskSessions, Protocol):
@@ -51,8 +31,9 @@ class DeskStore(DeskSessions, Protocol):
         ...
 
     @property
-    def all(self) -> DeskRows:
-        """The desks of the inventory."""
+    def all(self) -> Rows[ListedDesk]:
+        """The desk of every phone of the inventory, in the order of phones. It belongs to the user
+        that is logged in there. Users and profiles that were deleted are null."""
         ...
 
     async def release(self, mac: str, due: Due) -> bool:

@@ -46,6 +46,18 @@ class CountedRows(Rows[E], Protocol[E]):
         ...
 
 
+class NewestRows(Rows[E], Protocol[E]):
+    """Records that can also be read by key, newest first."""
+
+    async def newest(
+        self, limit: int, *, before: E | None = None, owner: str | None = None
+    ) -> list[E]:
+        """At most ``limit`` records, newest first (by creation, then key), beginning after
+        ``before``; only those that belong to ``owner`` if given. The cost does not depend on the
+        number of records."""
+        ...
+
+
 class Store(Rows[E], Protocol[E]):
     """Records of one kind, by key.
 

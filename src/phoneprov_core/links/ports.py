@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from phoneprov_core.extensions.model import Extension
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.store import Rows, Store
 from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
 from phoneprov_core.users.ports import UserStore
-
-E = TypeVar("E")
-
-
-class LinkRows(Protocol[E]):
-    """Links with the current data of their users or extensions. Each piece is one query."""
-
-    async def count(self, owner: str | None = None) -> int:
-        """Number of links, or of those that belong to ``owner``."""
-        ...
-
-    async def rows(
-        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
-    ) -> list[E]:
-        """At most ``limit`` links, oldest first (by creation, then uuid), starting after ``after``,
-        without the first ``offset``; only those that belong to ``owner`` if given."""
-        ...
 
 
 class LinkStore(Protocol):
     """Links, at most one between a user and an extension. A link is deleted with its user and with
-    its extension."""
+    its extension. Lists have the current data of users and extensions; each piece is one query."""
 
     async def add(self, link: Link) -> None:
         """Raises ``Conflict`` (code ``already_exists``, with ``extension_uuid``) if the two are
@@ -41,17 +24,17 @@ class LinkStore(Protocol):
         ...
 
     @property
-    def full(self) -> LinkRows[FullLink]:
+    def full(self) -> Rows[FullLink]:
         """Links with both ends; the user is their owner."""
         ...
 
     @property
-    def extensions(self) -> LinkRows[LinkedExtension]:
+    def extensions(self) -> Rows[LinkedExtension]:
         """Links with their extension; the user is their owner."""
         ...
 
     @property
-    def users(self) -> LinkRows[LinkedUser]:
+    def users(self) -> Rows[LinkedUser]:
         """Links with their user; the extension is their owner."""
         ...
 

@@ -5,30 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.access.ports import AssignmentStore
+from phoneprov_core.kernel.store import Rows
 from phoneprov_core.me.model import EnrichedPhone
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_users.ports import VendorUserStore
-
-
-class EnrichedPhoneStore(Protocol):
-    """Every phone of the inventory, with its flag and KEMs."""
-
-    async def count(self, owner: str | None = None) -> int:
-        """Number of phones. ``owner`` is not used."""
-        ...
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: EnrichedPhone | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[EnrichedPhone]:
-        """The phones that ``Store.rows`` returns, in its order, each with its flag and its KEMs
-        (oldest first, by creation, then uuid) as of one moment. One query, regardless of their
-        number."""
-        ...
 
 
 class MeTransaction(Protocol):
@@ -41,4 +21,8 @@ class MeTransaction(Protocol):
     @property
     def vendor_users(self) -> VendorUserStore: ...
     @property
-    def enriched_phones(self) -> EnrichedPhoneStore: ...
+    def enriched_phones(self) -> Rows[EnrichedPhone]:
+        """Every phone of the inventory, each with its flag and its KEMs (oldest first, by creation,
+        then uuid) as of one moment. One query, regardless of their number. Phones have no
+        owner."""
+        ...

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.access.ports import KnownUsers
-from phoneprov_core.kernel.store import SearchedRows, Store
+from phoneprov_core.kernel.store import Rows, SearchedRows, Store
 from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision
 
 
-class RevisionStore(Protocol):
-    """The revisions of profiles, each with its configuration. They are deleted with their
-    profile."""
+class RevisionStore(Rows[Revision], Protocol):
+    """The revisions of profiles, each with its configuration. They are deleted with their profile,
+    which is their owner. Lists are by number, then uuid."""
 
     async def add(self, revision: Revision, cnf_xml: str) -> None:
         """Raises ``Conflict`` (code ``already_exists``) if the profile has a revision of this
@@ -40,22 +40,6 @@ class RevisionStore(Protocol):
         a rollback of a phone deploys again. At most 100 phones of a revision are examined for
         the last reason; a revision for which that does not decide is kept.
         """
-        ...
-
-    async def count(self, owner: str | None = None) -> int:
-        """Number of revisions, or of those of the profile ``owner``."""
-        ...
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: Revision | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[Revision]:
-        """At most ``limit`` revisions, by number, then uuid, starting after ``after``, without the
-        first ``offset``; only those that belong to the profile ``owner`` if given."""
         ...
 
 

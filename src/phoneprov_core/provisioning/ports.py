@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from phoneprov_core.deployments.ports import DeploymentStore
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.store import Rows, Store
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch, ServedFile
 
@@ -41,29 +41,14 @@ class FetchStore(Protocol):
         ...
 
 
-class DiscoveredPhoneStore(Protocol):
-    """Phones that requested files and are not in the inventory, by canonical MAC."""
+class DiscoveredPhoneStore(Rows[DiscoveredPhone], Protocol):
+    """Phones that requested files and are not in the inventory, by canonical MAC; the first seen is
+    listed first. They have no owner."""
 
     async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
         """Add a phone, or note another request of it: the address, the model if it is given,
         the time, and the name as the latest of at most 20 different ones. At most 1,000 phones
         are kept; the one that was seen longest ago goes first."""
-        ...
-
-    async def count(self, owner: str | None = None) -> int:
-        """The number of phones that are not in the inventory. ``owner`` is not used."""
-        ...
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: DiscoveredPhone | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[DiscoveredPhone]:
-        """At most ``limit`` phones that are not in the inventory, the first seen first (then by
-        MAC), beginning after ``after``, then leaving out ``offset``. ``owner`` is not used."""
         ...
 
 

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from litestar import Router
 from litestar.params import JSONBody, QueryParameter
 
-from phoneprov_core.batches.model import Batch, BatchPhone, NewBatch, WantedPhones
+from phoneprov_core.batches.commands import NewBatch, WantedPhones
+from phoneprov_core.batches.model import Batch, BatchPhone
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.failures import failures

@@ -14,7 +14,8 @@ from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.testing.records import a_phone
-from phoneprov_core.devices.commands import device_name, sip_restart
+from phoneprov_core.devices.commands import sip_restart
+from phoneprov_core.devices.names import device_name
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import RESTART, TIMEOUT
 from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, listing

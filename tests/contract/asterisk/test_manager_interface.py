@@ -9,7 +9,8 @@ from typing import Protocol
 import pytest
 
 from phoneprov_adapters.memory.phone import MemoryManager
-from phoneprov_core.devices.commands import device_name, sip_restart
+from phoneprov_core.devices.commands import sip_restart
+from phoneprov_core.devices.names import device_name
 from phoneprov_core.devices.ports import ManagerAction, ManagerInterface
 from phoneprov_core.kernel.errors import Invalid, Refused, TimedOut
 from support.ami_client import MAC, RESTART, TIMEOUT, manager

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.keys import key_file
-from phoneprov_core.batches.model import NewBatch
+from phoneprov_core.batches.commands import NewBatch
 from phoneprov_http.main.cli import main
 from support.desk import ADA, BOB, MAC, configuration, furnish, phone_beside, settings_for
 from support.keys import NEW_KEY

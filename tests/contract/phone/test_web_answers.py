@@ -10,7 +10,8 @@ from contextlib import suppress
 import pytest
 from msgspec import structs
 
-from phoneprov_core.devices.commands import CLEAR_SERVICES, REPLY_LIMIT, restart_keys
+from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_keys
+from phoneprov_core.devices.execute import REPLY_LIMIT
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.phone_stub import SUCCESS, Answer, PhoneStub, closes, error, http, nothing, sends

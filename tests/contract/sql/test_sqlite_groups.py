@@ -138,7 +138,7 @@ async def test_error_that_rolls_back_the_group_fails_every_transaction(
 ) -> None:
     async def all_of_it(tx: Tx) -> None:
         # As SQLite does by itself when there is no room left.
-        await tx._connection._run(("ROLLBACK", ()))
+        await tx.users._connection._run(("ROLLBACK", ()))
         raise Unavailable("no room", code="disk_full")
 
     ended = await together(database, nothing, all_of_it, nothing)

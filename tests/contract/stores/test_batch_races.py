@@ -11,7 +11,8 @@ from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.testing.records import a_mac, a_phone, a_user, identifier
-from phoneprov_core.batches.model import Counts, NewBatch
+from phoneprov_core.batches.commands import NewBatch
+from phoneprov_core.batches.model import Counts
 from phoneprov_core.batches.run import RunBatches
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.batches.work import PhoneWork

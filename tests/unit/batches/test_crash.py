@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from phoneprov_adapters.testing.records import a_deployment, a_mac
-from phoneprov_core.batches.model import Batch, BatchState, Counts, PhoneState, Turn
+from phoneprov_core.batches.model import Batch, BatchState, Counts, PhoneState
+from phoneprov_core.batches.transitions import Turn, claimed
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
@@ -28,7 +29,7 @@ async def crashed(office: Office, root: Actor, profile: Profile | None, most: in
         hold = await tx.batches.take("who is gone", 30)
         assert hold is not None
         await tx.batches.keep(hold, 30)
-        return await tx.batches.claim(hold, most, shown(office.clock()))
+        return await tx.batches.claim(hold, most, claimed(hold, shown(office.clock())))
 
 
 async def the_batch(office: Office, root: Actor) -> Batch:
@@ -158,7 +159,7 @@ async def one_who_crashes(office: Office) -> list[Turn]:
         assert batch is not None
         for turn in await tx.batches.abandoned(hold, 1):
             await work.recover(tx, batch, turn)
-        turns = await tx.batches.claim(hold, 99, shown(office.clock()))
+        turns = await tx.batches.claim(hold, 99, claimed(hold, shown(office.clock())))
     return [turn for turn in turns if turn.position == 1]
 
 

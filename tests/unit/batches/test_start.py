@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.testing.records import a_mac
-from phoneprov_core.batches.model import BatchState, Counts, NewBatch, WantedPhones
+from phoneprov_core.batches.commands import NewBatch, WantedPhones
+from phoneprov_core.batches.model import BatchState, Counts
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound

@@ -15,13 +15,10 @@ from phoneprov_adapters.composition.factories import (
     rotation_of,
     uploader_of,
 )
-from phoneprov_adapters.composition.lifecycle import open_phoneprov, readiness, require_keys
-from phoneprov_adapters.composition.settings import (
-    Settings,
-    SettingsError,
-    check_names,
-    read_settings,
-)
+from phoneprov_adapters.composition.installation import require_keys
+from phoneprov_adapters.composition.lifecycle import open_phoneprov, readiness
+from phoneprov_adapters.composition.names import check_names
+from phoneprov_adapters.composition.settings import Settings, SettingsError, read_settings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.uploader import MemoryUploader

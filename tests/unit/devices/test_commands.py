@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 from phoneprov_core.devices.commands import (
     CLEAR_SERVICES,
-    DEFAULT_FILENAME_TEMPLATE,
-    REPLY_LIMIT,
-    check_filename_template,
-    config_filename,
-    device_name,
-    execute_body,
-    read_execute_reply,
     require_single_lines,
     restart_action,
     restart_keys,
     sccp_restart,
     sip_restart,
+)
+from phoneprov_core.devices.execute import REPLY_LIMIT, execute_body, read_execute_reply
+from phoneprov_core.devices.names import (
+    DEFAULT_FILENAME_TEMPLATE,
+    check_filename_template,
+    config_filename,
+    device_name,
 )
 from phoneprov_core.devices.ports import KeyPress, ManagerAction
 from phoneprov_core.kernel.errors import Invalid, Refused

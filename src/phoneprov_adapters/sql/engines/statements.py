@@ -156,3 +156,22 @@ def _items_postgresql(element: json_items, compiler: SQLCompiler, **keywords: An
     return (
         f"json_array_elements_text(CAST({compiler.process(element.clauses, **keywords)} AS JSON))"
     )
+
+
+class json_field(FunctionElement[str]):  # noqa: N801 - reads like the SQL function it is
+    """The text of an element, by its position, of a JSON list."""
+
+    type = Text()
+    inherit_cache = True
+
+
+@compiles(json_field, "sqlite")
+def _field_sqlite(element: json_field, compiler: SQLCompiler, **keywords: Any) -> str:
+    items, place = (compiler.process(clause, **keywords) for clause in element.clauses)
+    return f"json_extract({items}, '$[' || {place} || ']')"
+
+
+@compiles(json_field, "postgresql")
+def _field_postgresql(element: json_field, compiler: SQLCompiler, **keywords: Any) -> str:
+    items, place = (compiler.process(clause, **keywords) for clause in element.clauses)
+    return f"(CAST({items} AS JSON) ->> {place})"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import Select, bindparam, func, select
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement, page
+from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.tables import batch_phones, batches
+from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import (
     Batch,
     BatchAction,
@@ -17,9 +19,7 @@ from phoneprov_core.batches.model import (
     BatchState,
     Counts,
     PhoneState,
-    WantedPhones,
 )
-from phoneprov_core.batches.ports import BatchPhones
 
 BATCH_FIELDS = tuple(name for name in Batch.__struct_fields__ if name != "phones")
 _STATES = tuple(state.value for state in PhoneState)
@@ -47,56 +47,29 @@ def batch_in(row: Row, phones: Counts) -> Batch:
 
 
 @cache
-def _phones(*, state: bool, after: bool) -> Statement:
-    rows = select(*_PHONE_COLUMNS).where(batch_phones.c.batch_uuid == bindparam("batch_uuid"))
-    if state:
-        rows = rows.where(batch_phones.c.state == bindparam("state"))
-    return page(rows, (batch_phones.c.position,), after=after)
+def _phones(*, state: bool) -> Query:
+    def narrowed(statement: Select[Any]) -> Select[Any]:
+        matching = statement.where(
+            batch_phones.c.batch_uuid == bindparam("batch_uuid"),
+            batch_phones.c.position > bindparam("begin"),
+        )
+        return matching.where(batch_phones.c.state == bindparam("state")) if state else matching
 
-
-@cache
-def _phone_count(*, state: bool) -> Statement:
-    count = (
-        select(func.count())
-        .select_from(batch_phones)
-        .where(batch_phones.c.batch_uuid == bindparam("batch_uuid"))
+    count = select(func.count()).select_from(batch_phones)
+    return Query(
+        narrowed(select(*_PHONE_COLUMNS)), (batch_phones.c.position,), counted=narrowed(count)
     )
-    return count.where(batch_phones.c.state == bindparam("state")) if state else count
 
 
-class SqlBatchPhones(BatchPhones):
+def phones_matching(
+    connection: Connection, batch_uuid: str, wanted: WantedPhones
+) -> SqlRows[BatchPhone]:
     """The phones of one batch that match the filter."""
-
-    def __init__(self, connection: Connection, batch_uuid: str, wanted: WantedPhones) -> None:
-        self._connection = connection
-        self._values = {"batch_uuid": batch_uuid}
-        if wanted.state is not None:
-            self._values["state"] = wanted.state
-
-    async def count(self, owner: str | None = None) -> int:
-        assert owner is None, "the phones of a batch have no owner"
-        statement = _phone_count(state="state" in self._values)
-        return int((await self._connection.rows(statement, **self._values))[0][0])
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: BatchPhone | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[BatchPhone]:
-        assert owner is None, "the phones of a batch have no owner"
-        values: dict[str, Any] = {**self._values, "limit": limit, "offset": offset}
-        if after is not None:
-            values["after_key"] = after.position
-        statement = _phones(state="state" in self._values, after=after is not None)
-        return [_phone_in(row) for row in await self._connection.rows(statement, **values)]
-
-    async def page(self, limit: int, after: int) -> list[BatchPhone]:
-        values: dict[str, Any] = {**self._values, "limit": limit, "offset": 0, "after_key": after}
-        statement = _phones(state="state" in self._values, after=True)
-        return [_phone_in(row) for row in await self._connection.rows(statement, **values)]
+    values = {"batch_uuid": batch_uuid, "begin": wanted.after or 0}
+    if wanted.state is not None:
+        values["state"] = wanted.state
+    query = _phones(state=wanted.state is not None)
+    return SqlRows(connection, query, _phone_in, **values)
 
 
 def _phone_in(row: Row) -> BatchPhone:
@@ -106,7 +79,6 @@ def _phone_in(row: Row) -> BatchPhone:
 
 
 _BATCH_COLUMNS = [batches.c[name] for name in BATCH_FIELDS]
-_POSITION = (batches.c.created_at, batches.c.uuid)
 FIND: Statement = select(*_BATCH_COLUMNS).where(batches.c.uuid == bindparam("uuid"))
 FIND_AND_HOLD: Statement = (
     select(*_BATCH_COLUMNS).where(batches.c.uuid == bindparam("uuid")).with_for_update()
@@ -123,23 +95,15 @@ def _counted(state: str) -> Any:
     )
 
 
-@cache
-def batch_rows(*, owned: bool, after: bool, newest_first: bool = False) -> Statement:
-    """A page of batches, with the counts of their phones by state after the other columns."""
-    rows = select(*_BATCH_COLUMNS, *(_counted(state) for state in _STATES))
-    if owned:
-        rows = rows.where(batches.c.user_uuid == bindparam("owner"))
-    return page(rows, _POSITION, after=after, newest_first=newest_first)
-
-
-@cache
-def batch_count(*, owned: bool) -> Statement:
-    """Number of batches."""
-    count = select(func.count()).select_from(batches)
-    return count.where(batches.c.user_uuid == bindparam("owner")) if owned else count
+BATCHES = Query(
+    select(*_BATCH_COLUMNS, *(_counted(state) for state in _STATES)),
+    (batches.c.created_at, batches.c.uuid),
+    owner=batches.c.user_uuid == bindparam("owner"),
+)
+"""Batches, with the counts of their phones by state after the other columns."""
 
 
 def counted_batch_in(row: Row) -> Batch:
-    """The batch in a row of ``batch_rows``."""
+    """The batch in a row of ``BATCHES``."""
     size = len(BATCH_FIELDS)
     return batch_in(row[:size], counts_in(zip(_STATES, row[size:], strict=True)))

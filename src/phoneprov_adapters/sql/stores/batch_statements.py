@@ -3,55 +3,60 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, case, exists, insert, null, or_, select, update
+from sqlalchemy import (
+    Text,
+    Update,
+    bindparam,
+    cast,
+    exists,
+    insert,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
-from phoneprov_adapters.sql.engines.statements import Statement, is_over, now_ms
+from phoneprov_adapters.sql.engines.statements import (
+    Statement,
+    is_over,
+    json_field,
+    json_items,
+    now_ms,
+)
 from phoneprov_adapters.sql.tables import batch_phones as phones
 from phoneprov_adapters.sql.tables import batches
-from phoneprov_core.batches.model import BatchState, PhoneState, Turn
+from phoneprov_core.batches.model import PhoneState
+from phoneprov_core.batches.transitions import BatchItem, Turn
 
-WAITING, _RUNNING = PhoneState.WAITING.value, PhoneState.RUNNING.value
+_WAITING, _RUNNING = PhoneState.WAITING.value, PhoneState.RUNNING.value
 _MILLIS = batches.c.expires_at.type
 _TURN = [phones.c[name] for name in Turn.__struct_fields__]
 
 ADD = insert(batches)
 
 
-@cache
-def add_phones(size: int) -> Statement:
-    """Insert a number of phones into a batch."""
-    return insert(phones).values(
-        [
-            {
-                "batch_uuid": bindparam("batch_uuid"),
-                "position": bindparam(f"position_{i}"),
-                "mac": bindparam(f"mac_{i}"),
-                "attempt_uuid": bindparam(f"attempt_uuid_{i}"),
-                "state": WAITING,
-                "tries": 0,
-                "cut_off": 0,
-                "fence": 0,
-                "not_before": 0,
-            }
-            for i in range(size)
-        ]
-    )
+_ADDED = json_items(bindparam("phones", type_=Text())).table_valued("value")
+_ITEM = BatchItem.__struct_fields__
+ADD_PHONES = insert(phones).from_select(
+    _ITEM,
+    select(
+        *(
+            cast(json_field(_ADDED.c.value, literal_column(str(place))), phones.c[name].type)
+            for place, name in enumerate(_ITEM)
+        )
+    ),
+)
+"""The phones are a JSON list of lists."""
 
-
-SIZES = (100, 1)
-"""Rows per statement; some builds of SQLite allow at most 999 values."""
-
-HALT = (
+STATE = select(batches.c.state).where(batches.c.uuid == bindparam("the_uuid"))
+LOCK_STATE = STATE.with_for_update()
+CHANGE = (
     update(batches)
-    .where(batches.c.uuid == bindparam("the_uuid"), batches.c.state == BatchState.RUNNING.value)
+    .where(batches.c.uuid == bindparam("the_uuid"), batches.c.state == bindparam("the_state"))
     .values(state=bindparam("state"), message=bindparam("message"))
     .returning(batches.c.uuid)
-)
-LEAVE_OUT = (
-    update(phones)
-    .where(phones.c.batch_uuid == bindparam("the_uuid"), phones.c.state == WAITING)
-    .values(state=PhoneState.LEFT_OUT.value)
 )
 
 _FREE = (batches.c.ended_at.is_(None), is_over(batches.c.expires_at))
@@ -86,32 +91,6 @@ KEEP = (
 RELEASE = update(batches).where(*_HELD).values(expires_at=0)
 RELEASE_ALL = update(batches).where(batches.c.expires_at != 0).values(expires_at=0)
 
-_next = (
-    select(phones.c.position)
-    .where(
-        phones.c.batch_uuid == bindparam("the_uuid"),
-        phones.c.state == WAITING,
-        is_over(phones.c.not_before),
-    )
-    .order_by(phones.c.not_before, phones.c.position)
-    .limit(bindparam("most"))
-)
-CLAIM = (
-    update(phones)
-    .where(
-        phones.c.batch_uuid == bindparam("the_uuid"),
-        phones.c.state == WAITING,
-        phones.c.position.in_(_next.scalar_subquery()),
-    )
-    .values(
-        state=_RUNNING,
-        fence=bindparam("the_fence"),
-        tries=phones.c.tries + 1,
-        started_at=bindparam("now"),
-        message=null(),
-    )
-    .returning(*_TURN)
-)
 ABANDONED = (
     select(*_TURN)
     .where(
@@ -122,33 +101,57 @@ ABANDONED = (
     .order_by(phones.c.position)
     .limit(bindparam("most"))
 )
-_MINE = (
-    phones.c.batch_uuid == bindparam("the_uuid"),
+
+_IN_BATCH = phones.c.batch_uuid == bindparam("the_uuid")
+_CLAIMED = (
     phones.c.position == bindparam("the_position"),
-    phones.c.state == _RUNNING,
     phones.c.fence == bindparam("the_fence"),
 )
-END = (
-    update(phones)
-    .where(*_MINE)
-    .values({name: bindparam(name) for name in ("state", "message", "deployment_uuid", "ended_at")})
-    .returning(phones.c.position)
-)
-LOCK_STATE = (
-    select(batches.c.state).where(batches.c.uuid == bindparam("the_uuid")).with_for_update()
-)
-PUT_BACK = (
-    update(phones)
-    .where(*_MINE)
-    .values(
-        not_before=now_ms() + bindparam("rest_ms", type_=_MILLIS),
-        **{
-            name: bindparam(name)
-            for name in ("state", "attempt_uuid", "cut_off", "waiting_since", "message")
-        },
+
+
+class Move(NamedTuple):
+    """What transitions with the same statements have in common."""
+
+    of: str
+    sets: tuple[str, ...]
+    tries: int
+    is_due_later: bool
+
+
+@cache
+def move(shape: Move) -> Statement:
+    """Apply a transition to one claimed phone."""
+    return _moved(shape).where(_IN_BATCH, *_CLAIMED).returning(phones.c.position)
+
+
+@cache
+def move_all(shape: Move) -> Statement:
+    """Apply a transition to every phone of a batch."""
+    return _moved(shape).where(_IN_BATCH)
+
+
+@cache
+def claim(shape: Move) -> Statement:
+    """Apply a transition to the phones that are due."""
+    due = (
+        select(phones.c.position)
+        .where(_IN_BATCH, phones.c.state == shape.of, is_over(phones.c.not_before))
+        .order_by(phones.c.not_before, phones.c.position)
+        .limit(bindparam("most"))
     )
-    .returning(phones.c.position)
-)
+    claimed = phones.c.position.in_(due.scalar_subquery())
+    return _moved(shape).where(_IN_BATCH, claimed).returning(*_TURN)
+
+
+def _moved(shape: Move) -> Update:
+    values: dict[str, Any] = {name: bindparam(name) for name in ("state", *shape.sets)}
+    if shape.tries:
+        values["tries"] = phones.c.tries + shape.tries
+    if shape.is_due_later:
+        values["not_before"] = now_ms() + bindparam("rest_ms", type_=_MILLIS)
+    return update(phones).where(phones.c.state == shape.of).values(values)
+
+
 FINISH = (
     update(batches)
     .where(
@@ -156,14 +159,11 @@ FINISH = (
         batches.c.ended_at.is_(None),
         ~exists().where(
             phones.c.batch_uuid == batches.c.uuid,
-            or_(phones.c.state == WAITING, phones.c.state == _RUNNING),
+            or_(phones.c.state == _WAITING, phones.c.state == _RUNNING),
         ),
     )
     .values(
-        state=case(
-            (batches.c.state == BatchState.RUNNING.value, BatchState.DONE.value),
-            else_=batches.c.state,
-        ),
+        state=bindparam("state"),
         ended_at=bindparam("now"),
         expires_at=0,
     )

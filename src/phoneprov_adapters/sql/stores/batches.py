@@ -5,76 +5,61 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.stores.batch_rows import (
     BATCH_FIELDS,
+    BATCHES,
     COUNTS,
     FIND,
     FIND_AND_HOLD,
-    SqlBatchPhones,
-    batch_count,
     batch_in,
-    batch_rows,
     counted_batch_in,
     counts_in,
+    phones_matching,
 )
 from phoneprov_adapters.sql.stores.batch_statements import (
     ABANDONED,
     ADD,
+    ADD_PHONES,
     ANY_FREE,
-    CLAIM,
-    END,
+    CHANGE,
     FINISH,
-    HALT,
     KEEP,
-    LEAVE_OUT,
     LOCK_STATE,
-    PUT_BACK,
     RELEASE,
     RELEASE_ALL,
-    SIZES,
+    STATE,
     TAKE,
-    WAITING,
-    add_phones,
+    Move,
+    claim,
+    move,
+    move_all,
 )
+from phoneprov_adapters.sql.stores.rows import SqlNewestRows
 from phoneprov_adapters.sql.stores.store import write
-from phoneprov_core.batches.model import (
-    Batch,
-    BatchEntry,
-    BatchState,
-    Counts,
-    Hold,
-    PhoneState,
-    Turn,
-    WantedPhones,
-)
-from phoneprov_core.batches.ports import BatchPhones, BatchStore
+from phoneprov_core.batches.commands import WantedPhones
+from phoneprov_core.batches.model import Batch, BatchPhone, BatchState, Counts
+from phoneprov_core.batches.ports import BatchStore
+from phoneprov_core.batches.transitions import BatchItem, Hold, Transition, Turn
+from phoneprov_core.kernel.store import Rows
 
 
-class SqlBatches(BatchStore):
+class SqlBatches(SqlNewestRows[Batch], BatchStore):
     """Batches, by uuid."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        super().__init__(connection, BATCHES, counted_batch_in)
 
     async def add(self, batch: Batch) -> None:
         row = {name: getattr(batch, name) for name in BATCH_FIELDS}
         row |= {"action": batch.action.value, "state": batch.state.value}
         await write(self._connection, ADD, {**row, "holder": "", "fence": 0, "expires_at": 0})
 
-    async def add_phones(self, batch_uuid: str, entries: Sequence[BatchEntry]) -> None:
-        start = 0
-        for size in SIZES:
-            while len(entries) - start >= size:
-                row: dict[str, Any] = {"batch_uuid": batch_uuid}
-                for i, entry in enumerate(entries[start : start + size]):
-                    row |= {
-                        f"position_{i}": entry.position,
-                        f"mac_{i}": entry.mac,
-                        f"attempt_uuid_{i}": entry.attempt_uuid,
-                    }
-                await write(self._connection, add_phones(size), row)
-                start += size
+    async def add_phones(self, phones: Sequence[BatchItem]) -> None:
+        rows = [msgspec.structs.astuple(phone) for phone in phones]
+        await write(self._connection, ADD_PHONES, {"phones": msgspec.json.encode(rows).decode()})
 
     async def find(self, key: str) -> Batch | None:
         if not key:
@@ -83,42 +68,22 @@ class SqlBatches(BatchStore):
         row = await self._connection.row(statement, uuid=key)
         return None if row is None else batch_in(row, await self.counts(key))
 
-    async def count(self, owner: str | None = None) -> int:
-        values = {} if owner is None else {"owner": owner}
-        rows = await self._connection.rows(batch_count(owned=owner is not None), **values)
-        return int(rows[0][0])
-
-    async def rows(
-        self, limit: int, *, after: Batch | None = None, offset: int = 0, owner: str | None = None
-    ) -> list[Batch]:
-        values: dict[str, Any] = {"limit": limit, "offset": offset}
-        if owner is not None:
-            values["owner"] = owner
-        if after is not None:
-            values |= {"after_time": after.created_at, "after_key": after.uuid}
-        statement = batch_rows(owned=owner is not None, after=after is not None)
-        return [counted_batch_in(row) for row in await self._connection.rows(statement, **values)]
-
-    async def newest(self, limit: int, *, before: Batch | None = None) -> list[Batch]:
-        values: dict[str, Any] = {"limit": limit, "offset": 0}
-        if before is not None:
-            values |= {"after_time": before.created_at, "after_key": before.uuid}
-        statement = batch_rows(owned=False, after=before is not None, newest_first=True)
-        return [counted_batch_in(row) for row in await self._connection.rows(statement, **values)]
-
-    def phones(self, batch_uuid: str, wanted: WantedPhones) -> BatchPhones:
-        return SqlBatchPhones(self._connection, batch_uuid, wanted)
+    def phones(self, batch_uuid: str, wanted: WantedPhones) -> Rows[BatchPhone]:
+        return phones_matching(self._connection, batch_uuid, wanted)
 
     async def counts(self, batch_uuid: str) -> Counts:
         return counts_in(await self._connection.rows(COUNTS, batch_uuid=batch_uuid))
 
-    async def halt(self, batch_uuid: str, state: BatchState, message: str | None) -> bool:
-        if not await self._connection.rows(
-            HALT, the_uuid=batch_uuid, state=state.value, message=message
-        ):
-            return False
-        await self._connection.rows(LEAVE_OUT, the_uuid=batch_uuid)
-        return True
+    async def state(self, batch_uuid: str) -> BatchState | None:
+        statement = LOCK_STATE if self._connection.writing else STATE
+        row = await self._connection.row(statement, the_uuid=batch_uuid)
+        return None if row is None else BatchState(row[0])
+
+    async def change(
+        self, batch_uuid: str, of: BatchState, to: BatchState, message: str | None
+    ) -> bool:
+        values = {"the_state": of.value, "state": to.value, "message": message}
+        return bool(await self._connection.rows(CHANGE, the_uuid=batch_uuid, **values))
 
     async def any_free(self) -> bool:
         return await self._connection.row(ANY_FREE) is not None
@@ -137,10 +102,9 @@ class SqlBatches(BatchStore):
     async def release_all(self) -> None:
         await self._connection.rows(RELEASE_ALL)
 
-    async def claim(self, hold: Hold, most: int, now: str) -> list[Turn]:
-        rows = await self._connection.rows(
-            CLAIM, the_uuid=hold.batch_uuid, the_fence=hold.fence, most=most, now=now
-        )
+    async def claim(self, hold: Hold, most: int, transition: Transition) -> list[Turn]:
+        statement, values = claim(_shape(transition)), _values(transition)
+        rows = await self._connection.rows(statement, the_uuid=hold.batch_uuid, most=most, **values)
         return sorted((_turn(row) for row in rows), key=lambda turn: turn.position)
 
     async def abandoned(self, hold: Hold, most: int) -> list[Turn]:
@@ -149,43 +113,39 @@ class SqlBatches(BatchStore):
         )
         return [_turn(row) for row in rows]
 
-    async def end(
-        self,
-        turn: Turn,
-        state: PhoneState,
-        now: str,
-        *,
-        message: str | None = None,
-        deployment_uuid: str | None = None,
-    ) -> bool:
+    async def move(self, turn: Turn, transition: Transition) -> bool:
         rows = await self._connection.rows(
-            END,
-            **_mine(turn),
-            state=state.value,
-            message=message,
-            deployment_uuid=deployment_uuid,
-            ended_at=now,
+            move(_shape(transition)),
+            the_uuid=turn.batch_uuid,
+            the_position=turn.position,
+            the_fence=turn.fence,
+            **_values(transition),
         )
         return bool(rows)
 
-    async def put_back(self, turn: Turn, again: Turn, seconds: int, message: str | None) -> bool:
-        # Locked, so that the batch is not stopped in between: a stopped batch has no pending phone.
-        row = await self._connection.row(LOCK_STATE, the_uuid=turn.batch_uuid)
-        runs = row is not None and row[0] == BatchState.RUNNING.value
-        rows = await self._connection.rows(
-            PUT_BACK,
-            **_mine(turn),
-            state=WAITING if runs else PhoneState.LEFT_OUT.value,
-            rest_ms=seconds * 1000,
-            attempt_uuid=again.attempt_uuid,
-            cut_off=again.cut_off,
-            waiting_since=again.waiting_since,
-            message=message,
-        )
-        return bool(rows)
+    async def move_all(self, batch_uuid: str, transition: Transition) -> None:
+        statement = move_all(_shape(transition))
+        await self._connection.rows(statement, the_uuid=batch_uuid, **_values(transition))
 
-    async def finish(self, hold: Hold, now: str) -> bool:
-        return bool(await self._connection.rows(FINISH, **_held(hold), now=now))
+    async def finish(self, hold: Hold, state: BatchState, now: str) -> bool:
+        values = {**_held(hold), "state": state.value, "now": now}
+        return bool(await self._connection.rows(FINISH, **values))
+
+
+def _shape(transition: Transition) -> Move:
+    return Move(
+        transition.of.value,
+        tuple(transition.sets),
+        transition.tries,
+        transition.due_after is not None,
+    )
+
+
+def _values(transition: Transition) -> dict[str, Any]:
+    values = {"state": transition.to.value, **transition.sets}
+    if transition.due_after is not None:
+        values["rest_ms"] = transition.due_after * 1000
+    return values
 
 
 def _held(hold: Hold) -> dict[str, Any]:
@@ -193,14 +153,6 @@ def _held(hold: Hold) -> dict[str, Any]:
         "the_uuid": hold.batch_uuid,
         "the_holder": hold.holder,
         "the_fence": hold.fence,
-    }
-
-
-def _mine(turn: Turn) -> dict[str, Any]:
-    return {
-        "the_uuid": turn.batch_uuid,
-        "the_position": turn.position,
-        "the_fence": turn.fence,
     }
 
 

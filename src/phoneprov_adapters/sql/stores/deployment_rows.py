@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from functools import cache
 from typing import Any
@@ -21,8 +22,8 @@ from sqlalchemy import (
 )
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.hashes import HashColumns
+from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows
 from phoneprov_adapters.sql.tables import deployments
 from phoneprov_core.deployments.model import (
     Action,
@@ -33,7 +34,6 @@ from phoneprov_core.deployments.model import (
     StepName,
     Wanted,
 )
-from phoneprov_core.deployments.ports import DeploymentRows
 
 ENUMS: dict[str, type[Enum]] = {
     "action": Action,
@@ -44,16 +44,14 @@ ENUMS: dict[str, type[Enum]] = {
 PLAIN = [name for name in Deployment.__struct_fields__ if name != "sha256"]
 NAMES = (*PLAIN, "sha256_key_id", "sha256_sealed")
 COLUMNS = [deployments.c[name] for name in NAMES]
-_POSITION = (deployments.c.created_at, deployments.c.uuid)
+_OWNER = or_(
+    deployments.c.owner_uuid == bindparam("owner"), deployments.c.user_uuid == bindparam("owner")
+)
 _other = deployments.alias("other")
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "mac": deployments.c.mac == bindparam("mac"),
     "profile_uuid": deployments.c.profile_uuid == bindparam("profile_uuid"),
     "outcome": deployments.c.outcome == bindparam("outcome"),
-    "owner": or_(
-        deployments.c.owner_uuid == bindparam("owner"),
-        deployments.c.user_uuid == bindparam("owner"),
-    ),
     # In ``_newest`` below.
     "current": true(),
 }
@@ -95,67 +93,28 @@ def _from(statement: Select[Any], names: frozenset[str]) -> Select[Any]:
 
 
 @cache
-def _rows(names: frozenset[str], *, after: bool, newest_first: bool = False) -> Statement:
-    rows = _from(select(*COLUMNS), names)
-    return page(rows, _POSITION, after=after, newest_first=newest_first)
-
-
-@cache
-def _count(names: frozenset[str]) -> Statement:
+def _query(names: frozenset[str]) -> Query:
     count = select(func.count())
-    return _from(count if "current" in names else count.select_from(deployments), names)
+    return Query(
+        _from(select(*COLUMNS), names),
+        (deployments.c.created_at, deployments.c.uuid),
+        owner=_OWNER,
+        counted=_from(count if "current" in names else count.select_from(deployments), names),
+    )
 
 
-class SqlDeploymentRows(DeploymentRows):
+def deployments_matching(
+    connection: Connection, wanted: Wanted, entity_of: Callable[[Row], Deployment]
+) -> SqlNewestRows[Deployment]:
     """The deployments that match the filter."""
-
-    def __init__(self, connection: Connection, hashes: HashColumns, wanted: Wanted) -> None:
-        self._connection = connection
-        self._hashes = hashes
-        self._wanted = {
-            name: value
-            for name in wanted.__struct_fields__
-            if (value := getattr(wanted, name)) is not None and value is not False
-        }
-
-    async def count(self, owner: str | None = None) -> int:
-        names, values = self._narrowed(owner)
-        return int((await self._connection.rows(_count(names), **values))[0][0])
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: Deployment | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[Deployment]:
-        names, values = self._narrowed(owner)
-        values |= {"limit": limit, "offset": offset}
-        if after is not None:
-            values |= _place(after)
-        statement = _rows(names, after=after is not None)
-        found = await self._connection.rows(statement, **values)
-        return [deployment_in(row, self._hashes) for row in found]
-
-    async def newest(
-        self, limit: int, *, before: Deployment | None = None, owner: str | None = None
-    ) -> list[Deployment]:
-        names, values = self._narrowed(owner)
-        values |= {"limit": limit, "offset": 0}
-        if before is not None:
-            values |= _place(before)
-        statement = _rows(names, after=before is not None, newest_first=True)
-        found = await self._connection.rows(statement, **values)
-        return [deployment_in(row, self._hashes) for row in found]
-
-    def _narrowed(self, owner: str | None) -> tuple[frozenset[str], dict[str, Any]]:
-        wanted = self._wanted if owner is None else {**self._wanted, "owner": owner}
-        return frozenset(wanted), {n: v for n, v in wanted.items() if n != "current"}
-
-
-def _place(deployment: Deployment) -> dict[str, Any]:
-    return {"after_time": deployment.created_at, "after_key": deployment.uuid}
+    values = {
+        name: value
+        for name in wanted.__struct_fields__
+        if (value := getattr(wanted, name)) is not None and value is not False
+    }
+    query = _query(frozenset(values))
+    values.pop("current", None)
+    return SqlNewestRows(connection, query, entity_of, **values)
 
 
 def deployment_in(row: Row, hashes: HashColumns) -> Deployment:

@@ -15,14 +15,15 @@ from phoneprov_adapters.sql.stores.deployment_rows import (
     COLUMNS,
     ENUMS,
     NAMES,
-    SqlDeploymentRows,
     deployment_in,
+    deployments_matching,
 )
 from phoneprov_adapters.sql.stores.hashes import HashColumns
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
 from phoneprov_adapters.sql.tables import deployments, leases, phones
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
-from phoneprov_core.deployments.ports import DeploymentRows, DeploymentStore, LeaseStore
+from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore
+from phoneprov_core.kernel.store import NewestRows
 
 _INTERRUPT = (
     update(deployments)
@@ -85,8 +86,8 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
         await super().put(entity)
         await self._remember(entity.mac, entity.number, entity.outcome)
 
-    def matching(self, wanted: Wanted) -> DeploymentRows:
-        return SqlDeploymentRows(self._connection, self._hashes, wanted)
+    def matching(self, wanted: Wanted) -> NewestRows[Deployment]:
+        return deployments_matching(self._connection, wanted, self._entity_of)
 
     async def current(self, mac: str) -> Deployment | None:
         row = await self._connection.row(_PLACED, mac=mac, limit=1)

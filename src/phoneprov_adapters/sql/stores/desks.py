@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, exists, func, null, or_, select, tuple_, update
+from sqlalchemy import and_, bindparam, delete, exists, func, null, or_, select, update
 
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory, Row
 from phoneprov_adapters.sql.engines.statements import Statement, is_over
+from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.tables import desks, leases, phones, profiles, users, vendor_phones
 from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
-from phoneprov_core.desks.ports import DeskRows, DeskStore
+from phoneprov_core.desks.ports import DeskStore
+from phoneprov_core.kernel.store import Rows
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.users.model import User
 
@@ -164,8 +166,8 @@ class SqlDesks(DeskStore):
         self._connection = connection
 
     @property
-    def all(self) -> DeskRows:
-        return SqlDeskRows(self._connection)
+    def all(self) -> Rows[ListedDesk]:
+        return SqlRows(self._connection, _QUERY, _listed)
 
     async def find(self, mac: str) -> DeskRecord:
         statement = _FIND_AND_HOLD if self._connection.writing else _FIND
@@ -274,55 +276,12 @@ _DESK = select(
     .outerjoin(profiles, profiles.c.uuid == desks.c.profile_uuid)
     .outerjoin(_DEFAULTS, _DEFAULTS.c.uuid == desks.c.default_profile_uuid)
 )
-_POSITION = (phones.c.created_at, phones.c.mac)
-_USED_BY = desks.c.user_uuid == bindparam("owner")
-_COUNT = select(func.count()).select_from(phones)
-_COUNT_OF = (
-    select(func.count())
-    .select_from(phones.join(desks, desks.c.mac == phones.c.mac))
-    .where(_USED_BY)
+_QUERY = Query(
+    _DESK,
+    (phones.c.created_at, phones.c.mac),
+    owner=desks.c.user_uuid == bindparam("owner"),
+    counted=select(func.count()).select_from(phones.outerjoin(desks, desks.c.mac == phones.c.mac)),
 )
-
-
-@cache
-def _rows(*, owned: bool, after: bool) -> Statement:
-    rows = _DESK.order_by(*_POSITION)
-    if owned:
-        rows = rows.where(_USED_BY)
-    if after:
-        last = tuple_(bindparam("after_created_at"), bindparam("after_key"))
-        rows = rows.where(tuple_(*_POSITION) > last)
-    return rows.limit(bindparam("limit")).offset(bindparam("offset"))
-
-
-class SqlDeskRows(DeskRows):
-    """The desk of every phone."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    async def count(self, owner: str | None = None) -> int:
-        if owner is None:
-            rows = await self._connection.rows(_COUNT)
-        else:
-            rows = await self._connection.rows(_COUNT_OF, owner=owner)
-        return int(rows[0][0])
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: ListedDesk | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[ListedDesk]:
-        values: dict[str, Any] = {"limit": limit, "offset": offset}
-        if owner is not None:
-            values["owner"] = owner
-        if after is not None:
-            values |= {"after_created_at": after.created_at, "after_key": after.mac}
-        statement = _rows(owned=owner is not None, after=after is not None)
-        return [_listed(row) for row in await self._connection.rows(statement, **values)]
 
 
 def _listed(row: Row) -> ListedDesk:

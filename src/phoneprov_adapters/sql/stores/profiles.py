@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy import bindparam, func, select
 
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.revisions import place
-from phoneprov_adapters.sql.stores.searching import SearchedTable, SqlSearchedRows
+from phoneprov_adapters.sql.stores.rows import Query, SqlRows
+from phoneprov_adapters.sql.stores.searching import SearchedTable
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
 from phoneprov_adapters.sql.tables import profile_revisions, profiles
 from phoneprov_core.kernel.search import Search
@@ -21,7 +20,6 @@ from phoneprov_core.profiles.model import Profile, ProfileRecord, whole
 from phoneprov_core.profiles.ports import WholeProfileStore
 from phoneprov_core.profiles.search import PROFILE_FIELDS
 
-_POSITION = (profiles.c.created_at, profiles.c.uuid)
 _numbers = profile_revisions.alias("numbers")
 _newest = (
     select(func.max(_numbers.c.number))
@@ -39,16 +37,11 @@ _WHOLE = select(
     profile_revisions,
     (profile_revisions.c.profile_uuid == profiles.c.uuid) & (profile_revisions.c.number == _newest),
 )
-_SEARCHED = SearchedTable(profiles, _WHOLE, owner="user_uuid")
+_POSITION = (profiles.c.created_at, profiles.c.uuid)
+_OWNER = profiles.c.user_uuid == bindparam("owner")
+_QUERY = Query(_WHOLE, _POSITION, owner=_OWNER)
+_SEARCHED = SearchedTable(_WHOLE, _POSITION, _OWNER)
 _FIND = _WHOLE.where(profiles.c.uuid == bindparam("uuid"))
-
-
-@cache
-def _rows(*, owned: bool, after: bool) -> Statement:
-    rows: Select[Any] = _WHOLE
-    if owned:
-        rows = rows.where(profiles.c.user_uuid == bindparam("owner"))
-    return page(rows, _POSITION, after=after)
 
 
 class SqlProfiles(SqlStore[ProfileRecord]):
@@ -67,38 +60,19 @@ class SqlProfiles(SqlStore[ProfileRecord]):
         return _record(row)
 
 
-class SqlWholeProfiles(WholeProfileStore):
+class SqlWholeProfiles(SqlRows[Profile], WholeProfileStore):
     """Profiles joined with their newest revision."""
 
     def __init__(self, connection: Connection, box: SecretBox) -> None:
-        self._connection = connection
+        super().__init__(connection, _QUERY, self._whole)
         self._box = box
 
     async def find(self, key: str) -> Profile | None:
         row = await self._connection.row(_FIND, uuid=key) if key else None
         return None if row is None else self._whole(row)
 
-    async def count(self, owner: str | None = None) -> int:
-        return await SqlProfiles(self._connection).count(owner)
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: Profile | None = None,
-        offset: int = 0,
-        owner: str | None = None,
-    ) -> list[Profile]:
-        values: dict[str, Any] = {"limit": limit, "offset": offset}
-        if owner is not None:
-            values["owner"] = owner
-        if after is not None:
-            values |= {"after_time": after.created_at, "after_key": after.uuid}
-        statement = _rows(owned=owner is not None, after=after is not None)
-        return [self._whole(row) for row in await self._connection.rows(statement, **values)]
-
     def matching(self, search: Search) -> Rows[Profile]:
-        return SqlSearchedRows(self._connection, _SEARCHED, search, self._whole)
+        return _SEARCHED.rows(self._connection, search, self._whole)
 
     def _whole(self, row: Row) -> Profile:
         *record, revision, key_id, sealed = row

@@ -6,11 +6,12 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, delete, exists, func, insert, select, tuple_, update
+from sqlalchemy import bindparam, delete, exists, func, insert, select, update
 
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory, Row
 from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows, SqlRows
 from phoneprov_adapters.sql.tables import discovered_phones, fetches, phones, served_files
 from phoneprov_core.provisioning.model import (
     MOST_DISCOVERED,
@@ -81,20 +82,11 @@ def _place(key: str) -> str:
 
 
 _FETCH_COLUMNS = [fetches.c[name] for name in Fetch.__struct_fields__]
-_POSITION = (fetches.c.created_at, fetches.c.uuid)
 _ADD_FETCH = insert(fetches)
-_NEWEST = (
-    select(*_FETCH_COLUMNS)
-    .where(fetches.c.mac == bindparam("mac"))
-    .order_by(fetches.c.created_at.desc(), fetches.c.uuid.desc())
-    .limit(bindparam("limit"))
-)
-_earlier = fetches.alias("earlier")
-_NEWEST_BEFORE = _NEWEST.where(
-    tuple_(*_POSITION)
-    < select(_earlier.c.created_at, _earlier.c.uuid)
-    .where(_earlier.c.uuid == bindparam("before"))
-    .scalar_subquery()
+_FIND_FETCH = select(*_FETCH_COLUMNS).where(fetches.c.uuid == bindparam("uuid"))
+_OF_PHONE = Query(
+    select(*_FETCH_COLUMNS).where(fetches.c.mac == bindparam("mac")),
+    (fetches.c.created_at, fetches.c.uuid),
 )
 
 
@@ -110,11 +102,14 @@ class SqlFetches(FetchStore):
         await self._connection.rows(_ADD_FETCH, **row)
 
     async def newest(self, mac: str, limit: int, *, before: str | None = None) -> list[Fetch]:
-        if before is None:
-            rows = await self._connection.rows(_NEWEST, mac=mac, limit=limit)
-        else:
-            rows = await self._connection.rows(_NEWEST_BEFORE, mac=mac, limit=limit, before=before)
-        return [_fetch(row) for row in rows]
+        last = None
+        if before is not None:
+            row = await self._connection.row(_FIND_FETCH, uuid=before)
+            if row is None:
+                return []
+            last = _fetch(row)
+        of_phone = SqlNewestRows(self._connection, _OF_PHONE, _fetch, mac=mac)
+        return await of_phone.newest(limit, before=last)
 
 
 def _fetch(row: Row) -> Fetch:
@@ -126,8 +121,11 @@ def _fetch(row: Row) -> Fetch:
 
 _PHONE_COLUMNS = [discovered_phones.c[name] for name in DiscoveredPhone.__struct_fields__]
 _OUTSIDE = ~exists().where(phones.c.mac == discovered_phones.c.mac)
-_PHONE_POSITION = (discovered_phones.c.first_seen_at, discovered_phones.c.mac)
-_COUNT = select(func.count()).select_from(discovered_phones).where(_OUTSIDE)
+_DISCOVERED = Query(
+    select(*_PHONE_COLUMNS).where(_OUTSIDE),
+    (discovered_phones.c.first_seen_at, discovered_phones.c.mac),
+    counted=select(func.count()).select_from(discovered_phones).where(_OUTSIDE),
+)
 _HOLD = select(*_PHONE_COLUMNS).where(discovered_phones.c.mac == bindparam("mac")).with_for_update()
 _UPDATE: Any = (
     update(discovered_phones)
@@ -155,20 +153,11 @@ def _add_phone(insert_into: InsertFactory) -> Statement:
     )
 
 
-@cache
-def _phones(*, after: bool) -> Statement:
-    rows = select(*_PHONE_COLUMNS).where(_OUTSIDE).order_by(*_PHONE_POSITION)
-    if after:
-        start = tuple_(bindparam("after_first_seen_at"), bindparam("after_mac"))
-        rows = rows.where(tuple_(*_PHONE_POSITION) > start)
-    return rows.limit(bindparam("limit")).offset(bindparam("offset"))
-
-
-class SqlDiscoveredPhones(DiscoveredPhoneStore):
+class SqlDiscoveredPhones(SqlRows[DiscoveredPhone], DiscoveredPhoneStore):
     """Discovered phones, by MAC."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        super().__init__(connection, _DISCOVERED, _phone)
 
     async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
         added = await self._connection.rows(
@@ -195,23 +184,6 @@ class SqlDiscoveredPhones(DiscoveredPhoneStore):
             last_seen_at=now,
             names=_text(with_name(before.names, name)),
         )
-
-    async def count(self, owner: str | None = None) -> int:  # noqa: ARG002 - belongs to no account
-        return int((await self._connection.rows(_COUNT))[0][0])
-
-    async def rows(
-        self,
-        limit: int,
-        *,
-        after: DiscoveredPhone | None = None,
-        offset: int = 0,
-        owner: str | None = None,  # noqa: ARG002 - belongs to no account
-    ) -> list[DiscoveredPhone]:
-        values: dict[str, Any] = {"limit": limit, "offset": offset}
-        if after is not None:
-            values |= {"after_first_seen_at": after.first_seen_at, "after_mac": after.mac}
-        found = await self._connection.rows(_phones(after=after is not None), **values)
-        return [_phone(row) for row in found]
 
 
 def _text(names: tuple[str, ...]) -> str:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
-from typing import Any
 
 from sqlalchemy import (
-    Select,
     Text,
     and_,
     bindparam,
@@ -23,9 +20,9 @@ from sqlalchemy import (
 
 from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.hashes import HashColumns
 from phoneprov_adapters.sql.stores.needed_deployments import is_perhaps_target
+from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.store import write
 from phoneprov_adapters.sql.tables import batches, deployments
 from phoneprov_adapters.sql.tables import profile_revisions as table
@@ -39,7 +36,6 @@ _OTHERS = 3  # See the port.
 _MOST_PHONES = 100
 _PLAIN = [name for name in Revision.__struct_fields__ if name != "sha256"]
 _COLUMNS = [table.c[name] for name in (*_PLAIN, "sha256_key_id", "sha256_sealed")]
-_POSITION = (table.c.number, table.c.uuid)
 _ADD = insert(table)
 _OF_PROFILE = select(*_COLUMNS).where(table.c.profile_uuid == bindparam("profile_uuid"))
 _FIND = _OF_PROFILE.where(table.c.number == bindparam("number"))
@@ -110,25 +106,18 @@ _PERHAPS_TARGET_ON = (
 _REMOVE = delete(table).where(table.c.uuid == bindparam("the_uuid")).returning(table.c.uuid)
 
 
-@cache
-def _rows(*, owned: bool, after: bool) -> Statement:
-    return page(_narrowed(select(*_COLUMNS), owned), _POSITION, after=after)
+_QUERY = Query(
+    select(*_COLUMNS),
+    (table.c.number, table.c.uuid),
+    owner=table.c.profile_uuid == bindparam("owner"),
+)
 
 
-@cache
-def _count(*, owned: bool) -> Statement:
-    return _narrowed(select(func.count()).select_from(table), owned)
-
-
-def _narrowed(statement: Select[Any], owned: bool) -> Select[Any]:
-    return statement.where(table.c.profile_uuid == bindparam("owner")) if owned else statement
-
-
-class SqlRevisions(RevisionStore):
+class SqlRevisions(SqlRows[Revision], RevisionStore):
     """Revisions, by uuid."""
 
     def __init__(self, connection: Connection, box: SecretBox, deployed: DeploymentStore) -> None:
-        self._connection = connection
+        super().__init__(connection, _QUERY)
         self._box = box
         self._deployed = deployed
         self._hashes = HashColumns(table.name, box)
@@ -183,11 +172,6 @@ class SqlRevisions(RevisionStore):
             for one in targets
         )
 
-    async def count(self, owner: str | None = None) -> int:
-        values = {} if owner is None else {"owner": owner}
-        rows = await self._connection.rows(_count(owned=owner is not None), **values)
-        return int(rows[0][0])
-
     async def rows(
         self,
         limit: int,
@@ -196,13 +180,7 @@ class SqlRevisions(RevisionStore):
         offset: int = 0,
         owner: str | None = None,
     ) -> list[Revision]:
-        values: dict[str, Any] = {"limit": limit, "offset": offset}
-        if owner is not None:
-            values["owner"] = owner
-        if after is not None:
-            values |= {"after_time": after.number, "after_key": after.uuid}
-        statement = _rows(owned=owner is not None, after=after is not None)
-        found = await self._connection.rows(statement, **values)
+        found = await self._read(limit, after, offset, owner)
         return [await self._revision(row) for row in found]
 
     async def _revision(self, row: Row) -> Revision:

@@ -9,16 +9,17 @@ separately. Any other search reads all rows once, for the page and the total tog
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any, TypeVar
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Select, Table, bindparam, func, or_, select
-from sqlalchemy.sql.base import ReadOnlyColumnCollection
+from sqlalchemy import Column, ColumnElement, Select, bindparam, func, or_, select
+from sqlalchemy.sql.util import ClauseAdapter
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement, like, page
+from phoneprov_adapters.sql.engines.statements import like, page
+from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import CountedRows
 
@@ -30,73 +31,104 @@ _NEAR = 20
 _ESCAPED = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
 
 
-Condition = Callable[[ColumnElement[str]], ColumnElement[bool]]
-
-
-class _Shape(NamedTuple):
-    """What two searches with the same statement have in common: the number of notations of each
-    word, and the filters."""
-
-    words: tuple[int, ...]
-    filters: tuple[str, ...]
-    owned: bool
-
-
-class SearchedTable:
-    """The statements that search one table. ``rows`` selects what is listed, ``key`` and ``owner``
-    are columns. ``conditions`` are the filters that are not columns, by name, as functions of the
-    key; the parameter of one is ``only_`` and its name."""
+class _SearchQuery(Query):
+    """Finds the keys of the page first."""
 
     def __init__(
         self,
-        table: Table,
         rows: Select[Any],
-        *,
-        key: str = "uuid",
-        owner: str | None = None,
-        conditions: Mapping[str, Condition] | None = None,
+        position: Sequence[Column[Any]],
+        owner: ColumnElement[bool] | None,
+        conditions: Sequence[ColumnElement[bool]],
     ) -> None:
-        self.key = key
-        self._table = table
-        self._rows = rows
-        self._position = (table.c.created_at, table.c[key])
-        self._owner = owner
-        self._others = conditions or {}
-        self.rows = lru_cache(_MOST_STATEMENTS)(self._page)
-        self.count = lru_cache(_MOST_STATEMENTS)(self._count)
-        self.near = lru_cache(_MOST_STATEMENTS)(self._near)
-        self.counted = lru_cache(_MOST_STATEMENTS)(self._counted)
+        key = position[-1]
+        counted = select(func.count()).select_from(key.table).where(*conditions)
+        super().__init__(rows, position, owner=owner, counted=counted)
+        self._keys = select(key).where(*conditions)
+        self._conditions = conditions
+        self.near = cache(self._near)
+        self.counted = cache(self._with_total)
 
-    def _page(self, shape: _Shape, *, after: bool) -> Statement:
-        key = self._position[1]
-        keys = select(key).where(*self._conditions(shape, self._table.c))
-        found = key.in_(page(keys, self._position, after=after))
-        return self._rows.where(found).order_by(*self._position)
+    def _page(self, *, owned: bool, after: bool, newest_first: bool = False) -> Select[Any]:
+        assert not newest_first, "a search is listed oldest first"
+        found = page(self._narrowed(self._keys, owned), self._position, after=after)
+        return self._rows.where(self._position[-1].in_(found)).order_by(*self._position)
 
-    def _count(self, shape: _Shape) -> Statement:
-        count = select(func.count()).select_from(self._table)
-        return count.where(*self._conditions(shape, self._table.c))
-
-    def _near(self, shape: _Shape) -> Statement:
+    def _near(self, *, owned: bool) -> Select[Any]:
         """A page of the matches among the first rows of the list; ``near`` is their number."""
-        first = select(self._table).order_by(*self._position).limit(bindparam("near")).subquery()
-        keys = select(first.c[self.key]).where(*self._conditions(shape, first.c))
-        keys = page(keys, (first.c.created_at, first.c[self.key]))
-        return self._rows.where(self._position[1].in_(keys)).order_by(*self._position)
+        key = self._position[-1]
+        first = select(key.table).order_by(*self._position).limit(bindparam("near")).subquery()
+        keys = self._narrowed(select(key).where(*self._conditions), owned)
+        among = ClauseAdapter(first)
+        found = select(first.c[key.name])
+        if keys.whereclause is not None:
+            found = found.where(among.traverse(keys.whereclause))
+        found = page(found, [first.c[column.name] for column in self._position])
+        return self._rows.where(key.in_(found)).order_by(*self._position)
 
-    def _counted(self, shape: _Shape) -> Statement:
+    def _with_total(self, *, owned: bool) -> Select[Any]:
         """A page of all matches; the last column is their number."""
-        key = self._position[1]
-        found = select(key, func.count().over().label("total"))
-        keys = page(found.where(*self._conditions(shape, self._table.c)), self._position)
-        table = keys.cte("found")
-        total = select(func.max(table.c.total)).scalar_subquery()
-        rows = self._rows.add_columns(total).where(key.in_(select(table.c[self.key])))
+        key = self._position[-1]
+        keys = self._narrowed(self._keys.add_columns(func.count().over().label("total")), owned)
+        found = page(keys, self._position).cte("found")
+        total = select(func.max(found.c.total)).scalar_subquery()
+        rows = self._rows.add_columns(total).where(key.in_(select(found.c[key.name])))
         return rows.order_by(*self._position)
 
-    def _conditions(
-        self, shape: _Shape, columns: ReadOnlyColumnCollection[str, Any]
-    ) -> list[ColumnElement[bool]]:
+
+class _SearchedRows(SqlRows[E], CountedRows[E]):
+    """The rows that a search matches."""
+
+    _query: _SearchQuery
+
+    async def page(
+        self, limit: int, *, offset: int = 0, owner: str | None = None
+    ) -> tuple[list[E], int | None]:
+        values = {**self._of(owner), "limit": limit, "offset": offset}
+        near = min(_NEAR * (offset + limit), 2**62)
+        statement = self._query.near(owned=owner is not None)
+        rows = await self._connection.rows(statement, **values, near=near)
+        if len(rows) == limit:
+            return self._entities(rows), None
+        statement = self._query.counted(owned=owner is not None)
+        rows = await self._connection.rows(statement, **values)
+        return self._entities([row[:-1] for row in rows]), rows[0][-1] if rows else None
+
+
+class SearchedTable:
+    """The statements that search the table of a key. ``rows``, ``position`` and ``owner`` are those
+    of ``Query``. ``conditions`` are the filters that are not columns, by name; the parameter of one
+    is ``only_`` and its name."""
+
+    def __init__(
+        self,
+        rows: Select[Any],
+        position: Sequence[Column[Any]],
+        owner: ColumnElement[bool] | None = None,
+        conditions: Mapping[str, ColumnElement[bool]] | None = None,
+    ) -> None:
+        self._rows = rows
+        self._position = position
+        self._owner = owner
+        self._others = conditions or {}
+        self._query = lru_cache(_MOST_STATEMENTS)(self._query_of)
+
+    def rows(
+        self, connection: Connection, search: Search, entity_of: Callable[[Row], E]
+    ) -> CountedRows[E]:
+        """The rows that a search matches."""
+        shape = tuple(len(word) for word in search.words)
+        filters = tuple(name for name, _ in search.filters)
+        values = {
+            f"word_{place}_{notation}": f"%{text.translate(_ESCAPED)}%"
+            for place, word in enumerate(search.words)
+            for notation, text in enumerate(word)
+        } | {f"only_{name}": value for name, value in search.filters}
+        return _SearchedRows(connection, self._query(shape, filters), entity_of, **values)
+
+    def _query_of(self, words: tuple[int, ...], filters: tuple[str, ...]) -> _SearchQuery:
+        """``words`` is the number of notations of each word."""
+        columns = self._position[-1].table.c
         conditions: list[ColumnElement[bool]] = [
             or_(
                 *(
@@ -104,69 +136,12 @@ class SearchedTable:
                     for notation in range(notations)
                 )
             )
-            for word, notations in enumerate(shape.words)
+            for word, notations in enumerate(words)
         ]
         conditions += [
-            self._others[name](columns[self.key])
+            self._others[name]
             if name in self._others
             else columns[name] == bindparam(f"only_{name}")
-            for name in shape.filters
+            for name in filters
         ]
-        if shape.owned:
-            assert self._owner is not None
-            conditions.append(columns[self._owner] == bindparam("owner"))
-        return conditions
-
-
-class SqlSearchedRows(CountedRows[E], Generic[E]):
-    """The rows of a table that a search matches."""
-
-    def __init__(
-        self,
-        connection: Connection,
-        table: SearchedTable,
-        search: Search,
-        entity_of: Callable[[Row], E],
-    ) -> None:
-        self._connection = connection
-        self._table = table
-        self._entity_of = entity_of
-        self._words = tuple(len(word) for word in search.words)
-        self._filters = tuple(name for name, _ in search.filters)
-        self._values: dict[str, Any] = {
-            f"word_{place}_{notation}": f"%{text.translate(_ESCAPED)}%"
-            for place, word in enumerate(search.words)
-            for notation, text in enumerate(word)
-        }
-        self._values |= {f"only_{name}": value for name, value in search.filters}
-
-    async def count(self, owner: str | None = None) -> int:
-        shape, values = self._narrowed(owner)
-        return int((await self._connection.rows(self._table.count(shape), **values))[0][0])
-
-    async def rows(
-        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
-    ) -> list[E]:
-        shape, values = self._narrowed(owner)
-        values |= {"limit": limit, "offset": offset}
-        if after is not None:
-            values["after_time"] = after.created_at  # type: ignore[attr-defined]
-            values["after_key"] = getattr(after, self._table.key)
-        statement = self._table.rows(shape, after=after is not None)
-        return [self._entity_of(row) for row in await self._connection.rows(statement, **values)]
-
-    async def page(
-        self, limit: int, *, offset: int = 0, owner: str | None = None
-    ) -> tuple[list[E], int | None]:
-        shape, values = self._narrowed(owner)
-        values |= {"limit": limit, "offset": offset}
-        near = min(_NEAR * (offset + limit), 2**62)
-        rows = await self._connection.rows(self._table.near(shape), **values, near=near)
-        if len(rows) == limit:
-            return [self._entity_of(row) for row in rows], None
-        rows = await self._connection.rows(self._table.counted(shape), **values)
-        return [self._entity_of(row[:-1]) for row in rows], rows[0][-1] if rows else None
-
-    def _narrowed(self, owner: str | None) -> tuple[_Shape, dict[str, Any]]:
-        shape = _Shape(self._words, self._filters, owner is not None)
-        return shape, {**self._values, **({} if owner is None else {"owner": owner})}
+        return _SearchQuery(self._rows, self._position, self._owner, conditions)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 from sqlalchemy import (
     Column,
     ColumnElement,
-    Select,
     Table,
     bindparam,
     delete,
-    func,
     insert,
     select,
     update,
@@ -26,8 +23,9 @@ from phoneprov_adapters.sql.engines.connection import (
     Row,
     UniqueViolation,
 )
-from phoneprov_adapters.sql.engines.statements import Statement, page
-from phoneprov_adapters.sql.stores.searching import Condition, SearchedTable, SqlSearchedRows
+from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.stores.rows import Query, SqlRows
+from phoneprov_adapters.sql.stores.searching import SearchedTable
 from phoneprov_core.audit.entries import RESOURCES
 from phoneprov_core.kernel.errors import Conflict, NotFound, already_taken
 from phoneprov_core.kernel.search import Search, SearchFields
@@ -56,19 +54,17 @@ class Records(Generic[E]):
         columns: Sequence[str] = (),
         one_name: str = "record",
         search: SearchFields | None = None,
-        conditions: Mapping[str, Condition] | None = None,
+        conditions: Mapping[str, ColumnElement[bool]] | None = None,
         derived: Mapping[str, ColumnElement[Any]] | None = None,
     ) -> None:
         self.entity = entity
         self.key = key
         self.one_name = one_name
         self.search = search
-        self._table = table
-        self._key: Column[Any] = table.c[key]
-        self._owner = owner
+        key_column: Column[Any] = table.c[key]
         names = columns or tuple(entity.__struct_fields__)  # type: ignore[attr-defined]
-        self._columns = [table.c[name] for name in names]
-        by_key = select(*self._columns).where(self._key == bindparam("key"))
+        columns_read = [table.c[name] for name in names]
+        by_key = select(*columns_read).where(key_column == bindparam("key"))
         self.find: Statement = by_key
         self.find_and_hold: Statement = by_key.with_for_update()
         derived = derived or {}
@@ -78,42 +74,27 @@ class Records(Generic[E]):
         self.add: Statement = insert(table).values({**stored, **derived})
         self.put: Statement = (
             update(table)
-            .where(self._key == bindparam("the_key"))
+            .where(key_column == bindparam("the_key"))
             .values({name: value for name, value in stored.items() if name != key})
-            .returning(self._key)
+            .returning(key_column)
         )
         self.remove: Statement = (
-            delete(table).where(self._key == bindparam("key")).returning(*self._columns)
+            delete(table).where(key_column == bindparam("key")).returning(*columns_read)
         )
-        self.rows = cache(self._rows)
-        self.count = cache(self._count)
-        if search is not None:
-            self.searched = SearchedTable(
-                table, select(*self._columns), key=key, owner=owner, conditions=conditions
-            )
-
-    def _rows(self, *, owned: bool, after: bool) -> Statement:
-        position = (self._table.c.created_at, self._key)
-        return page(self._narrowed(select(*self._columns), owned), position, after=after)
-
-    def _count(self, *, owned: bool) -> Statement:
-        return self._narrowed(select(func.count()).select_from(self._table), owned)
-
-    def _narrowed(self, statement: Select[Any], owned: bool) -> Select[Any]:
-        if not owned:
-            return statement
-        assert self._owner is not None
-        return statement.where(self._table.c[self._owner] == bindparam("owner"))
+        position = (table.c.created_at, key_column)
+        is_owned = None if owner is None else table.c[owner] == bindparam("owner")
+        self.listed = Query(select(*columns_read), position, owner=is_owned)
+        self.searched = SearchedTable(select(*columns_read), position, is_owned, conditions)
 
 
-class SqlStore(Store[E]):
+class SqlStore(SqlRows[E], Store[E]):
     """A store over one table. Subclasses convert entities to rows if the columns are not the
     fields, and add the methods of their feature."""
 
     records: Records[E]
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        super().__init__(connection, self.records.listed, self._entity_of)
 
     def _row_of(self, entity: E) -> dict[str, Any]:
         row = {name: getattr(entity, name) for name in entity.__struct_fields__}
@@ -159,25 +140,6 @@ class SqlStore(Store[E]):
             self._changed(self._entity_of(removed[0]), None)
         return bool(removed)
 
-    async def count(self, owner: str | None = None) -> int:
-        values = {} if owner is None else {"owner": owner}
-        # The cost of counting grows with the number of rows: ``row`` is for short queries.
-        rows = await self._connection.rows(self.records.count(owned=owner is not None), **values)
-        return int(rows[0][0])
-
-    async def rows(
-        self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
-    ) -> list[E]:
-        statement = self.records.rows(owned=owner is not None, after=after is not None)
-        values: dict[str, Any] = {"limit": limit, "offset": offset}
-        if owner is not None:
-            values["owner"] = owner
-        if after is not None:
-            values["after_time"] = after.created_at  # type: ignore[attr-defined]
-            values["after_key"] = getattr(after, self.records.key)
-        found = await self._connection.rows(statement, **values)
-        return [self._entity_of(row) for row in found]
-
     @property
     def _audited(self) -> bool:
         return self._connection.trail.active and self.records.entity in RESOURCES
@@ -202,7 +164,7 @@ class SqlSearchedStore(SqlStore[E], SearchedStore[E]):
     """A store whose records have ``search`` fields."""
 
     def matching(self, search: Search) -> Rows[E]:
-        return SqlSearchedRows(self._connection, self.records.searched, search, self._entity_of)
+        return self.records.searched.rows(self._connection, search, self._entity_of)
 
 
 async def write(connection: Connection, statement: Statement, row: dict[str, Any]) -> Sequence[Row]:

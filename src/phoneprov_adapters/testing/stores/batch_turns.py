@@ -19,7 +19,9 @@ from phoneprov_adapters.testing.batches import (
     take_if_any,
 )
 from phoneprov_adapters.testing.records import identifier, moment
-from phoneprov_core.batches.model import BatchState, Counts, Hold, PhoneState
+from phoneprov_core.batches.changes import halt, put_back
+from phoneprov_core.batches.model import BatchState, Counts, PhoneState
+from phoneprov_core.batches.transitions import Hold, final
 from phoneprov_core.stores import Database
 
 
@@ -35,7 +37,9 @@ async def _keep(database: Database, hold: Hold, seconds: int = 60) -> BatchState
 
 async def _finish(database: Database, hold: Hold) -> bool:
     async with database.write() as tx:
-        return await tx.batches.finish(hold, NOW)
+        state = await tx.batches.state(hold.batch_uuid)
+        assert state is not None
+        return await tx.batches.finish(hold, final(state), NOW)
 
 
 @pytest.mark.asyncio
@@ -126,9 +130,9 @@ class BatchTurnsContract:
         )
 
         async with database.write() as tx:
-            assert await tx.batches.put_back(first, first, 60, "busy")
-            assert await tx.batches.put_back(second, again, 0, "cut off")
-            assert not await tx.batches.put_back(second, again, 0, "cut off")
+            assert await put_back(tx.batches, first, first, 60, "busy")
+            assert await put_back(tx.batches, second, again, 0, "cut off")
+            assert not await put_back(tx.batches, second, again, 0, "cut off")
 
         shown = await batch_phones(database)
         assert [(phone.state, phone.message) for phone in shown[:2]] == [
@@ -191,7 +195,7 @@ class BatchTurnsContract:
         await add_batch(database, a_batch(1), 2)
         hold = await take(database)
         async with database.write() as tx:
-            await tx.batches.halt(identifier(1), BatchState.CANCELLED, None)
+            await halt(tx.batches, identifier(1), BatchState.CANCELLED, None)
 
         assert await _keep(database, hold) is BatchState.CANCELLED
         assert await _finish(database, hold)

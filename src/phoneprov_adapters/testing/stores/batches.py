@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from phoneprov_adapters.testing.batches import (
@@ -15,14 +17,16 @@ from phoneprov_adapters.testing.batches import (
     take,
 )
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
+from phoneprov_core.batches.changes import halt, put_back
+from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import (
     BatchAction,
-    BatchEntry,
+    BatchPhone,
     BatchState,
     Counts,
     PhoneState,
-    WantedPhones,
 )
+from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.stores import Database
 
@@ -105,12 +109,12 @@ class BatchesContract:
         with pytest.raises(Conflict):
             async with database.write() as tx:
                 await tx.batches.add_phones(
-                    identifier(1), [BatchEntry(2, a_mac(1), identifier(700))]
+                    [BatchItem(identifier(1), 2, a_mac(1), identifier(700))]
                 )
         with pytest.raises(NotFound):
             async with database.write() as tx:
                 await tx.batches.add_phones(
-                    identifier(9), [BatchEntry(1, a_mac(1), identifier(700))]
+                    [BatchItem(identifier(9), 1, a_mac(1), identifier(700))]
                 )
 
     async def test_the_phones_of_a_batch_are_listed_by_position(self, database: Database) -> None:
@@ -143,10 +147,15 @@ class BatchesContract:
             everything = tx.batches.phones(identifier(1), WantedPhones())
             assert await everything.count() == 5
             assert await everything.rows(2, after=shown[0], offset=1) == shown[2:4]
-            assert await everything.page(2, 0) == shown[:2]
-            assert await everything.page(9, 2) == shown[2:]
-            assert await waiting.page(1, 3) == [shown[3]]
-            assert await waiting.page(9, 2**31 - 1) == []
+
+            async def page(limit: int, **wanted: Any) -> list[BatchPhone]:
+                phones = tx.batches.phones(identifier(1), WantedPhones(**wanted))
+                return await phones.rows(limit)
+
+            assert await page(2, after=0) == shown[:2]
+            assert await page(9, after=2) == shown[2:]
+            assert await page(1, after=3, state="waiting") == [shown[3]]
+            assert await page(9, after=2**31 - 1, state="waiting") == []
 
     async def test_halted_batch_skips_waiting_phones(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 3)
@@ -154,10 +163,10 @@ class BatchesContract:
         await claim(database, hold, 1)
 
         async with database.write() as tx:
-            assert await tx.batches.halt(identifier(1), BatchState.STOPPED, "too many")
+            assert await halt(tx.batches, identifier(1), BatchState.STOPPED, "too many")
         async with database.write() as tx:
-            assert not await tx.batches.halt(identifier(1), BatchState.CANCELLED, None)
-            assert not await tx.batches.halt(identifier(2), BatchState.CANCELLED, None)
+            assert not await halt(tx.batches, identifier(1), BatchState.CANCELLED, None)
+            assert not await halt(tx.batches, identifier(2), BatchState.CANCELLED, None)
 
         assert await find_batch(database, 1) == a_batch(
             1,
@@ -172,8 +181,8 @@ class BatchesContract:
         (turn,) = await claim(database, await take(database), 1)
 
         async with database.write() as tx:
-            await tx.batches.halt(identifier(1), BatchState.CANCELLED, None)
+            await halt(tx.batches, identifier(1), BatchState.CANCELLED, None)
         async with database.write() as tx:
-            assert await tx.batches.put_back(turn, turn, 0, None)
+            assert await put_back(tx.batches, turn, turn, 0, None)
 
         assert (await batch_phones(database))[0].state is PhoneState.LEFT_OUT

@@ -20,7 +20,8 @@ from phoneprov_adapters.testing.records import (
 )
 from phoneprov_adapters.testing.stores.audit import an_entry, recorded
 from phoneprov_core.auth.throttle import Attempts
-from phoneprov_core.batches.model import BatchEntry, BatchState
+from phoneprov_core.batches.model import BatchState
+from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.deployments.rollback_target import rollback_target
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
@@ -155,8 +156,8 @@ class RetentionContract:
                 a_batch(3),
             ):
                 await tx.batches.add(batch)
-                entry = BatchEntry(1, a_mac(1), identifier(10_000))
-                await tx.batches.add_phones(batch.uuid, [entry])
+                phone = BatchItem(batch.uuid, 1, a_mac(1), identifier(10_000))
+                await tx.batches.add_phones([phone])
 
         assert await _pruned(database, Kept.BATCHES, moment(40)) == [1]
 

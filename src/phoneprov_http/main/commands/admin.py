@@ -8,12 +8,8 @@ import sys
 import click
 
 from phoneprov_adapters.composition.factories import require_own_database
-from phoneprov_adapters.composition.lifecycle import (
-    migrate_embedded,
-    prepare,
-    require_database,
-    running,
-)
+from phoneprov_adapters.composition.installation import require_database
+from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.schema import newest

@@ -7,12 +7,8 @@ from pathlib import Path
 
 import click
 
-from phoneprov_adapters.composition.lifecycle import (
-    make_folder,
-    opened,
-    prepare,
-    require_keys,
-)
+from phoneprov_adapters.composition.installation import make_folder, require_keys
+from phoneprov_adapters.composition.lifecycle import opened, prepare
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.runtime.system import ordered_id, system_clock

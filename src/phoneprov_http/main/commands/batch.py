@@ -10,7 +10,8 @@ from typing import Any, BinaryIO, TypeVar
 import click
 
 from phoneprov_adapters.files.text import NotText, decoded
-from phoneprov_core.batches.model import Batch, BatchState, NewBatch, WantedPhones
+from phoneprov_core.batches.commands import NewBatch, WantedPhones
+from phoneprov_core.batches.model import Batch, BatchState
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_http.main.commands.batch_view import (

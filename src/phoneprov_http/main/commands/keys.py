@@ -8,7 +8,8 @@ import sys
 import click
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.lifecycle import migrate_embedded, opened, prepare, require_keys
+from phoneprov_adapters.composition.installation import require_keys
+from phoneprov_adapters.composition.lifecycle import migrate_embedded, opened, prepare
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyStatus, Rotated
 from phoneprov_adapters.sql.stores.sealed import PINS
 from phoneprov_http.main.commands.local_access import counting

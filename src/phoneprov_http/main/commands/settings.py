@@ -8,13 +8,9 @@ import re
 import click
 import msgspec
 
-from phoneprov_adapters.composition.lifecycle import require_installation
-from phoneprov_adapters.composition.settings import (
-    Settings,
-    check_names,
-    read_settings,
-    settings_from,
-)
+from phoneprov_adapters.composition.installation import require_installation
+from phoneprov_adapters.composition.names import check_names
+from phoneprov_adapters.composition.settings import Settings, read_settings, settings_from
 from phoneprov_adapters.composition.variables import Reading, SettingsError, Variables
 from phoneprov_http.main.commands.options import as_json, print_json
 from phoneprov_http.main.commands.output import table

@@ -1,0 +1,115 @@
+"""Commands of batches: the phones, the action and the rate."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from phoneprov_core.batches.model import (
+    AtOnce,
+    FamilyFilter,
+    LocationFilter,
+    ModelFilter,
+    PerMinute,
+    ProfileToSwitch,
+    RevisionToSwitch,
+    StopAfterFailures,
+    WaitMinutes,
+    from_to,
+)
+from phoneprov_core.kernel import values
+from phoneprov_core.kernel.commands import Check, Command, invalid, settle
+from phoneprov_core.kernel.errors import Problem
+from phoneprov_core.kernel.fields import MacAddress, schema
+from phoneprov_core.phones.model import Phone, bare_model
+
+MOST_MACS = 5000
+
+
+def _macs(given: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values.each(values.mac, most=MOST_MACS)(given)))
+
+
+class NewBatch(Command, frozen=True, kw_only=True):
+    """A batch to be started: its phones, the action and the rate.
+
+    The phones are listed in ``macs``, or are all active ones that match the given filters
+    ``model``, ``location`` and ``software_type``. A switch deploys the newest revision of one
+    profile, or its ``revision``; without ``profile_uuid`` the newest revision of the profile that
+    is on each phone.
+    """
+
+    action: Annotated[Literal["switch", "restart"], schema(description="Action on each phone")]
+    profile_uuid: ProfileToSwitch | None = None
+    revision: RevisionToSwitch | None = None
+    macs: (
+        Annotated[
+            tuple[MacAddress, ...],
+            Check(_macs),
+            schema(
+                description="MAC addresses of the phones, in the order in which they are switched",
+                minItems=1,
+                maxItems=MOST_MACS,
+                examples=[["00:1B:D4:12:34:56"]],
+            ),
+        ]
+        | None
+    ) = None
+    model: ModelFilter | None = None
+    location: LocationFilter | None = None
+    software_type: FamilyFilter | None = None
+    at_once: AtOnce = 10
+    per_minute: PerMinute | None = None
+    stop_after_failures: StopAfterFailures | None = 25
+    wait_minutes: WaitMinutes = 60
+
+    def __post_init__(self) -> None:
+        settle(self)
+        problems = []
+        if self.revision is not None and not 1 <= self.revision < 2**31:
+            problems.append(Problem("revision", "must be a whole number of at least 1"))
+        if self.action == "restart" and self.profile_uuid is not None:
+            problems.append(Problem("profile_uuid", "is not allowed with `action=restart`"))
+        if self.revision is not None and self.profile_uuid is None:
+            problems.append(Problem("profile_uuid", "is required with `revision`"))
+        filters = [name for name in _FILTERS if getattr(self, name)]
+        if self.macs is not None and not self.macs:
+            problems.append(Problem("macs", "must name at least one phone"))
+        if self.macs is not None and filters:
+            problems.append(Problem(filters[0], "is not allowed with `macs`"))
+        if self.macs is None and not filters:
+            problems.append(
+                Problem("macs", "is required, or one of model, location and software_type")
+            )
+        if problems:
+            raise invalid(problems)
+
+    def selects(self, phone: Phone) -> bool:
+        """Whether an active phone matches every filter that is set. Case is ignored, and models are
+        compared in their bare form."""
+        return (
+            phone.is_active
+            and (not self.model or bare_model(self.model) == bare_model(phone.model or ""))
+            and _agrees(self.location, phone.location)
+            and _agrees(self.software_type, phone.software_type)
+        )
+
+
+_FILTERS = ("model", "location", "software_type")
+
+
+def _agrees(wanted: str | None, recorded: str | None) -> bool:
+    return not wanted or wanted.strip().casefold() == (recorded or "").strip().casefold()
+
+
+class WantedPhones(Command, frozen=True, kw_only=True):
+    """Filter for a list of a batch's phones; None means all."""
+
+    state: Literal["waiting", "running", "done", "failed", "left_out"] | None = None
+    after: (
+        Annotated[
+            int,
+            Check(from_to(0, 2**31 - 1)),
+            schema(description="Begin after this position, without a total"),
+        ]
+        | None
+    ) = None

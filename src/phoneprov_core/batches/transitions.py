@@ -1,0 +1,103 @@
+"""The phones of a batch that are being processed, and every change of their state.
+
+The rules are here. A store applies a ``Transition`` in one statement, and only to phones that are
+still in the state that it begins with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from phoneprov_core.batches.model import BatchState, PhoneState
+
+
+class BatchItem(Struct, frozen=True):
+    """A phone of a batch with its claim, as a store keeps it.
+
+    ``attempt_uuid`` names the attempt: it is the uuid of the deployment, and the holder of the
+    phone's lease. ``fence`` is that of the batch's lease under which the phone was claimed.
+    ``cut_off`` is the number of attempts that a crash interrupted, ``waiting_since`` the time when
+    the phone was first found busy. The phone is due from ``not_before`` on, in milliseconds of the
+    database's clock.
+    """
+
+    batch_uuid: str
+    position: int
+    mac: str
+    attempt_uuid: str
+    state: PhoneState = PhoneState.WAITING
+    tries: int = 0
+    cut_off: int = 0
+    fence: int = 0
+    not_before: int = 0
+    waiting_since: str | None = None
+    deployment_uuid: str | None = None
+    message: str | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+
+
+class Turn(Struct, frozen=True):
+    """A phone that was claimed for processing: fields of ``BatchItem``."""
+
+    batch_uuid: str
+    position: int
+    mac: str
+    attempt_uuid: str
+    fence: int
+    cut_off: int
+    waiting_since: str | None
+
+
+class Hold(Struct, frozen=True):
+    """A lease of a batch: its holder, and a number that grows with every acquisition."""
+
+    batch_uuid: str
+    holder: str
+    fence: int
+
+
+class Transition(Struct, frozen=True):
+    """A change of a phone in the state ``of``: the new state, the fields that are set, the attempts
+    that are added, and the seconds after which it is due (None leaves that as it is)."""
+
+    of: PhoneState
+    to: PhoneState
+    sets: Mapping[str, str | int | None] = {}
+    tries: int = 0
+    due_after: int | None = None
+
+
+SKIPPED = Transition(PhoneState.WAITING, PhoneState.LEFT_OUT)
+"""The batch no longer starts phones."""
+
+
+def claimed(hold: Hold, now: str) -> Transition:
+    """An attempt begins under this lease."""
+    sets: dict[str, str | int | None] = {"fence": hold.fence, "started_at": now, "message": None}
+    return Transition(PhoneState.WAITING, PhoneState.RUNNING, sets, tries=1)
+
+
+def ended(
+    state: PhoneState, now: str, *, message: str | None = None, deployment_uuid: str | None = None
+) -> Transition:
+    """The result of a phone is known."""
+    sets = {"ended_at": now, "message": message, "deployment_uuid": deployment_uuid}
+    return Transition(PhoneState.RUNNING, state, sets)
+
+
+def postponed(
+    again: Turn, seconds: int, message: str | None, batch: BatchState | None
+) -> Transition:
+    """The phone is pending again, due after ``seconds``, with attempt, ``cut_off`` and
+    ``waiting_since`` of ``again``. In a batch that is not running it is skipped instead."""
+    state = PhoneState.WAITING if batch is BatchState.RUNNING else PhoneState.LEFT_OUT
+    sets = {name: getattr(again, name) for name in ("attempt_uuid", "cut_off", "waiting_since")}
+    return Transition(PhoneState.RUNNING, state, {**sets, "message": message}, due_after=seconds)
+
+
+def final(state: BatchState) -> BatchState:
+    """The state of a batch when its last phone ended: a running batch becomes done."""
+    return BatchState.DONE if state is BatchState.RUNNING else state

@@ -1,0 +1,47 @@
+"""Names of a phone: its configuration file on the server, and its device in Asterisk.
+
+A MAC is canonical here, ``AA:BB:CC:DD:EE:FF``; any other spelling is a programming error and raises
+ValueError.
+"""
+
+from __future__ import annotations
+
+import re
+
+DEFAULT_FILENAME_TEMPLATE = "SEP{MAC}.cnf.xml"
+
+_MAC = re.compile(r"[0-9A-F]{2}(:[0-9A-F]{2}){5}")
+_FILENAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+def config_filename(template: str, mac: str) -> str:
+    """The name a phone's configuration file has on the server.
+
+    ``{MAC}`` stands for the twelve hex digits in upper case, ``{mac}`` for them in lower
+    case; nothing else is replaced. Raises ValueError when the result is not 1 to 64
+    characters of ``[A-Za-z0-9._-]`` or names a folder.
+    """
+    digits = _digits(mac)
+    name = template.replace("{MAC}", digits).replace("{mac}", digits.lower())
+    if not _FILENAME.fullmatch(name) or name in {".", ".."}:
+        raise ValueError(
+            "a file name has 1 to 64 letters, digits, dots, dashes and underscores; "
+            "{MAC} and {mac} stand for the phone's MAC"
+        )
+    return name
+
+
+def check_filename_template(template: str) -> None:
+    """Raises ValueError for a template that gives no valid file name for any MAC."""
+    config_filename(template, "00:00:00:00:00:00")
+
+
+def device_name(mac: str) -> str:
+    """The name of a phone in Asterisk: ``SEP`` and twelve hex digits."""
+    return f"SEP{_digits(mac)}"
+
+
+def _digits(mac: str) -> str:
+    if not _MAC.fullmatch(mac):
+        raise ValueError("not a canonical MAC")
+    return mac.replace(":", "")

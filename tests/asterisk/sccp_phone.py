@@ -1,0 +1,91 @@
+"""A phone that speaks SCCP as far as a registration with chan_sccp needs it.
+
+A message is its length (which counts the type), the protocol version of the header, its type, each
+32 bits and little-endian, and its fields.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+
+KEEP_ALIVE, REGISTER, UNREGISTER = 0x0000, 0x0001, 0x0027
+LINE_STATE, CONFIGURATION, TIME, BUTTONS, CAPABILITIES = 0x000B, 0x000C, 0x000D, 0x000E, 0x0010
+SOFT_KEY_SET, SOFT_KEYS, LINES = 0x0025, 0x0028, 0x002D
+CAPABILITIES_ASKED, REFUSED, RESET = 0x009B, 0x009D, 0x009F
+KEEP_ALIVE_ACK, CALL_STATE = 0x0100, 0x0111
+
+CISCO_7945 = 435
+VERSION = 17
+ULAW = 4
+RINGS = 4
+
+
+class SccpPhone:
+    """``resets`` are the kinds that were ordered (1 is a reset, 2 a restart)."""
+
+    def __init__(self, name: str, port: int) -> None:
+        self.resets: asyncio.Queue[int] = asyncio.Queue()
+        self.rings = asyncio.Event()
+        self._name = name
+        self._port = port
+        self._registered: asyncio.Future[bool]
+
+    async def register(self) -> None:
+        """Connect and register; returns when chan_sccp has sent all that a phone asks for. While
+        it still tears down an earlier connection it refuses, and phones try again."""
+        while True:
+            self._registered = asyncio.get_running_loop().create_future()
+            reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+            self._reading = asyncio.create_task(self._read(reader))
+            identity = struct.pack("<16sII", self._name.encode(), 0, 1)
+            device = struct.pack("<4sIII", bytes([127, 0, 0, 1]), CISCO_7945, 5, 0)
+            features = bytes([VERSION, 0, 0x60, 0x85])
+            self._send(REGISTER, identity + device + features + bytes(132))
+            if await self._registered:
+                return
+            await self._hung_up()
+            await asyncio.sleep(0.5)
+
+    async def leave(self) -> None:
+        """Unregister and hang up, as before a restart."""
+        self._send(UNREGISTER)
+        await self._writer.drain()
+        await self._hung_up()
+
+    async def _hung_up(self) -> None:
+        self._writer.close()
+        await self._reading
+
+    def _send(self, kind: int, fields: bytes = b"") -> None:
+        self._writer.write(struct.pack("<III", len(fields) + 4, 0, kind) + fields)
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        try:
+            while True:
+                size, _, kind = struct.unpack("<III", await reader.readexactly(12))
+                self._heard(kind, await reader.readexactly(size - 4))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self._has(registered=False)
+
+    def _has(self, *, registered: bool) -> None:
+        if not self._registered.done():
+            self._registered.set_result(registered)
+
+    def _heard(self, kind: int, fields: bytes) -> None:
+        if kind == REFUSED:
+            self._has(registered=False)
+        elif kind == CAPABILITIES_ASKED:
+            self._send(CAPABILITIES, struct.pack("<III8x", 1, ULAW, 20))
+            for asked in (BUTTONS, SOFT_KEYS, SOFT_KEY_SET, CONFIGURATION):
+                self._send(asked)
+            self._send(LINE_STATE, struct.pack("<I", 1))
+            self._send(LINES, struct.pack("<I", 1))
+            self._send(TIME)
+            self._send(KEEP_ALIVE)
+        elif kind == KEEP_ALIVE_ACK:
+            self._has(registered=True)
+        elif kind == RESET:
+            self.resets.put_nowait(struct.unpack_from("<I", fields)[0])
+        elif kind == CALL_STATE and struct.unpack_from("<I", fields)[0] == RINGS:
+            self.rings.set()

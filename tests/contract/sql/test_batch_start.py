@@ -1,0 +1,58 @@
+"""The start of a batch costs as many statements for 2,000 phones as for two."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phoneprov_adapters.memory.system import CountingIds, FixedClock
+from phoneprov_adapters.sql.engines.connection import Row
+from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
+from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.testing.records import a_mac, a_phone, identifier
+from phoneprov_core.batches.commands import NewBatch
+from phoneprov_core.batches.use_cases import Batches
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.levels import SUPERADMIN
+from support.stores import DATABASES
+
+ROOT = Actor(identifier(900), SUPERADMIN)
+MANY = 2000
+
+
+async def test_a_batch_of_many_phones_starts_with_as_many_statements_as_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements: list[Statement] = []
+    run = WriteConnection.rows
+
+    async def counted(self: WriteConnection, statement: Statement, **values: Any) -> Sequence[Row]:
+        statements.append(statement)
+        return await run(self, statement, **values)
+
+    async with DATABASES["sqlite"](tmp_path) as database:
+        async with database.write(by=ROOT) as tx:
+            for number in range(1, MANY + 1):
+                await tx.phones.add(a_phone(number))
+
+        async def nothing() -> None:
+            pass
+
+        def later(work: Awaitable[None]) -> None:
+            assert isinstance(work, Coroutine)
+            work.close()
+
+        batches = Batches(database, nothing, later, FixedClock(), CountingIds())
+        monkeypatch.setattr(WriteConnection, "rows", counted)
+
+        async def cost(phones: int) -> int:
+            statements.clear()
+            macs = tuple(a_mac(number) for number in range(1, phones + 1))
+            batch = await batches.start(ROOT, NewBatch(action="restart", macs=macs))
+            assert batch.phones.waiting == phones
+            return len(statements)
+
+        assert await cost(MANY) == await cost(2) < 10
