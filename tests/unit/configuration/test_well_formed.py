@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 
 from phoneprov_core.configuration.well_formed import DEEPEST, LARGEST, LONGEST_NAME, device_xml_rule
 
-RULE = device_xml_rule()
-
 
 def objection(text: str, largest: int = LARGEST) -> str | None:
     try:

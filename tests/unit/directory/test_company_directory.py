@@ -145,7 +145,3 @@ def test_a_contact_that_is_made_in_code_is_held_to_the_same_rules() -> None:
         "email",
         "building",
     ]
-
-
-def _explode() -> object:
-    raise AssertionError("the body was looked at")

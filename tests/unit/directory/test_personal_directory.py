@@ -160,7 +160,3 @@ async def test_a_contact_cannot_be_given_to_another(rig: Rig, grace: PersonalCon
         await rig.directory.update(ADMIN, grace.uuid, command_of(PersonalContactPatch, body))
 
     assert await rig.stored() == [grace]
-
-
-def _explode() -> object:
-    raise AssertionError("the body was looked at")

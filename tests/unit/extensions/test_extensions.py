@@ -46,10 +46,6 @@ def new(number: str = "1001") -> NewExtension:
     )
 
 
-def _explode() -> object:
-    raise AssertionError("nothing is to be looked at")
-
-
 @pytest.fixture
 def rig() -> Rig:
     return Rig()

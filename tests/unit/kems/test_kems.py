@@ -154,7 +154,3 @@ def test_a_kem_that_is_made_in_code_is_held_to_the_same_rules(
         "software_version",
         "software_type",
     ]
-
-
-def _explode() -> object:
-    raise AssertionError("the body was looked at")

@@ -42,10 +42,6 @@ class Rig:
         return await self.links.create(ADMIN, new)
 
 
-def _explode() -> object:
-    raise AssertionError("nothing is to be looked at")
-
-
 def sent(**body: Any) -> NewLink:
     return command_of(NewLink, body)
 

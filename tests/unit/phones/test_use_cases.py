@@ -21,10 +21,6 @@ MAC = "00:1B:D4:12:34:56"
 SPELLINGS = [MAC, "00-1b-d4-12-34-56", "001bd4123456", "001B.D412.3456"]
 
 
-def _unreadable() -> object:
-    raise AssertionError("looked at too early")
-
-
 UNREADABLE: Any = cast(Any, None)
 
 

@@ -28,10 +28,6 @@ NOWHERE = "00000000-0000-4000-8000-ffffffffffff"
 NEW_PASSWORD = "another fine password"
 
 
-def _unreadable() -> object:
-    raise AssertionError("looked at too early")
-
-
 UNREADABLE: Any = cast(Any, None)
 
 

@@ -127,7 +127,3 @@ async def test_everybody_writes_when_it_is_set_so() -> None:
     assert [flag.vendor for flag in await rig.stored()] == [True]
     await rig.vendor_phones.delete(ADA, DESK)
     assert await rig.stored() == []
-
-
-def _explode() -> object:
-    raise AssertionError("the body was looked at")

@@ -144,7 +144,3 @@ def test_a_service_that_is_made_in_code_is_held_to_the_same_rules(
         command(name="\n", url="file:///etc/passwd", type="x" * 256)
 
     assert [problem.field for problem in invalid.value.problems] == ["name", "url", "type"]
-
-
-def _explode() -> object:
-    raise AssertionError("the body was looked at")

@@ -39,6 +39,7 @@ from phoneprov_adapters.sql.tables.provisioning import discovered_phones, fetche
 from phoneprov_adapters.sql.tables.switching import (
     batch_phones,
     batches,
+    current_deployments,
     deployments,
     leases,
     profile_revisions,
@@ -52,6 +53,7 @@ __all__ = [
     "batches",
     "company_contacts",
     "contact_terms",
+    "current_deployments",
     "deployments",
     "desks",
     "discovered_phones",
