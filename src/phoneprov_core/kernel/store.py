@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
+from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Check, Command, invalid
 from phoneprov_core.kernel.errors import Problem
+from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.search import Search, search_for
 
 E = TypeVar("E")
@@ -125,27 +127,48 @@ class ReadAndWrite(Protocol[T_co]):
         ...
 
 
-def _limit(value: int) -> int:
-    if not 1 <= value <= 1000:
-        raise ValueError("must be a whole number from 1 to 1000")
-    return value
-
-
-def _offset(value: int) -> int:
-    if not 0 <= value < 2**63:
-        raise ValueError("must be a whole number of at least 0")
-    return value
-
-
-def _bounds(least: int, most: int) -> Meta:
-    return Meta(extra_json_schema={"minimum": least, "maximum": most})
+Limit = Annotated[
+    int,
+    Check(values.from_to(1, 1000)),
+    schema(
+        description="Maximum number of rows; 1000 if only `offset` is sent", minimum=1, maximum=1000
+    ),
+]
+Offset = Annotated[
+    int,
+    Check(values.from_to(0, 2**63 - 1)),
+    schema(description="Number of rows to skip", minimum=0, maximum=2**63 - 1),
+]
+Before = Annotated[
+    Uuid,
+    schema(
+        description=(
+            "Newest first, after the record with this UUID, without a total. Not allowed with "
+            "`offset`; ffffffff-ffff-ffff-ffff-ffffffffffff begins with the newest"
+        )
+    ),
+]
+After = Annotated[Uuid, schema(description="Newest first, after the row with this UUID")]
 
 
 class Window(Command, frozen=True):
     """A page of a list: at most ``limit`` records (1 to 1000) after the first ``offset``."""
 
-    limit: Annotated[int, Check(_limit), _bounds(1, 1000)] = 1000
-    offset: Annotated[int, Check(_offset), _bounds(0, 2**63 - 1)] = 0
+    limit: Limit = 1000
+    offset: Offset = 0
+
+
+class FromNewest(Command, frozen=True):
+    """A page by key: the records before the one with the uuid ``before``, newest first."""
+
+    before: Before | None = None
+
+
+class Newest(Command, frozen=True):
+    """At most ``limit`` records, newest first, after the one with the uuid ``before``."""
+
+    limit: Limit = 1000
+    before: After | None = None
 
 
 Page: TypeAlias = Window | None
