@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -22,6 +23,7 @@ from click.testing import CliRunner
 
 from phoneprov_http.main.cli import main
 
+README = Path(__file__).parents[3] / "README.md"
 PASSWORD = "correct horse battery"
 
 
@@ -53,6 +55,13 @@ def test_demo_does_the_whole_job_and_shows_it(tmp_path: Path) -> None:
     assert "On the phone: SEP001BD4123456.cnf.xml, 274 bytes, SHA-256 " in said
     assert said.index("Init:Services") < said.index("Key:Settings")
     assert said.rstrip().endswith("Every step succeeded.")
+    readme = README.read_text("utf-8").partition("$ phoneprov demo\n")[2].partition("```")[0]
+    shown = [re.escape(line).replace(r"\.\.\.", ".*") for line in readme.splitlines()]
+    patterns = [re.sub("127.*:[0-9]+", r"127\\.0\\.0\\.1:[0-9]+", line) for line in shown]
+    lines = said.splitlines()
+    assert len(lines) == len(patterns)
+    for pattern, line in zip(patterns, lines, strict=True):
+        assert re.fullmatch(pattern, line)
 
 
 def test_demo_fails_when_a_step_does_not_happen(tmp_path: Path) -> None:

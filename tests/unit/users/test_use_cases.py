@@ -9,6 +9,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
+from phoneprov_core.access.rules import LastSuperadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import (
@@ -302,4 +303,4 @@ async def test_superadmins_deleting_each_other_leave_one(office: Office) -> None
         return_exceptions=True,
     )
 
-    assert [type(outcome) for outcome in outcomes].count(Conflict) == 1
+    assert [type(outcome) for outcome in outcomes].count(LastSuperadmin) == 1
