@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar
+from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
@@ -33,6 +33,18 @@ class Rows(Protocol[E]):
     ) -> list[E]:
         """At most ``limit`` records after ``after``, oldest first (by creation, then key), without
         the first ``offset``; only those that belong to ``owner`` if given."""
+        ...
+
+
+@runtime_checkable
+class CountedRows(Rows[E], Protocol[E]):
+    """Records whose total may be known from reading a page."""
+
+    async def page(
+        self, limit: int, *, offset: int = 0, owner: str | None = None
+    ) -> tuple[list[E], int | None]:
+        """The records that ``rows`` returns, and the number that ``count`` returns, or None if it
+        would have to be counted."""
         ...
 
 
@@ -260,12 +272,14 @@ async def listing(
             last = entities[-1]
             already += size
 
-    async with open_() as tx:
-        first = await store_in(tx).rows(
-            size_after(0), offset=window.offset if window else 0, owner=owner
-        )
     total = None
-    if window is not None:
+    async with open_() as tx:
+        rows, size, offset = store_in(tx), size_after(0), window.offset if window else 0
+        if window is not None and isinstance(rows, CountedRows):
+            first, total = await rows.page(size, offset=offset, owner=owner)
+        else:
+            first = await rows.rows(size, offset=offset, owner=owner)
+    if window is not None and total is None:
         # Rows that end within the page are counted by it.
         total = window.offset + len(first)
         if len(first) == size_after(0) or (window.offset and not first):
