@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-phone-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-tftp-clients unit
+.PHONY: --keep audit bench bench-batch bench-lists bench-pages bench-scale bench-phone-pages bench-search check check-console clean coverage demo dist docs faults fix fuzz-parsers help hostile lock races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-fail2ban test-asterisk test-ftp-servers test-metrics test-nginx test-patroni test-pgbouncer test-tftp-clients unit
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -81,6 +81,14 @@ bench-batch: $(VENV)/installed-dev  ## a batch of 1,000 simulated phones compare
 
 bench-pages: $(VENV)/installed-dev  ## pages by key from a thousand to four million rows
 	$(BIN)/python -m bench.pages --rows 1000 --rows 100000 --rows 4000000
+
+# The databases are kept, 15 GB of them; make clean removes them with build.
+SCALE := $(CURDIR)/build/scale
+
+bench-scale: $(VENV)/installed-dev  ## one million phones and four million deployments; writes docs/explanation/scale.md
+	for database in sqlite postgresql; do \
+	  { test -e $(SCALE)/$$database/filled.json || $(BIN)/python -m bench.scale fill $(SCALE)/$$database --database $$database; } \
+	  && $(BIN)/python -m bench.scale measure $(SCALE)/$$database --database $$database --write || exit 1; done
 
 bench-search: $(VENV)/installed-dev  ## duration of a search among 100,000 phones
 	$(BIN)/python -m bench.search

@@ -8,16 +8,17 @@ a page of 100 at the beginning and in the middle. Ends with 1 unless the cost is
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from bench.world import load_sqlite
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
@@ -46,12 +47,26 @@ def mac(number: int) -> str:
     return ":".join(digits[place : place + 2] for place in range(0, 12, 2))
 
 
-def _deployment(number: int) -> dict[str, Any]:
+def _deployment(number: int, rows: int) -> dict[str, Any]:
     return {
-        "uuid": uuid(number), "mac": mac(number % 1000), "number": number, "action": "switch",
+        "uuid": uuid(number), "mac": mac(number % _phones(rows)), "number": number,
+        "action": "switch",
         "profile_uuid": uuid(0), "profile_name": "Ada", "revision": 1, "size": 1,
         "owner_uuid": uuid(0), "user_uuid": uuid(0), "filename": "x", "outcome": "deployed",
         "place": "x", "steps": "[]", "confirmation": "none", "created_at": moment(number),
+    }  # fmt: skip
+
+
+def _phones(rows: int) -> int:
+    """Each phone has four deployments."""
+    return max(rows // 4, PAGE * 3)
+
+
+def _current(number: int, rows: int) -> dict[str, Any]:
+    newest = rows - number + 1
+    return {
+        "mac": mac(newest % _phones(rows)), "number": newest, "created_at": moment(newest),
+        "uuid": uuid(newest),
     }  # fmt: skip
 
 
@@ -71,35 +86,32 @@ def _batch_phone(number: int) -> dict[str, Any]:
 
 
 def _fill(file: Path, rows: int) -> None:
-    connection = sqlite3.connect(file)
     for table, make, count in (
-        ("deployments", _deployment, rows),
+        ("deployments", partial(_deployment, rows=rows), rows),
+        ("current_deployments", partial(_current, rows=rows), _phones(rows)),
         ("batches", _batch, max(rows // 10, PAGE * 3)),
         ("batch_phones", _batch_phone, rows),
     ):
-        names = list(make(1))
-        places = ", ".join(f":{name}" for name in names)
-        values: Iterator[dict[str, Any]] = (make(number) for number in range(1, count + 1))
-        connection.executemany(
-            f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})",
-            values,
-        )
-        connection.commit()
-    connection.close()
+        values = (tuple(make(number).values()) for number in range(1, count + 1))
+        load_sqlite(file, table, list(make(1)), values)
 
 
 async def _pages(tx: Stores, rows: int) -> dict[str, Callable[[], Awaitable[list[Any]]]]:
     deployments = tx.deployments.matching(Wanted())
     deployment = await tx.deployments.find(uuid(rows // 2))
+    current = tx.deployments.matching(Wanted(current=True))
     batch = await tx.batches.find(uuid(max(rows // 10, PAGE * 3) // 2))
     phones = tx.batches.phones(uuid(1), WantedPhones())
+    later_phones = tx.batches.phones(uuid(1), WantedPhones(after=rows // 2))
     return {
         "deployments, newest": lambda: deployments.newest(PAGE),
         "deployments, middle": lambda: deployments.newest(PAGE, before=deployment),
+        "current ones, newest": lambda: current.newest(PAGE),
+        "current ones, oldest": lambda: current.rows(PAGE),
         "batches, newest": lambda: tx.batches.newest(PAGE),
         "batches, middle": lambda: tx.batches.newest(PAGE, before=batch),
-        "phones of a batch, first": lambda: phones.page(PAGE, 0),
-        "phones of a batch, middle": lambda: phones.page(PAGE, rows // 2),
+        "phones of a batch, first": lambda: phones.rows(PAGE),
+        "phones of a batch, middle": lambda: later_phones.rows(PAGE),
     }
 
 

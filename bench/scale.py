@@ -142,6 +142,15 @@ def _leases(phones: int, count: int) -> Iterator[Row]:
         yield {"mac": mac(phone), "holder": uuid(phone, "a003"), "fence": fence, "expires_at": 0}
 
 
+def _current(phones: int, count: int) -> Iterator[Row]:
+    for number in range(max(0, count - phones), count):
+        yield {
+            "mac": mac(number % phones), "number": number // phones + 1,
+            "created_at": _moment(YEARS_DAYS * (1 - number / count)),
+            "uuid": uuid(number, "a003"),
+        }  # fmt: skip
+
+
 def _audit(phones: int, count: int) -> Iterator[Row]:
     for number in range(count):
         changes = {"location": {"old": None, "new": f"floor {number % 90}"}}
@@ -225,6 +234,7 @@ def fill(folder: Path, database: str, phones: int, deployments: int, audit: int)
             "profile_revisions": _revisions(PROFILES),
             "deployments": _deployments(phones, deployments),
             "leases": _leases(phones, deployments),
+            "current_deployments": _current(phones, deployments),
             "audit": _audit(phones, audit),
         }.items():
             start = time.monotonic()

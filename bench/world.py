@@ -142,28 +142,7 @@ class SqliteWorld(World):
         connection.close()
 
     def load(self, table: str, rows: Iterator[Sequence[Any]]) -> None:
-        columns = tables.metadata.tables[table].columns.keys()
-        places = ", ".join("?" * len(columns))
-        statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"
-        connection = sqlite3.connect(self._path, timeout=30, isolation_level=None)
-        # No log, and the indexes at the end: millions of rows come in random order.
-        connection.execute("PRAGMA journal_mode=OFF")
-        connection.execute("PRAGMA synchronous=OFF")
-        connection.execute("PRAGMA cache_size=-1000000")
-        indexes = connection.execute(
-            "SELECT name, sql FROM sqlite_master"
-            " WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
-            [table],
-        ).fetchall()
-        connection.execute("BEGIN EXCLUSIVE")
-        for name, _ in indexes:
-            connection.execute(f"DROP INDEX {name}")
-        connection.executemany(statement, rows)
-        for _, index in indexes:
-            connection.execute(index)
-        connection.execute("COMMIT")
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.close()
+        load_sqlite(self._path, table, tables.metadata.tables[table].columns.keys(), rows)
 
     def run(self, sql: str) -> None:
         connection = sqlite3.connect(self._path, timeout=30)
@@ -176,6 +155,33 @@ class SqliteWorld(World):
         rows = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
         connection.close()
         return int(rows[0])
+
+
+def load_sqlite(
+    path: Path, table: str, columns: Sequence[str], rows: Iterator[Sequence[Any]]
+) -> None:
+    """Add millions of rows to a table of a file that no other connection uses."""
+    places = ", ".join("?" * len(columns))
+    statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"
+    connection = sqlite3.connect(path, timeout=30, isolation_level=None)
+    # No log, and the indexes at the end: the rows come in random order.
+    connection.execute("PRAGMA journal_mode=OFF")
+    connection.execute("PRAGMA synchronous=OFF")
+    connection.execute("PRAGMA cache_size=-1000000")
+    indexes = connection.execute(
+        "SELECT name, sql FROM sqlite_master"
+        " WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+        [table],
+    ).fetchall()
+    connection.execute("BEGIN EXCLUSIVE")
+    for name, _ in indexes:
+        connection.execute(f"DROP INDEX {name}")
+    connection.executemany(statement, rows)
+    for _, index in indexes:
+        connection.execute(index)
+    connection.execute("COMMIT")
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.close()
 
 
 class PostgresWorld(World):

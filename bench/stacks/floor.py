@@ -43,6 +43,10 @@ _ADD_PHONE = (
     f"INSERT INTO phones ({', '.join(_PHONE_FIELDS)}, search)"
     f" VALUES ({', '.join(f'${place}' for place in range(1, len(_PHONE_FIELDS) + 2))})"
 )
+_ADD_ENTRY = (
+    "INSERT INTO audit (uuid, at, actor_uuid, action, resource, resource_id, changes)"
+    " VALUES ($1, $2, $3, 'phone.created', 'phone', $4, $5)"
+)
 _EXCHANGE = (
     "UPDATE sessions SET previous_token_id = token_id, token_id = $1, exchanged_at = $2,"
     " expires_at = min(ends_at, $3) WHERE uuid = $4 AND token_id = $5 AND expires_at > $2"
@@ -140,14 +144,21 @@ async def _get(token: str, key: str) -> bytes:
 
 
 async def _create_phone(token: str, sent: bytes) -> bytes:
-    await _known(token)
+    actor = await _known(token)
     fields = _decode(sent)
     moment = _moment()
     given = {"is_active": True, **fields, "created_at": moment, "updated_at": moment}
     phone = Phone(**{name: given.get(name) for name in _PHONE_FIELDS})
     values = tuple(getattr(phone, name) for name in _PHONE_FIELDS)
     values += (f"{phone.mac} {phone.brand} {phone.model} {phone.phone_ip}".casefold(),)
-    await _database.change(lambda ask: ask(_ADD_PHONE, values))
+    changes = _encode({name: {"old": None, "new": value} for name, value in fields.items()})
+    entry = (str(uuid.uuid4()), moment, actor, phone.mac, changes.decode())
+
+    async def add(ask: Ask) -> None:
+        await ask(_ADD_PHONE, values)
+        await ask(_ADD_ENTRY, entry)
+
+    await _database.change(add)
     return _told("Phone created", phone)
 
 
@@ -173,12 +184,14 @@ async def _refresh(sent: bytes) -> bytes:
     return _told("Token refreshed", {"accessToken": issued[0], "refreshToken": issued[1]})
 
 
-async def _known(token: str) -> None:
+async def _known(token: str) -> str:
+    """The account of a superadmin."""
     now = _now()
     claims = _tokens.read(TokenKind.ACCESS, token, now)
     rows = await _database.ask(_PRINCIPAL, (claims.session_uuid, now))
     if not rows or rows[0][1] != 0:
         raise PermissionError("Nobody known.")
+    return str(rows[0][0])
 
 
 def _bearer(scope: Any) -> str:

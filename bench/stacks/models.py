@@ -93,3 +93,18 @@ class Phone(Base):
     created_at: Mapped[str]
     updated_at: Mapped[str]
     search: Mapped[str]
+
+
+class AuditEntry(Base):
+    __tablename__ = "audit"
+
+    uuid: Mapped[str] = mapped_column(primary_key=True)
+    at: Mapped[str]
+    actor_uuid: Mapped[str | None]
+    actor: Mapped[str | None]
+    client_ip: Mapped[str | None]
+    request_id: Mapped[str | None]
+    action: Mapped[str]
+    resource: Mapped[str]
+    resource_id: Mapped[str | None]
+    changes: Mapped[str]

@@ -3,6 +3,7 @@ session a request, the caller read by the ORM on each request, tokens checked by
 
 from __future__ import annotations
 
+import json
 import os
 import time
 import uuid
@@ -12,7 +13,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 import argon2
 import jwt
-from fastapi import Depends, FastAPI, HTTPException
+from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,7 +21,7 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 from sqlalchemy.orm import joinedload
 
-from bench.stacks.models import Password, Phone, Session, User
+from bench.stacks.models import AuditEntry, Password, Phone, Session, User
 from phoneprov_adapters.security.keys import SecretKeys
 
 _key = SecretKeys.parse(os.environ["PHONEPROV_SECRET_KEYS"]).current
@@ -184,12 +185,33 @@ async def list_users(session: DbSession, _: Superadmin) -> Any:
 
 
 @app.post("/api/v1/phones", response_model=Envelope[PhoneOut], status_code=201)
-async def create_phone(sent: PhoneIn, session: DbSession, _: Superadmin) -> Any:
+async def create_phone(
+    sent: PhoneIn, session: DbSession, user: Superadmin, request: Request
+) -> Any:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
     words = (sent.mac, sent.brand, sent.model, sent.name, sent.location, sent.phone_ip)
     search = " ".join(word for word in words if word).casefold()
     phone = Phone(**sent.model_dump(), search=search, created_at=now, updated_at=now)
     session.add(phone)
+    changes = {
+        name: {"old": None, "new": value}
+        for name, value in sent.model_dump().items()
+        if value is not None
+    }
+    session.add(
+        AuditEntry(
+            uuid=str(uuid.uuid4()),
+            at=now,
+            actor_uuid=user.uuid,
+            actor=user.username,
+            client_ip=request.client.host if request.client else None,
+            request_id=uuid.uuid4().hex,
+            action="phone.created",
+            resource="phone",
+            resource_id=phone.mac,
+            changes=json.dumps(changes),
+        )
+    )
     await session.commit()
     return {"message": "Phone created", "data": phone}
 

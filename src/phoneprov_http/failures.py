@@ -110,8 +110,8 @@ CODES = {
     ),
     "locked": Code(
         "the account is locked after 100 failed logins in a row.",
-        "This login is locked after too many failures; log in from an address you used lately,"
-        " or ask an administrator for a new password.",
+        "This login is locked after too many failures; log in from an address that you used in the "
+        "last 30 days, or ask an administrator for a new password.",
     ),
     "too_many_switches": Code(
         "the phone was switched, or the caller switched phones, too often.",
@@ -150,7 +150,7 @@ CODES = {
         "another record refers to it.", "This permission is in use and cannot be deleted."
     ),
     "last_superadmin": Code(
-        "no account would hold level 0 any more.",
+        "no account would hold level 0.",
         "This is the last active account that holds level 0; give level 0 to another first.",
     ),
     "phone_inactive": Code("the phone is not active.", "This phone is not active."),
@@ -174,7 +174,7 @@ CODES = {
     ),
     "no_address": Code(
         "the phone has no address, and no FTP server is set.",
-        "The phone has no IP address in the inventory, so there is nowhere to upload to.",
+        "The phone has no recorded address: set its phone_ip, or PHONEPROV_FTP_HOST.",
     ),
     "address_not_allowed": Code(
         "the address of the phone is outside the allowed networks.",

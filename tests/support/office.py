@@ -45,15 +45,22 @@ from phoneprov_core.deployments.switch import SwitchProfile
 from phoneprov_core.deployments.use_cases import Deployments
 from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.devices.restart import CiscoPhones, RestartBy
+from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
+from phoneprov_core.extensions.use_cases import Extensions
+from phoneprov_core.kems.use_cases import Kems
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.kernel.times import millis, shown
+from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.users.model import Registration
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users, created_user
+from phoneprov_core.vendor_phones.use_cases import VendorPhones
+from phoneprov_core.vendor_services.use_cases import VendorServices
+from phoneprov_core.vendor_users.use_cases import VendorUsers
 
 PASSWORD = "correct horse battery"
 COMMON = "password1"
@@ -106,6 +113,14 @@ class Office:
         self.user_permissions = UserPermissions(database, clock, new_id)
         self.phones = Phones(database, chosen.shared_write, clock)
         self.profiles = Profiles(database, clock, new_id, largest_xml=chosen.largest_xml)
+        self.extensions = Extensions(database, clock, new_id)
+        self.links = Links(database, clock, new_id)
+        self.kems = Kems(database, chosen.shared_write, clock, new_id)
+        self.vendor_phones = VendorPhones(database, chosen.shared_write, clock)
+        self.vendor_services = VendorServices(database, chosen.shared_write, clock, new_id)
+        self.vendor_users = VendorUsers(database, hasher, clock, new_id)
+        self.company_directory = CompanyDirectory(database, chosen.shared_write, clock, new_id)
+        self.personal_directory = PersonalDirectory(database, clock, new_id)
         manager = self.manager if chosen.with_manager else None
         watch = Watch(None, self.watch if chosen.with_watch else None, seconds=120)
         self.driver = CiscoPhones(chosen.restart, self.phone, manager)

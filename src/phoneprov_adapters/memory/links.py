@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from phoneprov_adapters.memory.extensions import EXTENSIONS
@@ -12,12 +12,10 @@ from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
 from phoneprov_adapters.memory.store import MemoryRows
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
-from phoneprov_core.extensions.model import Extension
 from phoneprov_core.kernel.errors import already_taken
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
 from phoneprov_core.links.ports import LinkStore
-from phoneprov_core.users.model import User
 
 E = TypeVar("E", bound=Struct)
 
@@ -28,45 +26,6 @@ LINKS: Kind[Link] = Kind(
         Reference("extension_uuid", EXTENSIONS, OnRemove.GO_ALONG),
     ),
 )
-
-
-def _full(link: Link, user: User, extension: Extension) -> FullLink:
-    return FullLink(
-        link.uuid,
-        link.user_uuid,
-        link.extension_uuid,
-        user.username,
-        user.first_name,
-        user.last_name,
-        extension.extension,
-        extension.name,
-        extension.type,
-        link.created_at,
-    )
-
-
-def _with_extension(link: Link, _: User, extension: Extension) -> LinkedExtension:
-    return LinkedExtension(
-        link.uuid,
-        link.user_uuid,
-        link.extension_uuid,
-        extension.extension,
-        extension.name,
-        extension.type,
-        link.created_at,
-    )
-
-
-def _with_user(link: Link, user: User, _: Extension) -> LinkedUser:
-    return LinkedUser(
-        link.uuid,
-        link.user_uuid,
-        link.extension_uuid,
-        user.username,
-        user.first_name,
-        user.last_name,
-        link.created_at,
-    )
 
 
 class MemoryLinks(LinkStore):
@@ -91,23 +50,32 @@ class MemoryLinks(LinkStore):
 
     @property
     def full(self) -> Rows[FullLink]:
-        return self._viewed(_full, owner="user_uuid")
+        return self._viewed(FullLink, owner="user_uuid")
 
     @property
     def extensions(self) -> Rows[LinkedExtension]:
-        return self._viewed(_with_extension, owner="user_uuid")
+        return self._viewed(LinkedExtension, owner="user_uuid")
 
     @property
     def users(self) -> Rows[LinkedUser]:
-        return self._viewed(_with_user, owner="extension_uuid")
+        return self._viewed(LinkedUser, owner="extension_uuid")
 
-    def _viewed(self, view: Callable[[Link, User, Extension], E], *, owner: str) -> Rows[E]:
+    def _viewed(self, view: type[E], *, owner: str) -> Rows[E]:
         def of_link(link: Link) -> E:
             user = self._tables.of(USERS).get(link.user_uuid)
             extension = self._tables.of(EXTENSIONS).get(link.extension_uuid)
             # A link is deleted with its user and with its extension.
             assert user is not None
             assert extension is not None
-            return view(link, user, extension)
+            values = {
+                **msgspec.structs.asdict(link),
+                "username": user.username,
+                "first_name": user.first_name,
+                "last_name": user.last_name,
+                "extension": extension.extension,
+                "ext_name": extension.name,
+                "type": extension.type,
+            }
+            return view(**{name: values[name] for name in view.__struct_fields__})
 
         return MemoryRows(self._tables, LINKS, of_link, owner=owner)

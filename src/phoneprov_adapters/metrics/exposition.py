@@ -19,7 +19,6 @@ from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.statistics.ports import Statistics, StatisticsTransaction
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _FRESH_SECONDS = 10.0
 """To count a million phones takes a database about 0.1 s."""
 _DATABASE_SECONDS = 5.0

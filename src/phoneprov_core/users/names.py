@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from phoneprov_core.kernel.errors import Conflict, Problem
+from phoneprov_core.kernel.errors import AlreadyExists, Problem
 from phoneprov_core.users.model import folded
 
 _INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
@@ -33,18 +33,17 @@ def check_new_username(name: str) -> str:
     if name != unicodedata.normalize("NFKC", name):
         raise ValueError("must not contain compatibility characters, such as full-width letters")
     if any(character.isspace() and character != " " for character in name):
-        raise ValueError("must not contain other blanks than spaces")
+        raise ValueError("must not contain blanks other than spaces")
     if name != name.strip(" ") or "  " in name:
         raise ValueError("must not begin or end with a space, or contain two in a row")
     return name
 
 
-def looks_alike() -> Conflict:
+def looks_alike() -> AlreadyExists:
     """The conflict of a username that looks like another account's."""
-    return Conflict(
-        "This username looks like one that is already in use.",
-        code="already_exists",
-        problems=(Problem("username", "looks like one that is already in use"),),
+    problem = Problem("username", "looks like one that is already in use")
+    return AlreadyExists(
+        "This username looks like one that is already in use.", problems=(problem,)
     )
 
 

@@ -27,7 +27,7 @@ from phoneprov_adapters.metrics.shared import FOLDER, shared_counts
 from phoneprov_adapters.testing.records import a_deployment, a_mac, a_phone, identifier
 from phoneprov_core.deployments.model import Confirmation, Outcome, StepName
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
-from phoneprov_http.middleware.metrics import Metrics
+from phoneprov_http.main.serving.metrics_endpoint import Metrics
 from support.scale import long_only
 from support.served import served
 
@@ -119,7 +119,7 @@ def test_metrics_request_is_observed_with_its_template() -> None:
     assert seen == [("GET", "/phones/{mac}", 200)]
 
 
-async def test_exposition_without_database_says_so() -> None:
+async def test_exposition_without_database_reports_it_down() -> None:
     database = MemoryDatabase()
     await database.close()
 

@@ -17,10 +17,6 @@ from support.office import Office
 NOWHERE = "00000000-0000-4000-8000-ffffffffffff"
 
 
-def _unreadable() -> object:
-    raise AssertionError("looked at too early")
-
-
 UNREADABLE: Any = cast(Any, None)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from phoneprov_core.access.rules import (
+    LastSuperadmin,
     SharedWrite,
-    last_superadmin,
     may_act_for,
     require_owner,
     require_shared_write,
@@ -52,14 +52,14 @@ def test_others_may_act_for_themselves_alone(actor: Actor) -> None:
 
 
 @pytest.mark.parametrize("actor", OTHERS)
-def test_what_all_share_is_written_by_superadmins_unless_opened(actor: Actor) -> None:
+def test_shared_records_are_written_by_superadmins_unless_opened(actor: Actor) -> None:
     require_shared_write(actor, SharedWrite.BEARER)
     with pytest.raises(Forbidden):
         require_shared_write(actor, SharedWrite.SUPERADMIN)
 
 
 def test_error_of_the_last_superadmin_says_what_to_do() -> None:
-    conflict = last_superadmin()
+    conflict = LastSuperadmin()
 
     assert conflict.code == "last_superadmin"
     assert "give level 0 to another first" in conflict.message

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from phoneprov_core.auth.create_admin import CreateAdmin
+from phoneprov_core.auth.login import WrongCredentials
 from phoneprov_core.auth.model import Credentials, Lifetimes, TokenKind
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.actor import Actor
@@ -77,7 +78,7 @@ async def test_the_tokens_live_as_long_as_they_are_set_to(office: Office, ada: A
     assert access.user_uuid == refresh.user_uuid == ada.user_uuid
 
 
-async def test_each_login_opens_a_session_of_its_own(office: Office, ada: Actor) -> None:
+async def test_each_login_creates_a_session(office: Office, ada: Actor) -> None:
     one, other = await office.log_in("ada"), await office.log_in("ada")
 
     sessions = {(await office.actor_of(logged_in)).session_uuid for logged_in in (one, other)}
@@ -254,7 +255,7 @@ async def test_guesses_made_side_by_side_are_all_counted(office: Office, ada: Ac
     )
 
     kinds = [type(outcome) for outcome in outcomes]
-    assert kinds.count(Unauthenticated) == 5
+    assert kinds.count(WrongCredentials) == 5
     assert kinds.count(TooManyAttempts) == 45
 
 
@@ -290,12 +291,12 @@ async def test_guesses_of_any_number_of_processes_are_all_counted(
     )
 
     kinds = [type(outcome) for outcome in outcomes]
-    assert kinds.count(Unauthenticated) == 5
+    assert kinds.count(WrongCredentials) == 5
     assert kinds.count(TooManyAttempts) == 27
     assert await failures(office) == 5
 
 
-async def test_who_finds_guesses_undecided_waits_and_is_refused_when_they_were_wrong(
+async def test_login_waits_for_undecided_attempts_and_is_refused_if_wrong(
     office: Office, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = asyncio.Event()
@@ -312,7 +313,7 @@ async def test_who_finds_guesses_undecided_waits_and_is_refused_when_they_were_w
     with pytest.raises(TooManyAttempts):
         await late
     assert {type(e) for e in await asyncio.gather(*guesses, return_exceptions=True)} == {
-        Unauthenticated
+        WrongCredentials
     }
 
 
@@ -532,7 +533,7 @@ async def test_login_flood_from_a_refused_address_does_not_write(
         for number in range(100):
             with pytest.raises(TooManyAttempts) as again:
                 await office.log_in(f"name {number}")
-        assert again.value == first.value
+        assert again.value.retry_after == first.value.retry_after
     office.clock.advance(15 * 60)
     await office.log_in("ada")
 
@@ -556,7 +557,7 @@ async def test_login_side_by_side_failures_of_an_address_are_counted_exactly(
 
     kinds = [type(outcome) for outcome in outcomes]
     assert kinds.count(TooManyAttempts) == refused
-    assert kinds.count(Unauthenticated) == 50 - refused
+    assert kinds.count(WrongCredentials) == 50 - refused
 
 
 async def test_login_familiar_accounts_and_addresses_are_hashed_first(
@@ -585,7 +586,7 @@ async def test_login_familiar_accounts_and_addresses_are_hashed_first(
 # What happens while the hash is computed
 
 
-async def test_a_password_changed_meanwhile_does_not_let_the_old_one_in(
+async def test_login_password_changed_during_the_check_is_refused(
     office: Office, root: Actor, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def change() -> None:
@@ -598,7 +599,7 @@ async def test_a_password_changed_meanwhile_does_not_let_the_old_one_in(
     assert await failures(office) == 0  # a new password forgets them
 
 
-async def test_an_account_deactivated_meanwhile_does_not_get_in(
+async def test_login_account_deactivated_during_the_check_is_refused(
     office: Office, root: Actor, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     meanwhile(office, monkeypatch, lambda: office.deactivate(ada.user_uuid))
@@ -607,7 +608,7 @@ async def test_an_account_deactivated_meanwhile_does_not_get_in(
         await office.log_in("ada")
 
 
-async def test_an_account_deleted_meanwhile_does_not_get_in(
+async def test_login_account_deleted_during_the_check_is_refused(
     office: Office, root: Actor, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     meanwhile(office, monkeypatch, lambda: office.users.delete(root, ada.user_uuid))
@@ -616,7 +617,7 @@ async def test_an_account_deleted_meanwhile_does_not_get_in(
         await office.log_in("ada")
 
 
-async def test_a_change_made_meanwhile_is_not_written_over(
+async def test_login_keeps_concurrent_changes_of_the_account(
     office: Office, root: Actor, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def change() -> None:

@@ -8,7 +8,7 @@ from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.deployments.model import Outcome, StepName
 from phoneprov_core.deployments.ports import DeskUse
-from phoneprov_core.devices.ports import OUTCOME_UNKNOWN
+from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import (
     Conflict,
@@ -122,7 +122,7 @@ async def test_after_a_failure_the_phone_can_be_switched_again(
     assert (await switch(office, ada, profile)).restart == "ok"
 
 
-async def test_a_mistake_of_our_own_is_recorded_as_an_interruption(
+async def test_unexpected_error_is_recorded_as_an_interruption(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     async def stumble() -> None:

@@ -7,20 +7,18 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.memory.system import CountingIds, FixedClock
 from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.directory.model import (
     NewPersonalContact,
     PersonalContact,
     PersonalContactPatch,
 )
-from phoneprov_core.directory.use_cases import PersonalDirectory
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.kernel.store import Window
+from support.office import Office
 
 ADMIN = Actor(identifier(0xAD), level=0)
 ADA = Actor(identifier(0xA), level=None)
@@ -29,36 +27,28 @@ CLERK = Actor(identifier(0xC), level=3, level_rule=LevelRule.STRICT)
 MISSING = identifier(0xDEAD)
 
 
-class Rig:
-    """The use cases, and what they stand on."""
-
-    def __init__(self) -> None:
-        self.database = MemoryDatabase()
-        self.clock = FixedClock()
-        self.directory = PersonalDirectory(self.database, self.clock, CountingIds())
-
-    async def stored(self) -> list[PersonalContact]:
-        async with self.database.read() as tx:
-            return await tx.personal_contacts.rows(100)
+async def stored(office: Office) -> list[PersonalContact]:
+    async with office.database.read() as tx:
+        return await tx.personal_contacts.rows(100)
 
 
 @pytest.fixture
-async def rig() -> Rig:
-    rig = Rig()
-    async with rig.database.write() as tx:
+async def office() -> Office:
+    office = Office()
+    async with office.database.write() as tx:
         for number in (0xAD, 0xA, 0xB, 0xC):
             await tx.users.add(a_user(number))
-    return rig
+    return office
 
 
 @pytest.fixture
-async def grace(rig: Rig) -> PersonalContact:
+async def grace(office: Office) -> PersonalContact:
     """Ada's one contact."""
     new = NewPersonalContact(name="Grace", work="12")
-    return await rig.directory.create(ADA, ADA.user_uuid, new)
+    return await office.personal_directory.create(ADA, ADA.user_uuid, new)
 
 
-async def test_a_contact_is_its_owner_s(rig: Rig, grace: PersonalContact) -> None:
+async def test_a_contact_is_its_owner_s(office: Office, grace: PersonalContact) -> None:
     assert grace == PersonalContact(
         uuid=identifier(1),
         user_uuid=ADA.user_uuid,
@@ -70,97 +60,105 @@ async def test_a_contact_is_its_owner_s(rig: Rig, grace: PersonalContact) -> Non
         ringtone=None,
         created_at="2026-01-31T08:15:30.250Z",
     )
-    assert await rig.stored() == [grace]
-    assert await (await rig.directory.of_user(ADA, ADA.user_uuid)).everything() == [grace]
-    assert await (await rig.directory.of_user(BOB, BOB.user_uuid)).everything() == []
+    assert await stored(office) == [grace]
+    assert await (await office.personal_directory.of_user(ADA, ADA.user_uuid)).everything() == [
+        grace
+    ]
+    assert await (await office.personal_directory.of_user(BOB, BOB.user_uuid)).everything() == []
 
 
-async def test_a_page_of_the_list_has_its_owner_s_total(rig: Rig, grace: PersonalContact) -> None:
-    await rig.directory.create(BOB, BOB.user_uuid, NewPersonalContact(name="Mary"))
+async def test_a_page_of_the_list_has_its_owner_s_total(
+    office: Office, grace: PersonalContact
+) -> None:
+    await office.personal_directory.create(BOB, BOB.user_uuid, NewPersonalContact(name="Mary"))
 
-    page = await rig.directory.of_user(ADA, ADA.user_uuid, Window(limit=5))
+    page = await office.personal_directory.of_user(ADA, ADA.user_uuid, Window(limit=5))
 
     assert page.first == [grace]
     assert page.total == 1
 
 
-async def test_a_change_leaves_the_rest_alone(rig: Rig, grace: PersonalContact) -> None:
-    changed = await rig.directory.update(
+async def test_a_change_leaves_the_rest_alone(office: Office, grace: PersonalContact) -> None:
+    changed = await office.personal_directory.update(
         ADA, grace.uuid, PersonalContactPatch(work=None, ringtone="Chirp1")
     )
 
     assert changed == msgspec.structs.replace(grace, work=None, ringtone="Chirp1")
-    assert await rig.stored() == [changed]
+    assert await stored(office) == [changed]
 
 
-async def test_a_superadmin_acts_for_everybody(rig: Rig, grace: PersonalContact) -> None:
-    assert await (await rig.directory.of_user(ADMIN, ADA.user_uuid)).everything() == [grace]
+async def test_a_superadmin_acts_for_everybody(office: Office, grace: PersonalContact) -> None:
+    assert await (await office.personal_directory.of_user(ADMIN, ADA.user_uuid)).everything() == [
+        grace
+    ]
 
-    mary = await rig.directory.create(ADMIN, BOB.user_uuid, NewPersonalContact(name="Mary"))
-    await rig.directory.update(ADMIN, grace.uuid, PersonalContactPatch(name="G. H."))
+    mary = await office.personal_directory.create(
+        ADMIN, BOB.user_uuid, NewPersonalContact(name="Mary")
+    )
+    await office.personal_directory.update(ADMIN, grace.uuid, PersonalContactPatch(name="G. H."))
 
     assert mary.user_uuid == BOB.user_uuid
-    assert [one.name for one in await rig.stored()] == ["G. H.", "Mary"]
-    await rig.directory.delete(ADMIN, grace.uuid)
-    assert await rig.stored() == [mary]
+    assert [one.name for one in await stored(office)] == ["G. H.", "Mary"]
+    await office.personal_directory.delete(ADMIN, grace.uuid)
+    assert await stored(office) == [mary]
 
 
 @pytest.mark.parametrize("actor", [BOB, CLERK])
 async def test_another_s_directory_is_forbidden(
-    rig: Rig, grace: PersonalContact, actor: Actor
+    office: Office, grace: PersonalContact, actor: Actor
 ) -> None:
     for owner in (ADA.user_uuid, MISSING, ""):
         with pytest.raises(Forbidden):
-            await rig.directory.of_user(actor, owner)
+            await office.personal_directory.of_user(actor, owner)
         with pytest.raises(Forbidden):
-            await rig.directory.create(actor, owner, cast(Any, None))
-    assert await rig.stored() == [grace]
+            await office.personal_directory.create(actor, owner, cast(Any, None))
+    assert await stored(office) == [grace]
 
 
 @pytest.mark.parametrize("actor", [BOB, CLERK])
 async def test_another_s_contact_reads_like_a_missing_one(
-    rig: Rig, grace: PersonalContact, actor: Actor
+    office: Office, grace: PersonalContact, actor: Actor
 ) -> None:
     messages = set()
     for uuid in (grace.uuid, MISSING, ""):
         with pytest.raises(NotFound) as missing:
-            await rig.directory.update(actor, uuid, cast(Any, None))
+            await office.personal_directory.update(actor, uuid, cast(Any, None))
         messages.add(missing.value.message)
         with pytest.raises(NotFound) as missing:
-            await rig.directory.delete(actor, uuid)
+            await office.personal_directory.delete(actor, uuid)
         messages.add(missing.value.message)
 
     assert len(messages) == 1
-    assert await rig.stored() == [grace]
+    assert await stored(office) == [grace]
 
 
 @pytest.mark.parametrize("owner", [MISSING, "", "ada"])
-async def test_a_user_that_is_missing_is_not_found(rig: Rig, owner: str) -> None:
+async def test_a_user_that_is_missing_is_not_found(office: Office, owner: str) -> None:
     with pytest.raises(NotFound):
-        await rig.directory.of_user(ADMIN, owner)
+        await office.personal_directory.of_user(ADMIN, owner)
     with pytest.raises(NotFound):
-        await rig.directory.create(ADMIN, owner, cast(Any, None))
+        await office.personal_directory.create(ADMIN, owner, cast(Any, None))
 
 
 @pytest.mark.parametrize("owner", [BOB.user_uuid, None, "", 7])
-async def test_an_owner_in_the_body_must_agree(rig: Rig, owner: object) -> None:
+async def test_an_owner_in_the_body_must_agree(office: Office, owner: object) -> None:
     body = {"name": "Grace", "user_uuid": owner}
 
     with pytest.raises(Invalid) as invalid:
-        await rig.directory.create(ADA, ADA.user_uuid, command_of(NewPersonalContact, body))
+        await office.personal_directory.create(
+            ADA, ADA.user_uuid, command_of(NewPersonalContact, body)
+        )
 
     assert [problem.field for problem in invalid.value.problems] == ["user_uuid"]
-    assert await rig.stored() == []
+    assert await stored(office) == []
 
 
-async def test_a_contact_cannot_be_given_to_another(rig: Rig, grace: PersonalContact) -> None:
+async def test_a_contact_cannot_be_given_to_another(office: Office, grace: PersonalContact) -> None:
     body = {"user_uuid": BOB.user_uuid}
 
     with pytest.raises(Invalid):
-        await rig.directory.update(ADMIN, grace.uuid, command_of(PersonalContactPatch, body))
+        await office.personal_directory.update(
+            ADMIN, grace.uuid, command_of(PersonalContactPatch, body)
+        )
 
-    assert await rig.stored() == [grace]
-
-
-def _explode() -> object:
-    raise AssertionError("the body was looked at")
+    assert await stored(office) == [grace]

@@ -7,15 +7,13 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.memory.system import CountingIds, FixedClock
 from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
-from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, NotFound
 from phoneprov_core.kernel.store import Window
+from support.office import Office
 
 ADMIN = Actor(identifier(0xAD), level=0, ip="10.1.1.1")
 ROOT = Actor(identifier(0xAE), level=0, ip="10.1.1.2")
@@ -23,17 +21,9 @@ ADA = Actor(identifier(0xA), level=None)
 MISSING = identifier(0xDEAD)
 
 
-class Rig:
-    """The use cases, and what they stand on."""
-
-    def __init__(self) -> None:
-        self.database = MemoryDatabase()
-        self.clock = FixedClock()
-        self.extensions = Extensions(self.database, self.clock, CountingIds())
-
-    async def stored(self) -> list[Extension]:
-        async with self.database.read() as tx:
-            return await tx.extensions.rows(100)
+async def stored(office: Office) -> list[Extension]:
+    async with office.database.read() as tx:
+        return await tx.extensions.rows(100)
 
 
 def new(number: str = "1001") -> NewExtension:
@@ -46,21 +36,14 @@ def new(number: str = "1001") -> NewExtension:
     )
 
 
-def _explode() -> object:
-    raise AssertionError("nothing is to be looked at")
-
-
 @pytest.fixture
-def rig() -> Rig:
-    return Rig()
+async def desk(office: Office) -> Extension:
+    return await office.extensions.create(ADMIN, new())
 
 
-@pytest.fixture
-async def desk(rig: Rig) -> Extension:
-    return await rig.extensions.create(ADMIN, new())
-
-
-async def test_new_extension_has_its_creator_and_no_last_editor(rig: Rig, desk: Extension) -> None:
+async def test_new_extension_has_its_creator_and_no_last_editor(
+    office: Office, desk: Extension
+) -> None:
     assert desk == Extension(
         uuid=identifier(1),
         type="chan_sccp",
@@ -78,14 +61,14 @@ async def test_new_extension_has_its_creator_and_no_last_editor(rig: Rig, desk: 
         created_ip="10.1.1.1",
         updated_ip="10.1.1.1",
     )
-    assert await rig.stored() == [desk]
-    assert await rig.extensions.get(ADMIN, desk.uuid.upper()) == desk
+    assert await stored(office) == [desk]
+    assert await office.extensions.get(ADMIN, desk.uuid.upper()) == desk
 
 
-async def test_a_change_knows_who_when_and_from_where(rig: Rig, desk: Extension) -> None:
-    rig.clock.advance(60)
+async def test_update_records_account_time_and_address(office: Office, desk: Extension) -> None:
+    office.clock.advance(60)
 
-    changed = await rig.extensions.update(
+    changed = await office.extensions.update(
         ROOT, desk.uuid, ExtensionPatch(password="another", voicemail_passcode=None)
     )
 
@@ -97,78 +80,78 @@ async def test_a_change_knows_who_when_and_from_where(rig: Rig, desk: Extension)
         updated_by=ROOT.user_uuid,
         updated_ip="10.1.1.2",
     )
-    assert await rig.stored() == [changed]
+    assert await stored(office) == [changed]
 
 
-async def test_a_null_password_leaves_the_stored_one_alone(rig: Rig, desk: Extension) -> None:
+async def test_a_null_password_leaves_the_stored_one_alone(office: Office, desk: Extension) -> None:
     for patch in (
         ExtensionPatch(name="Lab", password=None),
         command_of(ExtensionPatch, {"name": "Lab", "password": None}),
     ):
-        changed = await rig.extensions.update(ADMIN, desk.uuid, patch)
+        changed = await office.extensions.update(ADMIN, desk.uuid, patch)
 
         assert changed.name == "Lab"
         assert changed.password == "line secret"
-        assert await rig.stored() == [changed]
+        assert await stored(office) == [changed]
 
 
-async def test_extensions_are_listed_and_paged(rig: Rig, desk: Extension) -> None:
-    rig.clock.advance(1)
-    lab = await rig.extensions.create(ADMIN, new("1002"))
+async def test_extensions_are_listed_and_paged(office: Office, desk: Extension) -> None:
+    office.clock.advance(1)
+    lab = await office.extensions.create(ADMIN, new("1002"))
 
-    everything = await rig.extensions.all(ADMIN)
-    page = await rig.extensions.all(ADMIN, Window(limit=1, offset=1))
+    everything = await office.extensions.all(ADMIN)
+    page = await office.extensions.all(ADMIN, Window(limit=1, offset=1))
 
     assert await everything.everything() == [desk, lab]
     assert page.first == [lab]
     assert page.total == 2
 
 
-async def test_a_number_is_taken_once(rig: Rig, desk: Extension) -> None:
-    lab = await rig.extensions.create(ADMIN, new("1002"))
+async def test_a_number_is_taken_once(office: Office, desk: Extension) -> None:
+    lab = await office.extensions.create(ADMIN, new("1002"))
 
     with pytest.raises(Conflict) as created:
-        await rig.extensions.create(ADMIN, new())
+        await office.extensions.create(ADMIN, new())
     with pytest.raises(Conflict) as changed:
-        await rig.extensions.update(ADMIN, lab.uuid, ExtensionPatch(extension="1001"))
+        await office.extensions.update(ADMIN, lab.uuid, ExtensionPatch(extension="1001"))
 
     for conflict in (created, changed):
         assert conflict.value.code == "already_exists"
         assert [problem.field for problem in conflict.value.problems] == ["extension"]
-    assert await rig.stored() == [desk, lab]
+    assert await stored(office) == [desk, lab]
 
 
-async def test_an_extension_is_deleted(rig: Rig, desk: Extension) -> None:
-    await rig.extensions.delete(ADMIN, desk.uuid)
+async def test_an_extension_is_deleted(office: Office, desk: Extension) -> None:
+    await office.extensions.delete(ADMIN, desk.uuid)
 
-    assert await rig.stored() == []
+    assert await stored(office) == []
 
 
 @pytest.mark.parametrize("uuid", [MISSING, "", "1001"])
 async def test_missing_record_is_not_found_before_the_patch_is_checked(
-    rig: Rig, desk: Extension, uuid: str
+    office: Office, desk: Extension, uuid: str
 ) -> None:
     with pytest.raises(NotFound):
-        await rig.extensions.get(ADMIN, uuid)
+        await office.extensions.get(ADMIN, uuid)
     with pytest.raises(NotFound):
-        await rig.extensions.update(ADMIN, uuid, cast(Any, None))
+        await office.extensions.update(ADMIN, uuid, cast(Any, None))
     with pytest.raises(NotFound):
-        await rig.extensions.delete(ADMIN, uuid)
-    assert await rig.stored() == [desk]
+        await office.extensions.delete(ADMIN, uuid)
+    assert await stored(office) == [desk]
 
 
-async def test_without_level_0_nothing_is_read_written_or_learned(
-    rig: Rig, desk: Extension
+async def test_without_level_0_reading_and_writing_is_forbidden_without_details(
+    office: Office, desk: Extension
 ) -> None:
     with pytest.raises(Forbidden):
-        await rig.extensions.all(ADA, Window())
+        await office.extensions.all(ADA, Window())
     with pytest.raises(Forbidden):
-        await rig.extensions.create(ADA, cast(Any, None))
+        await office.extensions.create(ADA, cast(Any, None))
     for uuid in (desk.uuid, MISSING):
         with pytest.raises(Forbidden):
-            await rig.extensions.get(ADA, uuid)
+            await office.extensions.get(ADA, uuid)
         with pytest.raises(Forbidden):
-            await rig.extensions.update(ADA, uuid, cast(Any, None))
+            await office.extensions.update(ADA, uuid, cast(Any, None))
         with pytest.raises(Forbidden):
-            await rig.extensions.delete(ADA, uuid)
-    assert await rig.stored() == [desk]
+            await office.extensions.delete(ADA, uuid)
+    assert await stored(office) == [desk]

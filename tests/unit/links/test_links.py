@@ -7,15 +7,13 @@ from typing import Any, cast
 
 import pytest
 
-from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.memory.system import CountingIds, FixedClock
 from phoneprov_adapters.testing.records import a_user, an_extension, identifier
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from phoneprov_core.kernel.store import Window
 from phoneprov_core.links.model import FullLink, LinkedExtension, LinkedUser, NewLink
-from phoneprov_core.links.use_cases import Links
+from support.office import Office
 
 ADMIN = Actor(identifier(0xAD), level=0)
 NO_USER = Actor(identifier(0xA), level=None)
@@ -24,26 +22,15 @@ DESK, LAB = identifier(101), identifier(102)
 MISSING = identifier(0xDEAD)
 
 
-class Rig:
-    """The use cases, and what they stand on."""
-
-    def __init__(self) -> None:
-        self.database = MemoryDatabase()
-        self.clock = FixedClock()
-        self.links = Links(self.database, self.clock, CountingIds())
-
-    async def stored(self) -> list[FullLink]:
-        async with self.database.read() as tx:
-            return await tx.links.full.rows(100)
-
-    async def link(self, user_uuid: str, extension_uuid: str) -> FullLink:
-        self.clock.advance(1)
-        new = NewLink(user_uuid=user_uuid, extension_uuid=extension_uuid)
-        return await self.links.create(ADMIN, new)
+async def stored(office: Office) -> list[FullLink]:
+    async with office.database.read() as tx:
+        return await tx.links.full.rows(100)
 
 
-def _explode() -> object:
-    raise AssertionError("nothing is to be looked at")
+async def linked(office: Office, user_uuid: str, extension_uuid: str) -> FullLink:
+    office.clock.advance(1)
+    new = NewLink(user_uuid=user_uuid, extension_uuid=extension_uuid)
+    return await office.links.create(ADMIN, new)
 
 
 def sent(**body: Any) -> NewLink:
@@ -51,18 +38,18 @@ def sent(**body: Any) -> NewLink:
 
 
 @pytest.fixture
-async def rig() -> Rig:
-    rig = Rig()
-    async with rig.database.write() as tx:
+async def office() -> Office:
+    office = Office()
+    async with office.database.write() as tx:
         await tx.users.add(a_user(201, username="ada"))
         await tx.users.add(a_user(202, username="bob", first_name="Bob", last_name="Noyce"))
         await tx.extensions.add(an_extension(101, extension="1001", name="Desk"))
         await tx.extensions.add(an_extension(102, extension="1002", name="Lab", type="custom"))
-    return rig
+    return office
 
 
-async def test_a_link_tells_who_and_what_it_links(rig: Rig) -> None:
-    link = await rig.link(BOB, LAB)
+async def test_link_contains_user_and_extension(office: Office) -> None:
+    link = await linked(office, BOB, LAB)
 
     assert link == FullLink(
         uuid=identifier(1),
@@ -76,16 +63,20 @@ async def test_a_link_tells_who_and_what_it_links(rig: Rig) -> None:
         type="custom",
         created_at="2026-01-31T08:15:31.250Z",
     )
-    assert await rig.stored() == [link]
+    assert await stored(office) == [link]
 
 
-async def test_links_are_listed_from_either_end(rig: Rig) -> None:
-    links = [await rig.link(ADA, DESK), await rig.link(BOB, DESK), await rig.link(ADA, LAB)]
+async def test_links_are_listed_from_either_end(office: Office) -> None:
+    links = [
+        await linked(office, ADA, DESK),
+        await linked(office, BOB, DESK),
+        await linked(office, ADA, LAB),
+    ]
 
-    everything = await rig.links.all(ADMIN)
-    of_ada = await rig.links.of_user(ADMIN, ADA.upper())
-    of_desk = await rig.links.of_extension(ADMIN, DESK.upper())
-    page = await rig.links.of_user(ADMIN, ADA, Window(limit=1, offset=1))
+    everything = await office.links.all(ADMIN)
+    of_ada = await office.links.of_user(ADMIN, ADA.upper())
+    of_desk = await office.links.of_extension(ADMIN, DESK.upper())
+    page = await office.links.of_user(ADMIN, ADA, Window(limit=1, offset=1))
 
     assert await everything.everything() == links
     extension = LinkedExtension(
@@ -101,9 +92,9 @@ async def test_links_are_listed_from_either_end(rig: Rig) -> None:
     )
 
 
-async def test_two_are_linked_once(rig: Rig) -> None:
+async def test_two_are_linked_once(office: Office) -> None:
     outcomes = await asyncio.gather(
-        *(rig.link(ADA, DESK) for _ in range(5)), return_exceptions=True
+        *(linked(office, ADA, DESK) for _ in range(5)), return_exceptions=True
     )
 
     (link,) = [outcome for outcome in outcomes if isinstance(outcome, FullLink)]
@@ -112,7 +103,7 @@ async def test_two_are_linked_once(rig: Rig) -> None:
     for conflict in conflicts:
         assert conflict.code == "already_exists"
         assert [problem.field for problem in conflict.problems] == ["extension_uuid"]
-    assert await rig.stored() == [link]
+    assert await stored(office) == [link]
 
 
 @pytest.mark.parametrize(
@@ -123,10 +114,10 @@ async def test_two_are_linked_once(rig: Rig) -> None:
         {"user_uuid": MISSING, "extension_uuid": MISSING},
     ],
 )
-async def test_link_to_missing_record_is_not_found(rig: Rig, body: dict[str, Any]) -> None:
+async def test_link_to_missing_record_is_not_found(office: Office, body: dict[str, Any]) -> None:
     with pytest.raises(NotFound):
-        await rig.links.create(ADMIN, sent(**body))
-    assert await rig.stored() == []
+        await office.links.create(ADMIN, sent(**body))
+    assert await stored(office) == []
 
 
 @pytest.mark.parametrize(
@@ -138,50 +129,54 @@ async def test_link_to_missing_record_is_not_found(rig: Rig, body: dict[str, Any
         ({"user_uuid": ADA, "extension_uuid": DESK, "uuid": MISSING}, {"uuid"}),
     ],
 )
-async def test_a_wrong_link_is_not_made(rig: Rig, body: dict[str, Any], fields: set[str]) -> None:
+async def test_a_wrong_link_is_not_made(
+    office: Office, body: dict[str, Any], fields: set[str]
+) -> None:
     with pytest.raises(Invalid) as invalid:
-        await rig.links.create(ADMIN, sent(**body))
+        await office.links.create(ADMIN, sent(**body))
 
     assert {problem.field for problem in invalid.value.problems} == fields
-    assert await rig.stored() == []
+    assert await stored(office) == []
 
 
-async def test_a_link_is_deleted_once_and_its_ends_stay(rig: Rig) -> None:
-    link = await rig.link(ADA, DESK)
-    left = await rig.link(ADA, LAB)
+async def test_a_link_is_deleted_once_and_its_ends_stay(office: Office) -> None:
+    link = await linked(office, ADA, DESK)
+    left = await linked(office, ADA, LAB)
 
-    await rig.links.delete(ADMIN, link.uuid.upper())
+    await office.links.delete(ADMIN, link.uuid.upper())
 
-    assert await rig.stored() == [left]
+    assert await stored(office) == [left]
     with pytest.raises(NotFound):
-        await rig.links.delete(ADMIN, link.uuid)
-    async with rig.database.read() as tx:
+        await office.links.delete(ADMIN, link.uuid)
+    async with office.database.read() as tx:
         assert await tx.users.count() == 2
         assert await tx.extensions.count() == 2
 
 
 @pytest.mark.parametrize("uuid", [MISSING, "", "ada", "1001"])
-async def test_what_is_missing_is_not_found(rig: Rig, uuid: str) -> None:
+async def test_link_of_missing_records_is_not_found(office: Office, uuid: str) -> None:
     with pytest.raises(NotFound):
-        await rig.links.of_user(ADMIN, uuid, Window())
+        await office.links.of_user(ADMIN, uuid, Window())
     with pytest.raises(NotFound):
-        await rig.links.of_extension(ADMIN, uuid, Window())
+        await office.links.of_extension(ADMIN, uuid, Window())
     with pytest.raises(NotFound):
-        await rig.links.delete(ADMIN, uuid)
+        await office.links.delete(ADMIN, uuid)
 
 
-async def test_without_level_0_nothing_is_read_written_or_learned(rig: Rig) -> None:
-    link = await rig.link(ADA, DESK)
+async def test_without_level_0_reading_and_writing_is_forbidden_without_details(
+    office: Office,
+) -> None:
+    link = await linked(office, ADA, DESK)
 
     with pytest.raises(Forbidden):
-        await rig.links.all(NO_USER, Window())
+        await office.links.all(NO_USER, Window())
     with pytest.raises(Forbidden):
-        await rig.links.create(NO_USER, cast(Any, None))
+        await office.links.create(NO_USER, cast(Any, None))
     for uuid in (ADA, DESK, link.uuid, MISSING):
         with pytest.raises(Forbidden):
-            await rig.links.of_user(NO_USER, uuid)
+            await office.links.of_user(NO_USER, uuid)
         with pytest.raises(Forbidden):
-            await rig.links.of_extension(NO_USER, uuid)
+            await office.links.of_extension(NO_USER, uuid)
         with pytest.raises(Forbidden):
-            await rig.links.delete(NO_USER, uuid)
-    assert await rig.stored() == [link]
+            await office.links.delete(NO_USER, uuid)
+    assert await stored(office) == [link]

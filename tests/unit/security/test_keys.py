@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phoneprov_adapters.security import keys as module
-from phoneprov_adapters.security.box import SecretBox, WrongKey
+from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys, load_or_create_keys
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.auth.model import Claims, TokenKind
-from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_core.kernel.errors import Unauthenticated, WrongKey
 from support.keys import NEW_KEY, OLD_KEY
 
 KEY_TEXT = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=80)
@@ -212,7 +212,7 @@ def test_a_file_too_large_to_be_read_whole_is_refused(tmp_path: Path) -> None:
         load_or_create_keys(tmp_path)
 
 
-def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+def test_key_path_that_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     pipe, folder, plain = tmp_path / "pipe", tmp_path / "folder", tmp_path / "plain"
     pipe.mkdir()
     os.mkfifo(pipe / "secret.key", 0o600)

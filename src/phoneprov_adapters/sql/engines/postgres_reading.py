@@ -9,14 +9,28 @@ parameters: the higher the load, the cheaper a query. No result is older than it
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import asyncpg
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    BindParameter,
+    Select,
+    Text,
+    bindparam,
+    column,
+    func,
+    literal_column,
+    select,
+    true,
+)
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql import asyncpg as dialect
+from sqlalchemy.sql import visitors
+from sqlalchemy.types import TypeEngine
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Compiler, Statement
@@ -33,30 +47,40 @@ compiled_for = Compiler(dialect.dialect(paramstyle="numeric_dollar"))  # type: i
 
 Ask: TypeAlias = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
 
-# The dialect's form of a parameter that is text or a whole number.
-_PARAMETER = re.compile(r"\$(\d+)::(VARCHAR|BIGINT|INTEGER)")
-_ARRAYS = {"VARCHAR": "text[]", "BIGINT": "bigint[]", "INTEGER": "bigint[]"}
+
+# A length would cut a longer value.
+_TYPES: dict[type, TypeEngine[Any]] = {str: Text(), int: BigInteger()}
 
 
 @cache
-def for_many(sql: str) -> str | None:
+def for_many(statement: Statement) -> Select[Any] | None:
     """The statement that executes a one-row query many times at once. Each parameter is an array,
     and each row begins with the position of its query, counted from 1. None for a statement that
     does not support it: without parameters, with other types than text and whole numbers, or with a
     LIMIT."""
-    types = {int(number): type_ for number, type_ in _PARAMETER.findall(sql)}
-    others = re.search(r"\$\d", _PARAMETER.sub("", sql))
-    if not types or others or not sql.startswith("SELECT") or "LIMIT" in sql:
+    if not isinstance(statement, Select) or "LIMIT" in compiled_for(statement).sql:
         return None
-    arrays = ", ".join(f"${number}::{_ARRAYS[types[number]]}" for number in sorted(types))
-    names = ", ".join(f"p{number}" for number in sorted(types))
-    one = _PARAMETER.sub(r"asked.p\1::\2", sql)
+    types = {
+        element.key: _TYPES.get(element.type.python_type)
+        for element in visitors.iterate(statement)
+        if isinstance(element, BindParameter) and element.required
+    }
+    if not types or None in types.values():
+        return None
+    arrays = (bindparam(name, type_=ARRAY(type_)) for name, type_ in types.items() if type_)
+    columns = (column(name, type_) for name, type_ in types.items())
+    asked = func.unnest(*arrays).table_valued(*columns, with_ordinality="place")
+    asked = asked.render_derived("asked")
+
+    def of_query(element: Any, **_: Any) -> Any:
+        is_asked = isinstance(element, BindParameter) and element.required
+        return asked.c[element.key] if is_asked else None
+
+    one = cast("Select[Any]", visitors.replacement_traverse(statement, {}, of_query))
     # OFFSET 0 keeps the planner from merging the subquery: each row is found as by the single
     # query.
-    return (
-        f"SELECT asked.place, answer.* FROM unnest({arrays}) WITH ORDINALITY"  # noqa: S608 - ours
-        f" AS asked({names}, place), LATERAL ({one} OFFSET 0) AS answer"
-    )
+    answer = one.offset(literal_column("0")).lateral("answer")
+    return select(asked.c.place, *answer.c).select_from(asked.join(answer, true()))
 
 
 class ReadConnection(Connection):
@@ -75,18 +99,16 @@ class ReadConnection(Connection):
         return await self._ask(compiled.sql, compiled.parameters(values))
 
     async def row(self, statement: Statement, **values: Any) -> Row | None:
-        compiled = compiled_for(statement)
-        parameters = compiled.parameters(values)
-        if for_many(compiled.sql) is not None:
-            return await self._together.row(compiled.sql, parameters)
-        return _first(await self._ask(compiled.sql, parameters))
+        if for_many(statement) is not None:
+            return await self._together.row(statement, values)
+        return _first(await self.rows(statement, **values))
 
     async def one_at_a_time(self) -> None:
         """Nothing to roll back: reads hold no state."""
 
 
 class _Question(NamedTuple):
-    parameters: Sequence[Any]
+    values: Mapping[str, Any]
     answer: asyncio.Future[Row | None]
     asked_at: float
 
@@ -97,48 +119,48 @@ class _Together:
     def __init__(self, ask: Ask, wait: float) -> None:
         self._ask = ask
         self._wait = wait
-        self._waiting: dict[str, list[_Question]] = {}
-        self._lanes: dict[str, int] = {}
+        self._waiting: dict[Statement, list[_Question]] = {}
+        self._lanes: dict[Statement, int] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def row(self, sql: str, parameters: Sequence[Any]) -> Row | None:
+    async def row(self, statement: Statement, values: Mapping[str, Any]) -> Row | None:
         """The first row. Raises ``Unavailable``."""
         loop = asyncio.get_running_loop()
-        question = _Question(parameters, loop.create_future(), loop.time())
-        waiting = self._waiting.setdefault(sql, [])
+        question = _Question(values, loop.create_future(), loop.time())
+        waiting = self._waiting.setdefault(statement, [])
         if not waiting:
             # At the end of this turn of the loop, when all its queries have been added.
-            loop.call_soon(self._go, sql)
+            loop.call_soon(self._go, statement)
         waiting.append(question)
         return await question.answer
 
-    def _go(self, sql: str) -> None:
-        while self._waiting[sql] and self._lanes.get(sql, 0) < LANES:
-            self._lanes[sql] = self._lanes.get(sql, 0) + 1
-            waiting = self._waiting[sql]
-            together, self._waiting[sql] = waiting[:MOST], waiting[MOST:]
-            task = asyncio.get_running_loop().create_task(self._answer(sql, together))
+    def _go(self, statement: Statement) -> None:
+        while self._waiting[statement] and self._lanes.get(statement, 0) < LANES:
+            self._lanes[statement] = self._lanes.get(statement, 0) + 1
+            waiting = self._waiting[statement]
+            together, self._waiting[statement] = waiting[:MOST], waiting[MOST:]
+            task = asyncio.get_running_loop().create_task(self._answer(statement, together))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _answer(self, sql: str, together: list[_Question]) -> None:
+    async def _answer(self, statement: Statement, together: list[_Question]) -> None:
         try:
-            await self._answer_all(sql, together)
+            await self._answer_all(statement, together)
         except Exception as error:  # noqa: BLE001 - it is raised where it was asked
             for question in together:
                 _tell(question, _another(error))
-            self._refuse_who_waited(sql)
+            self._refuse_who_waited(statement)
         finally:
-            self._lanes[sql] -= 1
-            self._go(sql)
+            self._lanes[statement] -= 1
+            self._go(statement)
 
-    async def _answer_all(self, sql: str, questions: list[_Question]) -> None:
+    async def _answer_all(self, statement: Statement, questions: list[_Question]) -> None:
         """Raises the error that prevents the database from executing any of them."""
         questions = [question for question in questions if not question.answer.done()]
         if not questions:
             return  # All of them were cancelled.
         try:
-            rows = await self._found(sql, questions)
+            rows = await self._found(statement, questions)
         except Exception as error:
             if not _may_be_of_one(error):
                 raise
@@ -146,32 +168,36 @@ class _Together:
                 _tell(questions[0], error)
                 return
             half = len(questions) // 2
-            await self._answer_all(sql, questions[:half])
-            await self._answer_all(sql, questions[half:])
+            await self._answer_all(statement, questions[:half])
+            await self._answer_all(statement, questions[half:])
             return
         for question, row in zip(questions, rows, strict=True):
             if not question.answer.done():
                 question.answer.set_result(row)
 
-    def _refuse_who_waited(self, sql: str) -> None:
+    def _refuse_who_waited(self, statement: Statement) -> None:
         """Queued queries are tried again, but not after they have waited for too long."""
         latest = asyncio.get_running_loop().time() - self._wait
         patient = []
-        for question in self._waiting[sql]:
+        for question in self._waiting[statement]:
             if question.asked_at > latest:
                 patient.append(question)
             else:
                 _tell(question, Unavailable("The database is busy; try again."))
-        self._waiting[sql] = patient
+        self._waiting[statement] = patient
 
-    async def _found(self, sql: str, questions: Sequence[_Question]) -> Iterable[Row | None]:
+    async def _found(
+        self, statement: Statement, questions: Sequence[_Question]
+    ) -> Iterable[Row | None]:
         if len(questions) == 1:
-            return [_first(await self._ask(sql, questions[0].parameters))]
-        many = for_many(sql)
-        assert many is not None
-        columns = zip(*(question.parameters for question in questions), strict=True)
+            one = compiled_for(statement)
+            return [_first(await self._ask(one.sql, one.parameters(questions[0].values)))]
+        together = for_many(statement)
+        assert together is not None
+        many = compiled_for(together)
+        values = {name: [one.values[name] for one in questions] for name in questions[0].values}
         found: list[Row | None] = [None] * len(questions)
-        for row in await self._ask(many, [list(column) for column in columns]):
+        for row in await self._ask(many.sql, many.parameters(values)):
             if found[row[0] - 1] is None:
                 found[row[0] - 1] = row[1:]
         return found

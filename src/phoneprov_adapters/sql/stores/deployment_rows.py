@@ -9,12 +9,9 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import (
-    CTE,
     ColumnElement,
     Select,
-    and_,
     bindparam,
-    cast,
     func,
     or_,
     select,
@@ -24,7 +21,7 @@ from sqlalchemy import (
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.stores.hashes import HashColumns
 from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows
-from phoneprov_adapters.sql.tables import deployments
+from phoneprov_adapters.sql.tables import current_deployments, deployments
 from phoneprov_core.deployments.model import (
     Action,
     Confirmation,
@@ -47,59 +44,36 @@ COLUMNS = [deployments.c[name] for name in NAMES]
 _OWNER = or_(
     deployments.c.owner_uuid == bindparam("owner"), deployments.c.user_uuid == bindparam("owner")
 )
-_other = deployments.alias("other")
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "mac": deployments.c.mac == bindparam("mac"),
     "profile_uuid": deployments.c.profile_uuid == bindparam("profile_uuid"),
     "outcome": deployments.c.outcome == bindparam("outcome"),
-    # In ``_newest`` below.
+    # In ``_from`` below.
     "current": true(),
 }
-
-
-def _newest(names: frozenset[str]) -> CTE:
-    """The number of the newest deployment with a place, for each phone.
-
-    Steps from MAC to MAC through the unique index over MAC and number: the cost depends on the
-    number of phones, not of deployments. An anti-join would read all deployments.
-    """
-    macs: CTE
-    if "mac" in names:
-        macs = select(cast(bindparam("mac"), deployments.c.mac.type).label("mac")).cte("macs")
-    else:
-        macs = select(func.min(deployments.c.mac).label("mac")).cte("macs", recursive=True)
-        next_mac = select(func.min(_other.c.mac)).where(_other.c.mac > macs.c.mac)
-        macs = macs.union_all(select(next_mac.scalar_subquery()).where(macs.c.mac.is_not(None)))
-    number = (
-        select(_other.c.number)
-        .where(_other.c.mac == macs.c.mac, _other.c.place.is_not(None))
-        .order_by(_other.c.number.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
-    return select(macs.c.mac, number.label("number")).cte("newest")
 
 
 def _from(statement: Select[Any], names: frozenset[str]) -> Select[Any]:
     statement = statement.where(*(_CONDITIONS[name] for name in sorted(names)))
     if "current" not in names:
         return statement
-    newest = _newest(names)
+    if "mac" in names:
+        statement = statement.where(current_deployments.c.mac == bindparam("mac"))
     return statement.join_from(
-        newest,
-        deployments,
-        and_(deployments.c.mac == newest.c.mac, deployments.c.number == newest.c.number),
+        current_deployments, deployments, deployments.c.uuid == current_deployments.c.uuid
     )
 
 
 @cache
 def _query(names: frozenset[str]) -> Query:
     count = select(func.count())
+    order = current_deployments if "current" in names else deployments
     return Query(
         _from(select(*COLUMNS), names),
-        (deployments.c.created_at, deployments.c.uuid),
+        (order.c.created_at, order.c.uuid),
         owner=_OWNER,
         counted=_from(count if "current" in names else count.select_from(deployments), names),
+        quick_count=count.select_from(current_deployments) if names == {"current"} else None,
     )
 
 

@@ -20,7 +20,7 @@ from phoneprov_adapters.sql.stores.deployment_rows import (
 )
 from phoneprov_adapters.sql.stores.hashes import HashColumns
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
-from phoneprov_adapters.sql.tables import deployments, leases, phones
+from phoneprov_adapters.sql.tables import current_deployments, deployments, leases, phones
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.deployments.ports import DeploymentStore, LeaseStore
 from phoneprov_core.kernel.store import NewestRows
@@ -46,6 +46,17 @@ _REMEMBER = (
     )
     .values(last_outcome=bindparam("the_outcome"), last_number=bindparam("the_number"))
 )
+
+
+@cache
+def _is_current(insert: InsertFactory) -> Statement:
+    names = current_deployments.columns.keys()
+    statement = insert(current_deployments).values({name: bindparam(name) for name in names})
+    return statement.on_conflict_do_update(
+        index_elements=["mac"],
+        set_={name: statement.excluded[name] for name in names},
+        where=current_deployments.c.number < statement.excluded.number,
+    )
 
 
 _PLACED = (
@@ -81,10 +92,12 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
     async def add(self, entity: Deployment) -> None:
         await super().add(entity)
         await self._remember(entity.mac, entity.number, entity.outcome)
+        await self._is_current(entity)
 
     async def put(self, entity: Deployment) -> None:
         await super().put(entity)
         await self._remember(entity.mac, entity.number, entity.outcome)
+        await self._is_current(entity)
 
     def matching(self, wanted: Wanted) -> NewestRows[Deployment]:
         return deployments_matching(self._connection, wanted, self._entity_of)
@@ -113,6 +126,17 @@ class SqlDeployments(SqlStore[Deployment], DeploymentStore):
         for mac, number in sorted(tuple(row) for row in interrupted):
             await self._remember(mac, number, Outcome.INTERRUPTED)
         return len(interrupted)
+
+    async def _is_current(self, entity: Deployment) -> None:
+        """Keep a deployment with a place as the current one of its MAC, unless it is older."""
+        if entity.place is not None:
+            await self._connection.soon(
+                _is_current(self._connection.insert),
+                mac=entity.mac,
+                number=entity.number,
+                created_at=entity.created_at,
+                uuid=entity.uuid,
+            )
 
     async def _remember(self, mac: str, number: int, outcome: Outcome) -> None:
         """Keep the outcome of the newest deployment beside the phone, for the list of phones."""

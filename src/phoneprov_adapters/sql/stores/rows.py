@@ -20,7 +20,8 @@ class Query:
 
     ``position`` is the order: a time and a key, or a key alone. The entities have fields of the
     same names. ``owner`` is the condition for the rows of the parameter ``owner``, ``counted`` the
-    count of all rows, by default of the table of the key.
+    count of all rows, by default of the table of the key. ``quick_count`` is one of all rows that
+    the condition does not fit.
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class Query:
         *,
         owner: ColumnElement[bool] | None = None,
         counted: Select[Any] | None = None,
+        quick_count: Select[Any] | None = None,
     ) -> None:
         self._rows = rows
         self._position = position
@@ -37,6 +39,7 @@ class Query:
         if counted is None:
             counted = select(func.count()).select_from(position[-1].table)
         self._counted = counted
+        self._quick_count = quick_count
         self.page = cache(self._page)
         self.count = cache(self._count)
 
@@ -51,6 +54,8 @@ class Query:
         return page(rows, self._position, after=after, newest_first=newest_first)
 
     def _count(self, *, owned: bool) -> Statement:
+        if not owned and self._quick_count is not None:
+            return self._quick_count
         return self._narrowed(self._counted, owned)
 
     def _narrowed(self, statement: Select[Any], owned: bool) -> Select[Any]:

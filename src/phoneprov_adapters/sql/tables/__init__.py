@@ -32,13 +32,13 @@ from phoneprov_adapters.sql.tables.inventory import (
     phones,
     user_extensions,
     vendor_phones,
-    vendor_services,
     vendor_users,
 )
 from phoneprov_adapters.sql.tables.provisioning import discovered_phones, fetches, served_files
 from phoneprov_adapters.sql.tables.switching import (
     batch_phones,
     batches,
+    current_deployments,
     deployments,
     leases,
     profile_revisions,
@@ -52,6 +52,7 @@ __all__ = [
     "batches",
     "company_contacts",
     "contact_terms",
+    "current_deployments",
     "deployments",
     "desks",
     "discovered_phones",
@@ -75,6 +76,5 @@ __all__ = [
     "username_looks",
     "users",
     "vendor_phones",
-    "vendor_services",
     "vendor_users",
 ]

@@ -100,6 +100,17 @@ deployments = Table(
     Index(None, "sha256_key_id", "uuid"),
 )
 
+# The newest deployment with a place, for each MAC.
+current_deployments = Table(
+    "current_deployments",
+    metadata,
+    Column("mac", string(17), primary_key=True),
+    Column("number", BigInteger, nullable=False),
+    moment("created_at"),
+    Column("uuid", string(36), nullable=False),
+    Index(None, "created_at", "uuid"),
+)
+
 leases = Table(
     "leases",
     metadata,

@@ -201,6 +201,20 @@ class AuditContract:
             await change()
         assert await recorded(database) == []
 
+    async def test_entry_that_cannot_be_written_undoes_the_change(self, database: Database) -> None:
+        unwritable: Any = {"field": object()}
+
+        async def change() -> None:
+            async with database.write(by=ADA) as tx:
+                await tx.phones.add(a_phone(1))
+                tx.trail.note(Event("phone.switched", "phone", None, unwritable))
+
+        with pytest.raises(TypeError):
+            await change()
+        assert await recorded(database) == []
+        async with database.read() as tx:
+            assert await tx.phones.find(a_phone(1).mac) is None
+
     async def test_write_without_actor_records_nothing(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.phones.add(a_phone(1))
