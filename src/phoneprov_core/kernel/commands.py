@@ -29,6 +29,7 @@ from phoneprov_core.kernel.errors import Invalid, Problem
 
 C = TypeVar("C", bound=Struct)
 E = TypeVar("E", bound=Struct)
+R = TypeVar("R", bound=Struct)
 
 
 Rule = Callable[[Any], Any]
@@ -138,6 +139,13 @@ def applied(entity: E, patch: Struct, **more: Any) -> E:
         if (value := getattr(patch, name)) is not UNSET
     }
     return msgspec.structs.replace(entity, **{**changes, **more})
+
+
+def record_of(record: type[R], source: Struct, **more: Any) -> R:
+    """A record with the fields of a command or of another record, and ``more``."""
+    wanted = record.__struct_fields__
+    copied = [name for name in source.__struct_fields__ if name in wanted and name not in more]
+    return record(**{name: getattr(source, name) for name in copied}, **more)
 
 
 def invalid(problems: list[Problem]) -> Invalid:
