@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
-from litestar import Litestar
+from litestar import Litestar, Router
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.middleware import DefineMiddleware
 from litestar.types import ASGIApp
@@ -17,13 +17,12 @@ from phoneprov_http import errors
 from phoneprov_http.bodies import Body
 from phoneprov_http.console.routes import console_routes
 from phoneprov_http.envelope import EnvelopeResponse
-from phoneprov_http.guards import guard
+from phoneprov_http.guards import writing
 from phoneprov_http.middleware.access_log import AccessLog
 from phoneprov_http.middleware.addresses import Network
 from phoneprov_http.middleware.authentication import Authentication
 from phoneprov_http.middleware.limits import Limits
 from phoneprov_http.openapi.config import openapi_config
-from phoneprov_http.openapi.schemas import StructSchemas
 from phoneprov_http.phone.app import PhonePages
 from phoneprov_http.routes.audit import audit_routes
 from phoneprov_http.routes.auth import auth_routes
@@ -33,6 +32,7 @@ from phoneprov_http.routes.deployments import deployment_routes
 from phoneprov_http.routes.desks import desk_routes
 from phoneprov_http.routes.docs import docs_routes
 from phoneprov_http.routes.extensions import extension_routes
+from phoneprov_http.routes.handlers import ApiRequest
 from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.imports import import_routes
 from phoneprov_http.routes.me import me_routes
@@ -41,7 +41,6 @@ from phoneprov_http.routes.personal_directory import personal_directory_routes
 from phoneprov_http.routes.phone_profiles import profile_routes
 from phoneprov_http.routes.phones import phone_routes
 from phoneprov_http.routes.provisioning import provisioning_routes
-from phoneprov_http.routes.router import Router
 from phoneprov_http.routes.user_extensions import user_extension_routes
 from phoneprov_http.routes.users import user_routes
 from phoneprov_http.routes.vendor_kem import kem_routes
@@ -69,53 +68,32 @@ Ready = Callable[[], Awaitable[str | None]]
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 
 
-def api_routes(use_cases: UseCases, settings: HttpSettings) -> Router:
+def api_routes(use_cases: UseCases) -> list[Router]:
     """Every route of the interface."""
-    shared_write = guard(use_cases.require_shared_write)
-    return Router(
-        "/api/v1",
-        route_handlers=[
-            auth_routes(use_cases.login, use_cases.register, use_cases.refresh, use_cases.logout),
-            me_routes(use_cases.me, use_cases.personal_directory, use_cases.company_directory),
-            user_routes(use_cases.users),
-            extension_routes(use_cases.extensions),
-            permission_routes(use_cases.permissions),
-            user_permission_routes(use_cases.user_permissions),
-            user_extension_routes(use_cases.links),
-            phone_routes(use_cases.phones, shared_write),
-            profile_routes(
-                use_cases.profiles,
-                use_cases.switch_profile,
-                use_cases.preview_switch,
-                use_cases.read_configurations,
-            ),
-            import_routes(use_cases.import_text),
-            *deployment_routes(use_cases.deployments, use_cases.rollback),
-            *desk_routes(use_cases.desks),
-            batch_routes(use_cases.batches),
-            *provisioning_routes(use_cases.fetches, use_cases.discovered_phones),
-            company_directory_routes(use_cases.company_directory, shared_write),
-            kem_routes(use_cases.kems, shared_write),
-            vendor_service_routes(use_cases.vendor_services, shared_write),
-            personal_directory_routes(use_cases.personal_directory),
-            vendor_phone_routes(use_cases.vendor_phones, shared_write),
-            vendor_user_routes(use_cases.vendor_users),
-            audit_routes(use_cases.audit),
-        ],
-        middleware=_middleware(use_cases, settings),
-        dto=Body,
-        return_dto=None,
-    )
-
-
-def _middleware(use_cases: UseCases, settings: HttpSettings) -> list[DefineMiddleware]:
+    of = use_cases
+    shared_write = writing(of.require_shared_write)
     return [
-        DefineMiddleware(
-            Authentication,
-            authenticate=use_cases.authenticate,
-            audit=use_cases.audit,
-        ),
-        DefineMiddleware(Limits, largest_body=settings.largest_body),
+        auth_routes(of.login, of.register, of.refresh, of.logout),
+        me_routes(of.me, of.personal_directory, of.company_directory),
+        user_routes(of.users),
+        extension_routes(of.extensions),
+        permission_routes(of.permissions),
+        user_permission_routes(of.user_permissions),
+        user_extension_routes(of.links),
+        phone_routes(of.phones, shared_write),
+        profile_routes(of.profiles, of.switch_profile, of.preview_switch, of.read_configurations),
+        import_routes(of.import_text),
+        deployment_routes(of.deployments, of.rollback),
+        desk_routes(of.desks),
+        batch_routes(of.batches),
+        provisioning_routes(of.fetches, of.discovered_phones),
+        company_directory_routes(of.company_directory, shared_write),
+        kem_routes(of.kems, shared_write),
+        vendor_service_routes(of.vendor_services, shared_write),
+        personal_directory_routes(of.personal_directory),
+        vendor_phone_routes(of.vendor_phones, shared_write),
+        vendor_user_routes(of.vendor_users),
+        audit_routes(of.audit),
     ]
 
 
@@ -127,19 +105,25 @@ def litestar_app(
     lifespan: Sequence[Lifespan] = (),
 ) -> Litestar:
     """The routes, with the exception handlers and the OpenAPI document."""
-    routers = [api_routes(use_cases, settings), health_routes(ready), docs_routes()]
-    if settings.console:
-        routers.extend(console_routes(use_cases, _middleware(use_cases, settings)))
+    console = console_routes(use_cases) if settings.console else []
     return Litestar(
-        route_handlers=routers,
+        route_handlers=[*api_routes(use_cases), health_routes(ready), docs_routes(), *console],
+        middleware=[
+            DefineMiddleware(
+                Authentication, authenticate=use_cases.authenticate, audit=use_cases.audit
+            ),
+            DefineMiddleware(Limits, largest_body=settings.largest_body),
+        ],
         exception_handlers={
             PhoneprovError: errors.on_phoneprov_error,
-            ValidationException: errors.on_invalid_parameters,
+            ValidationException: errors.on_missing_body,
             HTTPException: errors.on_http_exception,
             Exception: errors.on_any_exception,
         },
+        dto=Body,
+        return_dto=None,
+        request_class=ApiRequest,
         response_class=EnvelopeResponse,
-        plugins=[StructSchemas()],
         openapi_config=openapi_config(),
         lifespan=list(lifespan),
         logging_config=None,

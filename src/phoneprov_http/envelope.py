@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from typing import Annotated, Any, Generic, TypeVar
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar, cast
 
 import msgspec
 from litestar import Response
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
-from litestar.types import Receive, Scope, Send
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.store import Listing
+from phoneprov_core.kernel.store import Limit, Listing, Offset
 
 T = TypeVar("T")
 
 encode = msgspec.json.Encoder().encode
 
-Nothing = Annotated[None, schema(description="Always null")]
 Message = Annotated[str, schema(description="A text for people")]
 # Not ``Literal``: client generators make nothing, or a text, of a boolean with one value.
 Success = Annotated[bool, schema(description="Always true", examples=[True])]
@@ -32,6 +30,7 @@ RequestId = Annotated[
         examples=["9b2f0c7d1e5a4d2f8c1b6a7e3f409d55"],
     ),
 ]
+Total = Annotated[int, schema(description="Number of rows of the whole list", minimum=0)]
 
 
 class NoMetadata(Struct, frozen=True):
@@ -41,72 +40,40 @@ class NoMetadata(Struct, frozen=True):
 class ListMetadata(Struct, frozen=True):
     """The page of a list. Empty, unless `limit` or `offset` was sent."""
 
-    total: (
-        Annotated[
-            int, schema(description="Number of rows of the whole list", minimum=0, examples=[240])
-        ]
-        | UnsetType
-    ) = UNSET
-    limit: (
-        Annotated[
-            int, schema(description="Maximum number of rows of the page", minimum=1, examples=[100])
-        ]
-        | UnsetType
-    ) = UNSET
-    offset: Annotated[int, schema(description="Number of rows skipped", minimum=0)] | UnsetType = (
-        UNSET
-    )
+    total: Total | UnsetType = UNSET
+    limit: Limit | UnsetType = UNSET
+    offset: Offset | UnsetType = UNSET
 
 
-class Envelope(Struct, Generic[T]):
-    """A response with one record."""
+class Bare(Struct, Generic[T]):
+    """A response about phone profiles. It has no metadata."""
 
     success: Success
     message: Message
     data: T
+
+
+class Envelope(Bare[T], Generic[T]):
+    """A response with one record."""
+
     metadata: NoMetadata
 
 
-class Listed(Struct, Generic[T]):
+class BareList(Bare[list[T]], Generic[T]):
+    """A response about phone profiles with a list. It has no metadata."""
+
+    data: Annotated[list[T], schema(description="The rows")]
+
+
+class Listed(Bare[list[T]], Generic[T]):
     """A response with a list."""
 
-    success: Success
-    message: Message
     data: Annotated[list[T], schema(description="The rows")]
     metadata: ListMetadata
 
 
-class Done(Struct):
-    """A response without data."""
-
-    success: Success
-    message: Message
-    data: Nothing
-    metadata: NoMetadata
-
-
-class ProfileEnvelope(Struct, Generic[T]):
-    """A response about phone profiles with one record. It has no metadata."""
-
-    success: Success
-    message: Message
-    data: T
-
-
-class ProfileList(Struct, Generic[T]):
-    """A response about phone profiles with a list. It has no metadata."""
-
-    success: Success
-    message: Message
-    data: Annotated[list[T], schema(description="The rows")]
-
-
-class ProfileDone(Struct):
-    """A response about phone profiles without data. It has no metadata."""
-
-    success: Success
-    message: Message
-    data: Nothing
+Done: TypeAlias = Envelope[None]
+"""A response without data."""
 
 
 class ErrorInfo(Struct):
@@ -122,7 +89,7 @@ class Failure(Struct):
 
     success: Annotated[bool, schema(description="Always false", examples=[False])]
     message: Message
-    data: Nothing
+    data: None
     error: ErrorInfo
 
 
@@ -130,24 +97,14 @@ _NO_METADATA = NoMetadata()
 _WHOLE_LIST = ListMetadata()
 
 
-def done(message: str) -> Done:
-    """A success without data."""
-    return Done(True, message, None, _NO_METADATA)
-
-
 def record(message: str, data: T) -> Envelope[T]:
     """A success with one record."""
     return Envelope(True, message, data, _NO_METADATA)
 
 
-def profile_done(message: str) -> ProfileDone:
-    """A success of the phone profiles without data."""
-    return ProfileDone(True, message, None)
-
-
-def profile_record(message: str, data: T) -> ProfileEnvelope[T]:
-    """A success of the phone profiles with one record."""
-    return ProfileEnvelope(True, message, data)
+def done(message: str) -> Done:
+    """A success without data."""
+    return Envelope(True, message, None, _NO_METADATA)
 
 
 def listed(listing: Listing[T], one: str, outcome: str = "found") -> Listed[T]:
@@ -155,81 +112,53 @@ def listed(listing: Listing[T], one: str, outcome: str = "found") -> Listed[T]:
     window, metadata = listing.window, _WHOLE_LIST
     if window is not None:
         metadata = ListMetadata(listing.total or 0, window.limit, window.offset)
-    message = f"{one}(s) {outcome}"
-    if listing.complete:
-        return Listed(True, f"{len(listing.first)} {message}", listing.first, metadata)
-    return _LongList(True, message, listing.first, metadata, listing)
+    return Listed(True, *_counted(listing, f"{one}(s) {outcome}"), metadata)
 
 
-def profile_list(listing: Listing[T], one: str) -> ProfileList[T]:
+def bare_list(listing: Listing[T], one: str) -> BareList[T]:
     """A list of the phone profiles. See :func:`listed`."""
-    message = f"{one}(s) found"
+    return BareList(True, *_counted(listing, f"{one}(s) found"))
+
+
+def _counted(listing: Listing[T], message: str) -> tuple[str, list[T]]:
     if listing.complete:
-        return ProfileList(True, f"{len(listing.first)} {message}", listing.first)
-    return _LongProfileList(True, message, listing.first, listing)
+        return f"{len(listing.first)} {message}", listing.first
+    # The rows are counted, and their message is completed, while they are sent.
+    return message, cast("list[T]", listing)
 
 
-class _LongList(Listed[T]):
-    rows: Listing[T]
-
-
-class _LongProfileList(ProfileList[T]):
-    rows: Listing[T]
-
-
-async def _streamed(envelope: _LongList[T] | _LongProfileList[T]) -> AsyncIterator[bytes]:
+async def _streamed(envelope: Bare[Any]) -> AsyncIterator[bytes]:
     """A long list as it is read. The message, with the count, follows the rows."""
     count = 0
-    async for piece in envelope.rows:
+    async for piece in envelope.data:
         yield (b"," if count else b'{"success":true,"data":[') + encode(piece)[1:-1]
         count += len(piece)
     tail: dict[str, Any] = {"message": f"{count} {envelope.message}"}
-    if isinstance(envelope, _LongList):
+    if isinstance(envelope, Listed):
         tail["metadata"] = envelope.metadata
     yield b"]," + encode(tail)[1:]
 
 
 class EnvelopeResponse(Response[Any]):
-    """Encodes what a handler returns. The framework's own response prepares for cookies,
-    encodings and background tasks, which takes longer than to encode a record."""
+    """The response to a request. A long list is sent as it is read."""
 
-    def __init__(
-        self,
-        content: Any,
-        *,
-        status_code: int = 200,
-        headers: Mapping[str, str] | None = None,
-        **_: Any,
-    ) -> None:
-        self.content = content
-        self._status = status_code
-        self._more = headers
-
-    def to_asgi_response(self, *_: Any, **__: Any) -> ASGIResponse:
-        if isinstance(self.content, _LongList | _LongProfileList):
+    def to_asgi_response(self, *framework: Any, **more: Any) -> ASGIResponse:
+        if isinstance(self.content, Bare) and isinstance(self.content.data, Listing):
             return ASGIStreamingResponse(
-                iterator=_streamed(self.content),
-                media_type="application/json",
-                headers=None,
-                status_code=self._status,
+                iterator=_streamed(self.content), media_type="application/json", headers=None
             )
-        return _JsonReply(encode(self.content), self._status, self._more)
+        return super().to_asgi_response(*framework, **more)
 
 
-class _JsonReply(ASGIResponse):
-    __slots__ = ("_content", "_more", "_status")
-
-    def __init__(self, content: bytes, status: int, more: Mapping[str, str] | None) -> None:
-        self._content = content
-        self._status = status
-        self._more = more
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", b"%d" % len(self._content)),
-        ]
-        if self._more:
-            headers += [(name.encode(), value.encode()) for name, value in self._more.items()]
-        await send({"type": "http.response.start", "status": self._status, "headers": headers})
-        await send({"type": "http.response.body", "body": self._content, "more_body": False})
+def failure(
+    status: int,
+    message: str,
+    *,
+    code: str,
+    request_id: str,
+    problems: tuple[Problem, ...] = (),
+    headers: dict[str, str] | None = None,
+) -> EnvelopeResponse:
+    """The response of a failure."""
+    content = Failure(False, message, None, ErrorInfo(code, problems, request_id))
+    return EnvelopeResponse(content, status_code=status, headers=headers)

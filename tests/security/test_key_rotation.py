@@ -7,12 +7,13 @@ import asyncio
 import pytest
 from sqlalchemy import LargeBinary, bindparam, update
 
-from phoneprov_adapters.security.box import Sealed, WrongKey
+from phoneprov_adapters.security.box import Sealed
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.maintenance.key_rotation import PIECE, MissingKeys
 from phoneprov_adapters.sql.stores.sealed import PINS, SEALED_COLUMNS
 from phoneprov_adapters.sql.tables import extensions, metadata
 from phoneprov_adapters.testing.records import identifier
+from phoneprov_core.kernel.errors import WrongKey
 from support.keys import BOTH_KEYS, NEW_KEY, NEW_KEYS, OLD_KEY, OLD_KEYS
 from support.sealing import Sealer, Vault, expected, put_secrets, secrets_of, set_pin
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from phoneprov_adapters.testing.kinds import Kind, add
 from phoneprov_adapters.testing.records import (
     CNF_XML,
     a_company_contact,
@@ -27,7 +28,6 @@ from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
-from phoneprov_core.vendor_services.model import VendorService
 from support.access_rig import KNOWN, Body, Rig
 from support.api import PASSWORD
 from support.batches import a_batch
@@ -103,11 +103,15 @@ async def a_new_kem(rig: Rig) -> dict[str, str]:
     return {"uuid": kem.uuid}
 
 
-async def a_new_service(rig: Rig) -> dict[str, str]:
-    service = VendorService(identifier(rig.number()), None, None, None, moment(1), moment(1))
-    async with rig.api.database.write() as tx:
-        await tx.vendor_services.add(service)
-    return {"uuid": service.uuid}
+def a_new(kind: Kind) -> Callable[[Rig], Awaitable[dict[str, str]]]:
+    """A record of a kind that needs no other record."""
+
+    async def target(rig: Rig) -> dict[str, str]:
+        record = kind.make(rig.number())
+        await add(rig.api.database, kind, record)
+        return {kind.key: kind.key_of(record)}
+
+    return target
 
 
 async def a_new_company_contact(rig: Rig) -> dict[str, str]:

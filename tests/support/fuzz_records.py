@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from phoneprov_adapters.testing.kinds import KINDS
 from phoneprov_adapters.testing.records import (
     CNF_XML,
     a_company_contact,
@@ -26,7 +27,6 @@ from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.stores import Database
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
-from phoneprov_core.vendor_services.model import VendorService
 from support.batches import a_batch
 
 COUNT = 40
@@ -47,6 +47,13 @@ class Records(NamedTuple):
         return identifier(begin + turn % COUNT)
 
 
+_NAMED = {
+    "users", "permissions", "phones", "profiles", "company_contacts", "personal_contacts", "kems",
+    "vendor_phones", "extensions",
+}  # fmt: skip
+OTHERS = [kind for kind in KINDS if kind.name not in _NAMED]
+"""Kinds that need no other record, with paths of the same name."""
+
 RECORDS = Records(
     {
         "/users": 1000,
@@ -57,9 +64,12 @@ RECORDS = Records(
         "/company-directory": 6000,
         "/personal-directory/contact": 7000,
         "/vendor-kem": 8000,
-        "/vendor-services": 9000,
         "/deployments": 10_000,
         "/batches": 11_000,
+        **{
+            f"/{kind.name.replace('_', '-')}": 20_000 + 1000 * place
+            for place, kind in enumerate(OTHERS)
+        },
     },
     {
         "user_uuid": "/users",
@@ -96,10 +106,8 @@ async def fill(database: Database) -> None:
             await tx.personal_contacts.add(a_personal_contact(7000 + n, user, **now))
             kem = identifier(8000 + n)
             await tx.kems.add(Kem(kem, None, None, None, a_mac(n), None, "SIP", moment(1)))
-            service = identifier(9000 + n)
-            await tx.vendor_services.add(
-                VendorService(service, "x", None, "", moment(1), moment(1))
-            )
             await tx.vendor_users.save(a_pin(1000 + n, user, **now))
             await tx.phones.add(a_phone(n, **changed))
             await tx.vendor_phones.save(VendorPhoneRecord(a_mac(n), True, moment(1)))
+            for place, kind in enumerate(OTHERS):
+                await kind.store(tx).add(kind.make(20_000 + 1000 * place + n))

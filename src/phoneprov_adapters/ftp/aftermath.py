@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.steps import Steps
-from phoneprov_core.devices.ports import OUTCOME_UNKNOWN, Upload
+from phoneprov_core.devices.errors import RefusedMidway, TimedOutMidway
+from phoneprov_core.devices.ports import Upload
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 
 FOUND_LATER = (
@@ -86,11 +87,10 @@ class Aftermath:
             break
         if session.rename_refused:
             return False
-        kind = TimedOut if isinstance(error, TimedOut) else Refused
+        kind = TimedOutMidway if isinstance(error, TimedOut) else RefusedMidway
         raise kind(
             f"{error.message} It is not known whether {upload.filename} is the new file or the "
-            "old one.",
-            code=OUTCOME_UNKNOWN,
+            "old one."
         ) from None
 
     @asynccontextmanager

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.steps import RENAMING
-from phoneprov_core.devices.ports import OUTCOME_UNKNOWN
+from phoneprov_core.devices.errors import RefusedMidway
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 
 NOT_ATOMIC = (
@@ -93,10 +93,9 @@ class Replacement:
             finally:
                 fresh.drop()
         except PhoneprovError:
-            raise Refused(
+            raise RefusedMidway(
                 f"The FTP server {self._server} failed while renaming, and the old file could "
-                f"not be put back: look there for {self._final} and {self._aside}.",
-                code=OUTCOME_UNKNOWN,
+                f"not be put back: look there for {self._final} and {self._aside}."
             ) from None
 
     async def _restore(self, session: FtpSession, old: bytes) -> None:

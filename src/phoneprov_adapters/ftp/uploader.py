@@ -14,8 +14,9 @@ from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.steps import RENAMING, ServerRefused, Steps
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.devices.ports import OUTCOME_UNKNOWN, ConfigUploader, Upload, Uploaded
-from phoneprov_core.kernel.errors import Conflict, PhoneprovError
+from phoneprov_core.devices.errors import OUTCOME_UNKNOWN, NoAddress
+from phoneprov_core.devices.ports import ConfigUploader, Upload, Uploaded
+from phoneprov_core.kernel.errors import PhoneprovError
 
 _MOST_LEFTOVERS = 32
 
@@ -91,10 +92,7 @@ class FtpUploader(ConfigUploader):
         if self._settings.host is not None:
             return self._settings.host
         if phone_ip is None:
-            raise Conflict(
-                "The phone has no IP address in the inventory, so there is nowhere to upload to.",
-                code="no_address",
-            )
+            raise NoAddress
         return self._networks.allowed(phone_ip)
 
     async def _open(self, host: str, steps: Steps) -> FtpSession:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 
 from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference, Unique
-from phoneprov_adapters.memory.store import MemoryStore
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.access.model import Assignment, Permission
@@ -25,12 +24,6 @@ ASSIGNMENTS: Kind[Assignment] = Kind(
         Reference("perm_uuid", PERMISSIONS, OnRemove.STAND_AGAINST),
     ),
 )
-
-
-class MemoryPermissions(MemoryStore[Permission]):
-    """Permissions."""
-
-    kind = PERMISSIONS
 
 
 class MemoryAssignments(AssignmentStore):

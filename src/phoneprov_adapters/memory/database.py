@@ -12,7 +12,6 @@ from phoneprov_adapters.memory.access import (
     ASSIGNMENTS,
     PERMISSIONS,
     MemoryAssignments,
-    MemoryPermissions,
 )
 from phoneprov_adapters.memory.audit import AUDIT, MemoryAudit
 from phoneprov_adapters.memory.auth import (
@@ -38,7 +37,6 @@ from phoneprov_adapters.memory.directory import (
     COMPANY_CONTACTS,
     PERSONAL_CONTACTS,
     MemoryCompanyContacts,
-    MemoryPersonalContacts,
 )
 from phoneprov_adapters.memory.enriched_phones import enriched_phones
 from phoneprov_adapters.memory.extensions import EXTENSIONS, MemoryExtensions
@@ -59,15 +57,18 @@ from phoneprov_adapters.memory.records import Kind, Records
 from phoneprov_adapters.memory.retention import MemoryRetention
 from phoneprov_adapters.memory.revisions import REVISIONS, MemoryRevisions, MemoryWholeProfiles
 from phoneprov_adapters.memory.statistics import MemoryStatistics
+from phoneprov_adapters.memory.store import MemoryStore
 from phoneprov_adapters.memory.tables import Schema, Tables
 from phoneprov_adapters.memory.users import LOOKS, PASSWORDS, USERS, MemoryUsers
 from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES, MemoryVendorPhones
-from phoneprov_adapters.memory.vendor_services import VENDOR_SERVICES, MemoryVendorServices
 from phoneprov_adapters.memory.vendor_users import VENDOR_USERS, MemoryVendorUsers
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.trail import Trail
+from phoneprov_core.vendor_services.model import VendorService
+
+VENDOR_SERVICES: Kind[VendorService] = Kind("service")
 
 SCHEMA = Schema(
     USERS,
@@ -107,7 +108,7 @@ class MemoryTransaction:
 
     def __init__(self, tables: Tables, clock: Millis) -> None:
         self.users = MemoryUsers(tables)
-        self.permissions = MemoryPermissions(tables)
+        self.permissions = MemoryStore(tables, PERMISSIONS)
         self.assignments = MemoryAssignments(tables)
         self.sessions = MemorySessions(tables)
         self.attempts = MemoryLoginAttempts(tables)
@@ -117,7 +118,7 @@ class MemoryTransaction:
         self.kems = MemoryKems(tables)
         self.vendor_phones = MemoryVendorPhones(tables)
         self.enriched_phones = enriched_phones(tables)
-        self.vendor_services = MemoryVendorServices(tables)
+        self.vendor_services = MemoryStore(tables, VENDOR_SERVICES)
         self.profiles = MemoryProfiles(tables)
         self.whole_profiles = MemoryWholeProfiles(tables)
         self.revisions = MemoryRevisions(tables)
@@ -134,7 +135,7 @@ class MemoryTransaction:
         self.extensions = MemoryExtensions(tables)
         self.links = MemoryLinks(tables)
         self.company_contacts = MemoryCompanyContacts(tables)
-        self.personal_contacts = MemoryPersonalContacts(tables)
+        self.personal_contacts = MemoryStore(tables, PERSONAL_CONTACTS)
         self.audit = MemoryAudit(tables)
         self.trail = tables.trail
 

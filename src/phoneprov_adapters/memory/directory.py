@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
-from phoneprov_adapters.memory.store import MemorySearchedStore, MemoryStore
+from phoneprov_adapters.memory.store import MemorySearchedStore
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.ports import CompanyContactStore
@@ -40,9 +40,3 @@ class MemoryCompanyContacts(MemorySearchedStore[CompanyContact], CompanyContactS
             FoundContact(one.uuid, one.name, one.work, one.mobile, one.home)
             for _, _, one in found[:limit]
         ]
-
-
-class MemoryPersonalContacts(MemoryStore[PersonalContact]):
-    """Personal contacts, by uuid."""
-
-    kind = PERSONAL_CONTACTS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from itertools import islice
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -91,12 +91,14 @@ def itself(entity: E) -> E:
 
 
 class MemoryStore(MemoryRows[E, E], Store[E]):
-    """A store of one kind of record. Subclasses name the kind, and add the methods of their
+    """A store of one kind of record. Subclasses name theirs, and add the methods of their
     feature."""
 
-    kind: ClassVar[Kind[E]]
+    kind: Kind[E]
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, kind: Kind[E] | None = None) -> None:
+        if kind is not None:
+            self.kind = kind
         super().__init__(tables, self.kind, itself, owner=self.kind.owner)
 
     async def add(self, entity: E) -> None:

@@ -15,7 +15,7 @@ from phoneprov_adapters.memory.records import (
     Records,
     Reference,
 )
-from phoneprov_core.kernel.errors import Conflict, NotFound, already_taken
+from phoneprov_core.kernel.errors import InUse, NotFound, already_taken
 from phoneprov_core.kernel.trail import Trail
 
 E = TypeVar("E")
@@ -168,9 +168,7 @@ class Tables:
         for referring, reference in self._schema.referring.get(kind, ()):
             for other in list(self.of(referring).group((reference.field, key))):
                 if reference.on_remove is OnRemove.STAND_AGAINST:
-                    raise Conflict(
-                        f"This {kind.name} is in use and cannot be deleted.", code="in_use"
-                    )
+                    raise InUse(f"This {kind.name} is in use and cannot be deleted.")
                 self.remove(referring, referring.key_of(other))
         return True
 

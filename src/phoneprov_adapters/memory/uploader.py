@@ -8,8 +8,8 @@ from collections import deque
 
 from phoneprov_adapters.ftp.names import check_names, hidden_names, is_leftover
 from phoneprov_adapters.runtime.networks import PhoneNetworks
+from phoneprov_core.devices.errors import NoAddress
 from phoneprov_core.devices.ports import ConfigUploader, Upload, Uploaded
-from phoneprov_core.kernel.errors import Conflict
 
 
 class MemoryUploader(ConfigUploader):
@@ -54,8 +54,5 @@ class MemoryUploader(ConfigUploader):
         if self._host is not None:
             return self._host
         if upload.phone_ip is None:
-            raise Conflict(
-                "The phone has no IP address in the inventory, so there is nowhere to upload to.",
-                code="no_address",
-            )
+            raise NoAddress
         return self._networks.allowed(upload.phone_ip)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
+from phoneprov_core.devices.errors import AddressNotAllowed
 from phoneprov_core.kernel.errors import Conflict
 
 PRIVATE_RANGES = "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7"
@@ -76,13 +77,15 @@ class PhoneNetworks:
         try:
             parsed = ipaddress.ip_address(address)
         except ValueError:
-            raise _refused("The phone's address is not an IP address.") from None
+            raise AddressNotAllowed("The phone's address is not an IP address.") from None
         if isinstance(parsed, IPv6Address):
             if parsed.scope_id is not None:
-                raise _refused("The phone's address carries a scope id and cannot be called.")
+                raise AddressNotAllowed(
+                    "The phone's address carries a scope id and cannot be called."
+                )
             parsed = parsed.ipv4_mapped or parsed
         if not any(_covers(network, parsed) for network in self._networks):
-            raise _refused(
+            raise AddressNotAllowed(
                 f"The address {parsed} is outside the phone networks (PHONEPROV_PHONE_NETWORKS)."
             )
         return str(parsed)
@@ -108,7 +111,3 @@ def _covers(network: IPv4Network | IPv6Network, address: IPv4Address | IPv6Addre
     if address.is_multicast:
         return network.is_multicast
     return not any(address in never for never in _NEVER)
-
-
-def _refused(message: str) -> Conflict:
-    return Conflict(message, code="address_not_allowed")

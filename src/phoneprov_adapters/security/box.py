@@ -9,23 +9,17 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from msgspec import Struct
 
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.errors import WrongKey
 
 _NONCE = 12
 _TAG = 16
 
 
-class WrongKey(Unavailable):
-    """A stored secret cannot be decrypted. The note of the exception names its place."""
-
-    code = "wrong_key"
-
-    def __init__(self, place: str) -> None:
-        super().__init__(
-            "A stored secret cannot be decrypted: the key it was encrypted with is missing"
-            " from PHONEPROV_SECRET_KEYS, or the stored value was altered."
-        )
-        self.add_note(f"The place of the secret: {place!r}")
+def wrong_key(place: str) -> WrongKey:
+    """The error of a secret that cannot be decrypted; a note names its place."""
+    error = WrongKey()
+    error.add_note(f"The place of the secret: {place!r}")
+    return error
 
 
 class Sealed(Struct, frozen=True):
@@ -67,12 +61,12 @@ class SecretBox:
         or was altered."""
         cipher = self._ciphers.get(sealed.key_id)
         if cipher is None or len(sealed.data) < _NONCE + _TAG:
-            raise WrongKey(place)
+            raise wrong_key(place)
         nonce, ciphertext = sealed.data[:_NONCE], sealed.data[_NONCE:]
         try:
             return cipher.decrypt(nonce, ciphertext, place.encode())
         except InvalidTag:
-            raise WrongKey(place) from None
+            raise wrong_key(place) from None
 
     def is_outdated(self, sealed: Sealed) -> bool:
         """Whether it was sealed with another key than the current one."""

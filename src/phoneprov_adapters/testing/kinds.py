@@ -16,13 +16,14 @@ from phoneprov_adapters.testing.records import (
     a_personal_contact,
     a_phone,
     a_profile,
-    a_service,
     a_user,
     an_extension,
     identifier,
+    moment,
 )
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.stores import Database, Stores
+from phoneprov_core.vendor_services.model import VendorService
 
 OWNER = identifier(900)
 OTHER_OWNER = identifier(901)
@@ -112,6 +113,21 @@ KEMS = Kind(
 VENDOR_PHONES = Kind(
     "vendor_phones", lambda tx: tx.vendor_phones, a_flag, {"vendor": False}, key="mac"
 )
+
+
+def a_service(number: int, **changes: Any) -> VendorService:
+    """A service."""
+    service = VendorService(
+        uuid=identifier(number),
+        name="Company directory",
+        url="http://pbx/menu.xml",
+        type=None,
+        created_at=moment(number),
+        updated_at=moment(number),
+    )
+    return msgspec.structs.replace(service, **changes)
+
+
 VENDOR_SERVICES = Kind(
     "vendor_services",
     lambda tx: tx.vendor_services,

@@ -20,7 +20,6 @@ from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord, Revision
 from phoneprov_core.users.model import User
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
-from phoneprov_core.vendor_services.model import VendorService
 from phoneprov_core.vendor_users.model import VendorUser
 
 _START = datetime(2026, 1, 31, tzinfo=UTC)
@@ -269,16 +268,3 @@ def a_flag(number: int, **changes: Any) -> VendorPhoneRecord:
     """The flag of the phone of the same number: a vendor phone."""
     flag = VendorPhoneRecord(a_mac(number), True, moment(number))
     return msgspec.structs.replace(flag, **changes)
-
-
-def a_service(number: int, **changes: Any) -> VendorService:
-    """A service."""
-    service = VendorService(
-        uuid=identifier(number),
-        name="Company directory",
-        url="http://pbx/menu.xml",
-        type=None,
-        created_at=moment(number),
-        updated_at=moment(number),
-    )
-    return msgspec.structs.replace(service, **changes)

@@ -44,9 +44,8 @@ def require_owner(actor: Actor, user_uuid: str) -> None:
         raise Forbidden("This belongs to another user.")
 
 
-def last_superadmin() -> Conflict:
-    """The conflict of a change that would leave no account with level 0."""
-    return Conflict(
-        "This is the last active account that holds level 0; give level 0 to another first.",
-        code="last_superadmin",
-    )
+class LastSuperadmin(Conflict):
+    """No account would hold level 0 any more."""
+
+    code = "last_superadmin"
+    usual = "This is the last active account that holds level 0; give level 0 to another first."

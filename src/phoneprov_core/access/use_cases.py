@@ -10,7 +10,7 @@ from phoneprov_core.access.model import (
     PermissionPatch,
 )
 from phoneprov_core.access.ports import AccessTransaction
-from phoneprov_core.access.rules import last_superadmin, require_superadmin
+from phoneprov_core.access.rules import LastSuperadmin, require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, record_of, require_same
 from phoneprov_core.kernel.errors import NotFound, found
@@ -120,7 +120,7 @@ class UserPermissions:
         if current is None or not actor.level_rule.holds(current.level, SUPERADMIN):
             return
         if not await tx.assignments.another_superadmin(user_uuid, actor.level_rule):
-            raise last_superadmin()
+            raise LastSuperadmin
 
 
 async def _assignment(tx: AccessTransaction, user_uuid: str) -> Assignment:

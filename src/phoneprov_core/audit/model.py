@@ -9,6 +9,7 @@ from msgspec import Struct
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import Moment, OptionalLine, Uuid, schema
 from phoneprov_core.kernel.origin import Origin
+from phoneprov_core.kernel.store import After, Limit
 from phoneprov_core.kernel.times import Timestamp
 
 CHANGED = "changed"
@@ -60,19 +61,33 @@ class TracedEntry(Struct, frozen=True):
         return Origin(self.entry.request_id, self.traceparent, self.entry.client_ip)
 
 
+_ACTOR = "Only entries of this account; all zeros for the service and its command line"
+_RESOURCE_ID = "Only the resource with this identifier: a UUID, or the MAC address of a phone"
+
+
 class WantedEntries(Command, frozen=True, kw_only=True):
     """Which entries a list shows; None of a field means all."""
 
-    since: Annotated[Moment, schema(description="At this moment or later")] | None = None
-    until: Annotated[Moment, schema(description="Before this moment")] | None = None
-    actor_uuid: Uuid | None = None
-    action: OptionalLine | None = None
-    resource: OptionalLine | None = None
-    resource_id: OptionalLine | None = None
-    before: (
+    since: Annotated[Moment, schema(description="Only entries of this moment or later")] | None = (
+        None
+    )
+    until: Annotated[Moment, schema(description="Only entries before this moment")] | None = None
+    actor_uuid: Annotated[Uuid, schema(description=_ACTOR)] | None = None
+    action: (
+        Annotated[OptionalLine, schema(description="Only this action", examples=["phone.updated"])]
+        | None
+    ) = None
+    resource: (
         Annotated[
-            Uuid,
-            schema(description="Newest first, after this entry; without it from the newest"),
+            OptionalLine, schema(description="Only this kind of resource", examples=["phone"])
         ]
         | None
     ) = None
+    resource_id: Annotated[OptionalLine, schema(description=_RESOURCE_ID)] | None = None
+    before: After | None = None
+
+
+class EntriesQuery(WantedEntries, frozen=True, kw_only=True):
+    """Which entries a page shows, and at most how many."""
+
+    limit: Limit = 1000

@@ -94,7 +94,7 @@ class Login:
                 raise
             try:
                 if proven is None:
-                    raise _wrong()
+                    raise WrongCredentials
                 return await self._open_session(proven, caller)
             except Unauthenticated:
                 await self._decide(caller, user)
@@ -132,7 +132,7 @@ class Login:
                     await self._count_address(tx, caller)
                     return
             if not attempts.is_undecided(now):
-                raise _locked() if locked else _closed(wait)
+                raise Locked(retry_after=LONGEST_WAIT // 1000) if locked else _closed(wait)
             await asyncio.sleep(_PAUSE)
 
     async def _count_address(self, tx: AuthTransaction, caller: _Caller) -> None:
@@ -196,7 +196,7 @@ class Login:
             user = await tx.users.logged_in(proven.user.uuid, caller.ip, shown(now))
             # Read only now: the row is locked, so that no other transaction changes it.
             if user is None or await tx.users.password_hash(user.uuid) != proven.hash:
-                raise _wrong()
+                raise WrongCredentials
             if proven.fresh_hash is not None:
                 await tx.users.set_password_hash(user.uuid, proven.fresh_hash, same_password=True)
             await tx.attempts.clear(caller.account)
@@ -216,22 +216,26 @@ class Login:
         return LoggedIn(user, tokens)
 
 
-def _wrong() -> Unauthenticated:
-    return Unauthenticated("The username or the password is wrong.", code="wrong_credentials")
+class WrongCredentials(Unauthenticated):
+    """Unknown account, wrong password, or inactive account."""
+
+    code = "wrong_credentials"
+    usual = "The username or the password is wrong."
+
+
+class Locked(TooManyAttempts):
+    """The account is locked after 100 failed logins in a row."""
+
+    code = "locked"
+    usual = (
+        "This login is locked after too many failures; log in from an address you used lately,"
+        " or ask an administrator for a new password."
+    )
 
 
 def _closed(seconds: int) -> TooManyAttempts:
     return TooManyAttempts(
         f"Too many failed logins; try again in {seconds} seconds.", retry_after=seconds
-    )
-
-
-def _locked() -> TooManyAttempts:
-    return TooManyAttempts(
-        "This login is locked after too many failures; log in from an address you used lately,"
-        " or ask an administrator for a new password.",
-        code="locked",
-        retry_after=LONGEST_WAIT // 1000,
     )
 
 

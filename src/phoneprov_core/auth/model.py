@@ -55,7 +55,7 @@ class LogoutRequest(Command, frozen=True, kw_only=True):
         return redacted(self, "refresh_token")
 
 
-class TokenPair(Struct, frozen=True):
+class TokenPair(Struct, frozen=True, rename="camel"):
     """A fresh access token and the refresh token that follows it."""
 
     access_token: Token

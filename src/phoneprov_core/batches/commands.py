@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from phoneprov_core.batches.model import (
     AtOnce,
@@ -14,7 +14,6 @@ from phoneprov_core.batches.model import (
     RevisionToSwitch,
     StopAfterFailures,
     WaitMinutes,
-    from_to,
 )
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Check, Command, invalid, settle
@@ -27,6 +26,34 @@ MOST_MACS = 5000
 
 def _macs(given: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values.each(values.mac, most=MOST_MACS)(given)))
+
+
+_FILTERS = ("model", "location", "software_type")
+_TEXT = {"type": "string"}
+_NULL = {"type": "null"}
+_LISTED = {
+    "required": ["macs"],
+    "properties": {
+        "macs": {"type": "array"},
+        **{name: {"enum": [None, ""]} for name in _FILTERS},
+    },
+}
+_FILTERED = {
+    "properties": {"macs": _NULL},
+    "anyOf": [
+        {"required": [name], "properties": {name: {**_TEXT, "minLength": 1}}} for name in _FILTERS
+    ],
+}
+_PROFILE = {"required": ["profile_uuid"], "properties": {"profile_uuid": _TEXT}}
+_SWITCH = {"properties": {"action": {"const": "switch"}}}
+_TOGETHER = {
+    "allOf": [
+        {"oneOf": [_LISTED, _FILTERED]},
+        {"anyOf": [{"properties": {"revision": _NULL}}, _PROFILE]},
+        {"anyOf": [_SWITCH, {"properties": {"profile_uuid": _NULL}}]},
+    ]
+}
+"""Which fields need and which exclude each other, for the description alone."""
 
 
 class NewBatch(Command, frozen=True, kw_only=True):
@@ -62,6 +89,8 @@ class NewBatch(Command, frozen=True, kw_only=True):
     stop_after_failures: StopAfterFailures | None = 25
     wait_minutes: WaitMinutes = 60
 
+    JSON_SCHEMA: ClassVar[dict[str, Any]] = _TOGETHER
+
     def __post_init__(self) -> None:
         settle(self)
         problems = []
@@ -94,9 +123,6 @@ class NewBatch(Command, frozen=True, kw_only=True):
         )
 
 
-_FILTERS = ("model", "location", "software_type")
-
-
 def _agrees(wanted: str | None, recorded: str | None) -> bool:
     return not wanted or wanted.strip().casefold() == (recorded or "").strip().casefold()
 
@@ -104,12 +130,25 @@ def _agrees(wanted: str | None, recorded: str | None) -> bool:
 class WantedPhones(Command, frozen=True, kw_only=True):
     """Filter for a list of a batch's phones; None means all."""
 
-    state: Literal["waiting", "running", "done", "failed", "left_out"] | None = None
+    state: (
+        Annotated[
+            Literal["waiting", "running", "done", "failed", "left_out"],
+            schema(description="Only phones in this state"),
+        ]
+        | None
+    ) = None
     after: (
         Annotated[
             int,
-            Check(from_to(0, 2**31 - 1)),
-            schema(description="Begin after this position, without a total"),
+            Check(values.from_to(0, 2**31 - 1)),
+            schema(
+                description=(
+                    "Begin after the phone at this position, without a total; 0 begins with the "
+                    "first. Not allowed with `offset`"
+                ),
+                minimum=0,
+                maximum=2**31 - 1,
+            ),
         ]
         | None
     ) = None

@@ -7,7 +7,8 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.commands import Check, Rule
+from phoneprov_core.kernel import values
+from phoneprov_core.kernel.commands import Check
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     EndedAt,
@@ -54,25 +55,14 @@ class PhoneState(Enum):
     """The batch was stopped or cancelled before this phone was started."""
 
 
-def from_to(least: int, most: int) -> Rule:
-    """A whole number in this range."""
-
-    def rule(value: int) -> int:
-        if not least <= value <= most:
-            raise ValueError(f"must be a whole number from {least} to {most}")
-        return value
-
-    return rule
-
-
 AtOnce = Annotated[
     int,
-    Check(from_to(1, MOST_AT_ONCE)),
+    Check(values.from_to(1, MOST_AT_ONCE)),
     schema(description="Maximum phones at a time", minimum=1, maximum=MOST_AT_ONCE, examples=[5]),
 ]
 PerMinute = Annotated[
     int,
-    Check(from_to(1, MOST_PER_MINUTE)),
+    Check(values.from_to(1, MOST_PER_MINUTE)),
     schema(
         description="Maximum phones started per minute; null for no limit",
         minimum=1,
@@ -82,7 +72,7 @@ PerMinute = Annotated[
 ]
 StopAfterFailures = Annotated[
     int,
-    Check(from_to(1, 100)),
+    Check(values.from_to(1, 100)),
     schema(
         description="Stop when this percentage of the finished phones has failed, "
         "counted from 10 phones on; null for never",
@@ -93,7 +83,7 @@ StopAfterFailures = Annotated[
 ]
 WaitMinutes = Annotated[
     int,
-    Check(from_to(0, MOST_WAIT_MINUTES)),
+    Check(values.from_to(0, MOST_WAIT_MINUTES)),
     schema(
         description="Maximum minutes to wait for a phone that is in a call",
         minimum=0,

@@ -10,9 +10,17 @@ from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import Batch, BatchPhone, BatchState, Counts
 from phoneprov_core.batches.transitions import BatchItem, Hold, Transition, Turn
 from phoneprov_core.deployments.ports import DeploymentsTransaction
+from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import NewestRows, Rows
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.ports import PhoneStore
+
+
+class NoPhones(Conflict):
+    """The filters select no active phone."""
+
+    code = "no_phones"
+    usual = "No active phone matches the filters."
 
 
 class BatchStore(NewestRows[Batch], Protocol):

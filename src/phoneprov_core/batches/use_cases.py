@@ -8,11 +8,11 @@ from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.batches.changes import halt
 from phoneprov_core.batches.commands import NewBatch, WantedPhones
 from phoneprov_core.batches.model import Batch, BatchAction, BatchPhone, BatchState
-from phoneprov_core.batches.ports import BatchesTransaction
+from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.ports import Background
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Conflict, NotFound, found
+from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import NEWEST, Listing, Page, ReadAndWrite, limit_by_key, listing
 from phoneprov_core.kernel.times import Clock, shown
@@ -105,7 +105,7 @@ class Batches:
                 await tx.batches.add_phones(phones)
                 total += len(phones)
             if not total:
-                raise Conflict("No active phone matches the filters.", code="no_phones")
+                raise NoPhones
             batch = found(await tx.batches.find(batch.uuid), "batch")
             fields = {
                 "action": batch.action.value,

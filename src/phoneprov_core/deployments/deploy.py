@@ -11,6 +11,12 @@ import msgspec
 from msgspec import Struct
 
 from phoneprov_core.deployments.confirm import Confirm
+from phoneprov_core.deployments.errors import (
+    DeskChanged,
+    PhoneBusy,
+    PhoneInactive,
+    ProfileDoesNotFit,
+)
 from phoneprov_core.deployments.limits import SwitchLimits
 from phoneprov_core.deployments.model import (
     Action,
@@ -27,9 +33,9 @@ from phoneprov_core.deployments.ports import (
     Watching,
 )
 from phoneprov_core.deployments.steps import Course, Progress, no_progress
+from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
 from phoneprov_core.devices.ports import (
-    OUTCOME_UNKNOWN,
     ConfigUploader,
     ForgetsCalls,
     PhoneDriver,
@@ -249,10 +255,7 @@ class Deploy:
                 }
                 tx.trail.note(Event("deployment.created", "deployment", record.uuid, fields))
         if fence is None:
-            raise Conflict(
-                "Another switch of this phone is running; try again when it has ended.",
-                code="phone_busy",
-            )
+            raise PhoneBusy
         return record
 
     async def _upload(self, order: Order, record: Deployment) -> Uploaded:
@@ -338,9 +341,7 @@ async def _begin_change(tx: DeploymentsTransaction, desk: DeskChange, record: De
                 code="logged_in_elsewhere",
             )
     if not await tx.desks.take_turn(record.mac, desk.turn):
-        raise Conflict(
-            "This page is out of date. Press Services and begin again.", code="desk_changed"
-        )
+        raise DeskChanged
     await tx.desks.begin_change(record.mac, record.uuid, user_uuid)
 
 
@@ -369,9 +370,7 @@ def _ended(record: Deployment) -> Event:
 def require_fitting(profile: ProfileRecord, phone: Phone) -> None:
     """Raises ``Conflict`` if the phone is not active or not compatible with the profile."""
     if not phone.is_active:
-        raise Conflict("This phone is not active.", code="phone_inactive")
+        raise PhoneInactive
     objection = profile.objection_to(phone)
     if objection:
-        raise Conflict(
-            f"The profile does not fit this phone: {objection}.", code="profile_does_not_fit"
-        )
+        raise ProfileDoesNotFit(f"The profile does not fit this phone: {objection}.")

@@ -6,8 +6,8 @@ import math
 
 from msgspec import Struct
 
+from phoneprov_core.deployments.errors import TooManySwitches
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import TooManyAttempts
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.rates import Rate, RateStore
 
@@ -25,8 +25,8 @@ class SwitchLimits(Struct, frozen=True):
     per_caller: int = PHONES_PER_CALLER
 
     async def count(self, rates: RateStore, actor: Actor, mac: str, now: int) -> None:
-        """Count a switch, unless the caller holds level 0. Raises ``TooManyAttempts`` (code
-        ``too_many_switches``)."""
+        """Count a switch, unless the caller holds level 0. Raises
+        ``TooManySwitches``."""
         if actor.holds(SUPERADMIN):
             return
         phone = Rate(self.per_phone, _TEN_MINUTES)
@@ -37,8 +37,6 @@ class SwitchLimits(Struct, frozen=True):
             raise _too_many("You switched too many different phones", wait)
 
 
-def _too_many(what: str, wait: int) -> TooManyAttempts:
+def _too_many(what: str, wait: int) -> TooManySwitches:
     seconds = math.ceil(wait / 1000)
-    return TooManyAttempts(
-        f"{what}; try again in {seconds} seconds.", retry_after=seconds, code="too_many_switches"
-    )
+    return TooManySwitches(f"{what}; try again in {seconds} seconds.", retry_after=seconds)

@@ -24,6 +24,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
+from phoneprov_core.kernel.store import Before
 from phoneprov_core.kernel.times import Timestamp
 from phoneprov_core.profiles.model import RevisionNumber, Sha256
 
@@ -189,19 +190,18 @@ class Deployment(Struct, frozen=True):
 class Wanted(Command, frozen=True, kw_only=True):
     """Filter for a list of deployments; None in a field means all."""
 
-    mac: MacAddress | None = None
-    profile_uuid: Uuid | None = None
-    outcome: Literal["running", "deployed", "failed", "unknown", "interrupted"] | None = None
-    current: Annotated[
-        bool, schema(description="Only what is on each phone now, as far as is known")
-    ] = False
-    before: (
+    mac: Annotated[MacAddress, schema(description="Only deployments to this phone")] | None = None
+    profile_uuid: Annotated[Uuid, schema(description="Only deployments of this profile")] | None = (
+        None
+    )
+    outcome: (
         Annotated[
-            Uuid,
-            schema(
-                description="Newest first, after this deployment, without a total; "
-                "ffffffff-ffff-ffff-ffff-ffffffffffff begins with the newest"
-            ),
+            Literal["running", "deployed", "failed", "unknown", "interrupted"],
+            schema(description="Only deployments with this outcome"),
         ]
         | None
     ) = None
+    current: Annotated[
+        bool, schema(description="Only what is on each phone now, as far as is known")
+    ] = False
+    before: Before | None = None

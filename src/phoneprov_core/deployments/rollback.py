@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, UnsetType
 
@@ -19,6 +19,7 @@ from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.phones.model import Phone
+from phoneprov_core.profiles.model import AnyRevision
 from phoneprov_core.profiles.use_cases import profile_of
 
 
@@ -34,24 +35,16 @@ class RollbackRequest(Command, frozen=True, kw_only=True):
     profile_uuid: (
         Annotated[Uuid, schema(description="Restore a revision of this profile")] | UnsetType
     ) = UNSET
-    revision: (
-        Annotated[
-            int,
-            schema(
-                description="Number of a revision of that profile",
-                minimum=1,
-                maximum=2**31 - 1,
-                examples=[2],
-            ),
-        ]
-        | UnsetType
-    ) = UNSET
+    revision: AnyRevision | UnsetType = UNSET
+
+    JSON_SCHEMA: ClassVar[dict[str, Any]] = {
+        "dependentRequired": {"profile_uuid": ["revision"], "revision": ["profile_uuid"]},
+        "not": {"required": ["deployment_uuid", "profile_uuid"]},
+    }
 
     def __post_init__(self) -> None:
         settle(self)
         problems = []
-        if self.revision is not UNSET and not 1 <= self.revision < 2**31:
-            problems.append(Problem("revision", f"must be a whole number from 1 to {2**31 - 1}"))
         if self.deployment_uuid is not UNSET and self.profile_uuid is not UNSET:
             problems.append(Problem("profile_uuid", "is not allowed with `deployment_uuid`"))
         if self.deployment_uuid is not UNSET and self.revision is not UNSET:

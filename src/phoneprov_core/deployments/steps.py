@@ -8,7 +8,8 @@ from errno import errorcode
 from typing import TypeVar
 
 from phoneprov_core.deployments.model import Step, StepName
-from phoneprov_core.devices.ports import OUTCOME_UNKNOWN, Uploaded
+from phoneprov_core.devices.errors import RefusedMidway, TimedOutMidway
+from phoneprov_core.devices.ports import Uploaded
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 from phoneprov_core.kernel.times import Clock, millis
 
@@ -25,15 +26,14 @@ def no_progress(_name: StepName, _step: Step | None) -> None:
 def unexpected(step: StepName, error: OSError) -> PhoneprovError:
     """Convert an exception that an uploader or a phone driver of another package raised against its
     contract. The text of the exception may contain secrets: only its error number is used."""
-    adapter = "uploader" if step is StepName.UPLOAD else "phone driver"
-    code = OUTCOME_UNKNOWN if step is StepName.UPLOAD else None
-    end = ""
+    late = isinstance(error, TimeoutError)
+    reason = "did not answer in time"
+    if not late:
+        reason = f"failed: {errorcode.get(error.errno or 0, type(error).__name__)}"
     if step is StepName.UPLOAD:
-        end = " It is not known whether the phone's file is the new one or the old one."
-    if isinstance(error, TimeoutError):
-        return TimedOut(f"The {adapter} did not answer in time.{end}", code=code)
-    reason = errorcode.get(error.errno or 0, type(error).__name__)
-    return Refused(f"The {adapter} failed: {reason}.{end}", code=code)
+        end = "It is not known whether the phone's file is the new one or the old one."
+        return (TimedOutMidway if late else RefusedMidway)(f"The uploader {reason}. {end}")
+    return (TimedOut if late else Refused)(f"The phone driver {reason}.")
 
 
 class Course:

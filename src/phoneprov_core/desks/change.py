@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from phoneprov_core.batches.ports import Calls, Pause
 from phoneprov_core.deployments.deploy import Deploy, DeskChange, Order, require_fitting
+from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action, Deployment
 from phoneprov_core.deployments.ports import DeskUse, Unbroken
 from phoneprov_core.desks.model import DeskRecord
 from phoneprov_core.desks.ports import DesksTransaction
-from phoneprov_core.desks.tokens import out_of_date
 from phoneprov_core.devices.ports import ForgetsCalls, PhoneDriver
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError
@@ -109,7 +109,7 @@ class ChangeDesk:
         services after the answer. Raises ``Conflict`` (code ``desk_changed``)."""
         async with self._open.write(by=actor) as tx:
             if not await tx.desks.take_turn(phone.mac, turn):
-                raise out_of_date()
+                raise DeskChanged
             await tx.desks.use(phone.mac, DeskUse(), shown(self._clock()))
             await tx.desks.settle(phone.mac)
             tx.trail.note(Event("desk.logout", "desk", phone.mac))

@@ -7,13 +7,14 @@ from datetime import timedelta
 from msgspec import Struct
 
 from phoneprov_core.deployments.deploy import DeskChange
+from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action
 from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.desks import tokens
 from phoneprov_core.desks.change import Changed, ChangeDesk
 from phoneprov_core.desks.model import AtPhone, DeskPolicy, Elsewhere
 from phoneprov_core.desks.pins import CheckPin, wrong_pin
-from phoneprov_core.desks.ports import DesksTransaction, PageSigner
+from phoneprov_core.desks.ports import DesksTransaction, NotLoggedIn, PageSigner
 from phoneprov_core.desks.tokens import Purpose
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
@@ -88,7 +89,7 @@ class LogInAtPhone:
         async with self._open.read() as tx:
             user = await tx.users.find(user_uuid)
         if user is None or not user.is_active:
-            raise tokens.out_of_date()
+            raise DeskChanged
         if known_id(profile_uuid) not in {
             profile.uuid for profile in await self._fitting(user, at.phone)
         }:
@@ -163,15 +164,15 @@ class ChangePin:
         made = VendorUser(self._new_id(), user.uuid, hash_, shown(self._clock()))
         async with self._open.write(by=actor_at(at, user)) as tx:
             if not await tx.desks.take_turn(at.phone.mac, at.desk.turn):
-                raise tokens.out_of_date()
+                raise DeskChanged
             await tx.vendor_users.save(made)
             await tx.attempts.clear(guess_key(user.uuid))
 
 
 def require_user(at: AtPhone) -> User:
-    """The user that is logged in. Raises ``Conflict`` (code ``not_logged_in``)."""
+    """The user that is logged in. Raises ``NotLoggedIn``."""
     if at.user is None:
-        raise Conflict("No user is logged in at this phone. Log in first.", code="not_logged_in")
+        raise NotLoggedIn("No user is logged in at this phone. Log in first.")
     return at.user
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from phoneprov_core.access.rules import may_act_for
+from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action
 from phoneprov_core.desks import tokens
 from phoneprov_core.desks.change import Changed, ChangeDesk
 from phoneprov_core.desks.login import actor_at, require_user
 from phoneprov_core.desks.model import AtPhone, Due
-from phoneprov_core.desks.ports import DesksTransaction, PageSigner
+from phoneprov_core.desks.ports import DesksTransaction, NotLoggedIn, PageSigner
 from phoneprov_core.desks.tokens import Purpose
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
 from phoneprov_core.kernel.trail import Event
@@ -60,7 +61,7 @@ class LogOut:
         """Log out the user at a phone, and return its canonical MAC.
 
         Raises ``NotFound`` for an unknown phone, and for callers without level 0 that are not
-        logged in there; ``Conflict`` (code ``not_logged_in``) while no user is logged in; and
+        logged in there; ``NotLoggedIn`` while no user is logged in; and
         everything that ``Deploy`` raises.
         """
         async with self._open.read() as tx:
@@ -68,7 +69,7 @@ class LogOut:
         if state is None or not may_act_for(actor, state.desk.user_uuid or ""):
             raise NotFound("There is no such desk.")
         if state.desk.user_uuid is None:
-            raise Conflict("No user is logged in at this phone.", code="not_logged_in")
+            raise NotLoggedIn
         phone, desk = state.phone, state.desk
         if await self._change.is_in_call(phone):
             await self._release(actor, phone.mac, desk.turn)
@@ -83,7 +84,7 @@ class LogOut:
     async def _release(self, actor: Actor, mac: str, turn: int) -> None:
         async with self._open.write(by=actor) as tx:
             if not await tx.desks.take_turn(mac, turn):
-                raise tokens.out_of_date()
+                raise DeskChanged
             await tx.desks.release(mac, Due.LOGOUT)
             tx.trail.note(Event("desk.logout", "desk", mac))
 

@@ -7,9 +7,17 @@ from typing import Protocol
 from phoneprov_core.auth.ports import LoginAttemptStore
 from phoneprov_core.deployments.ports import DeploymentsTransaction, DeskSessions
 from phoneprov_core.desks.model import DeskRecord, Due, ListedDesk, PhoneState
+from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_users.ports import VendorUserStore
+
+
+class NotLoggedIn(Conflict):
+    """No user is logged in at the phone."""
+
+    code = "not_logged_in"
+    usual = "No user is logged in at this phone."
 
 
 class DeskStore(DeskSessions, Protocol):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.desks.model import DeskRecord
 from phoneprov_core.desks.ports import PageSigner
-from phoneprov_core.kernel.errors import Conflict
 
 LIFETIME_SECONDS = 10 * 60
 
@@ -42,7 +42,7 @@ def read(signer: PageSigner, purpose: Purpose, desk: DeskRecord, now: int, token
     ``desk_changed``) for every text that is not a current token of this phone."""
     match = _TOKEN.fullmatch(token)
     if match is None or match[1] != purpose.value:
-        raise out_of_date()
+        raise DeskChanged
     ends, digits = int(match[2]), match[3] or ""
     user_uuid = "-".join(
         part
@@ -50,17 +50,10 @@ def read(signer: PageSigner, purpose: Purpose, desk: DeskRecord, now: int, token
         if part
     )
     if not signer.is_signed(_signed(purpose, desk, ends, user_uuid), match[4]):
-        raise out_of_date()
+        raise DeskChanged
     if now // 1000 > ends:
-        raise out_of_date()
+        raise DeskChanged
     return user_uuid
-
-
-def out_of_date() -> Conflict:
-    """The refusal of a token."""
-    return Conflict(
-        "This page is out of date. Press Services and begin again.", code="desk_changed"
-    )
 
 
 def _signed(purpose: Purpose, desk: DeskRecord, ends: int, user_uuid: str) -> str:

@@ -38,10 +38,6 @@ class Uploaded(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-OUTCOME_UNKNOWN = "outcome_unknown"
-"""Code of an error after which the file under the final name may be the old one or the new one."""
-
-
 class ConfigUploader(Protocol):
     """Puts a configuration file where the phone reads it."""
 

@@ -13,6 +13,7 @@ from phoneprov_core.devices.commands import (
     restart_action,
     restart_keys,
 )
+from phoneprov_core.devices.errors import NoAddress
 from phoneprov_core.devices.ports import ForgetsCalls, ManagerInterface, PhoneCommands, PhoneDriver
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.phones.model import Phone
@@ -105,5 +106,5 @@ def _switched_off() -> Conflict:
 def reachable_ip(phone: Phone) -> str:
     """The phone's recorded address; raises ``Conflict`` if there is none."""
     if phone.phone_ip is None:
-        raise Conflict("The phone's address (phone_ip) is not recorded.", code="no_address")
+        raise NoAddress("The phone's address (phone_ip) is not recorded.")
     return phone.phone_ip

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.fields import OptionalLine
-from phoneprov_core.kernel.search import Query, SearchFields
+from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
 
 CONTACT_FIELDS = SearchFields(texts=("name", "email"), numbers=("work", "mobile", "home"))
 
@@ -13,8 +12,8 @@ class ContactSearch(Command, frozen=True, kw_only=True):
     """Which company contacts a list shows; None of a field means all."""
 
     q: Query | None = None
-    department: OptionalLine | None = None
-    company: OptionalLine | None = None
-    location: OptionalLine | None = None
-    building: OptionalLine | None = None
-    is_active: bool | None = None
+    department: Filter | None = None
+    company: Filter | None = None
+    location: Filter | None = None
+    building: Filter | None = None
+    is_active: Whether | None = None

@@ -100,6 +100,17 @@ class Extension(Struct, frozen=True):
         return redacted(self, "password", "voicemail_passcode")
 
 
+class ShownExtension(Extension, frozen=True):
+    """An extension as it is shown, without its password."""
+
+    password: None  # type: ignore[assignment]
+
+
+def shown(extension: Extension) -> ShownExtension:
+    """The extension without its password."""
+    return ShownExtension(**{**msgspec.structs.asdict(extension), "password": None})
+
+
 class NewExtension(Command, frozen=True, kw_only=True):
     """An extension to be created; its number is unique."""
 

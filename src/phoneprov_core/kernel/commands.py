@@ -7,6 +7,7 @@ that exists is valid and in canonical form.
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -28,6 +29,9 @@ from msgspec import UNSET, Struct, UnsetType
 from phoneprov_core.kernel.errors import Invalid, Problem
 
 C = TypeVar("C", bound=Struct)
+
+_TRUTH = {"true": True, "false": False}
+_WHOLE = re.compile("-?[0-9]{1,19}")
 E = TypeVar("E", bound=Struct)
 R = TypeVar("R", bound=Struct)
 
@@ -53,6 +57,7 @@ class Check(NamedTuple):
 
 class _Field(NamedTuple):
     name: str
+    sent_as: str
     type: Any
     required: bool
     rule: Rule | None
@@ -75,7 +80,7 @@ def settle(command: Struct) -> None:
         try:
             settled = field.rule(value)
         except ValueError as error:
-            problems.append(Problem(field.name, str(error)))
+            problems.append(Problem(field.sent_as, str(error)))
             continue
         if settled is not value:
             msgspec.structs.force_setattr(command, field.name, settled)
@@ -91,19 +96,19 @@ def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_
     """
     problems: list[Problem] = []
     typed: dict[str, Any] = {}
-    fields = {field.name: field for field in _fields(command)}
+    fields = {field.sent_as: field for field in _fields(command)}
     for name, value in given.items():
         if name not in fields:
             problems.append(Problem(name, "is not a field of this request"))
             continue
         try:
-            typed[name] = msgspec.convert(whole(value), fields[name].type)
+            typed[fields[name].name] = msgspec.convert(whole(value), fields[name].type)
         except msgspec.ValidationError:
             problems.append(Problem(name, expected(fields[name].type)))
     problems += [
-        Problem(field.name, "is required")
+        Problem(field.sent_as, "is required")
         for field in fields.values()
-        if field.required and field.name not in given
+        if field.required and field.sent_as not in given
     ]
     if problems:
         own = {name: field.rule for name, field in fields.items() if field.rule}
@@ -114,6 +119,28 @@ def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_
         raise invalid(_all_broken(rules, typed, error.problems)) from None
     obey(rules, made)
     return made
+
+
+def command_of_texts(command: type[C], given: Mapping[str, str]) -> C:
+    """The command with these fields, each given as text: ``5``, ``true``. A field that may be null
+    is None if it is not given. Raises as :func:`command_of`."""
+    types = {field.sent_as: field.type for field in _fields(command)}
+    values = {name: _value(text, types[name]) for name, text in given.items()}
+    try:
+        return command_of(command, values)
+    except Invalid as error:
+        raise invalid(
+            [Problem(one.field, one.message.removesuffix(" or null")) for one in error.problems]
+        ) from None
+
+
+def _value(text: str, annotation: Any) -> object:
+    try:
+        return msgspec.convert(text, annotation)
+    except msgspec.ValidationError:
+        if text in _TRUTH:
+            return _TRUTH[text]
+        return int(text) if _WHOLE.fullmatch(text) else text
 
 
 def obey(rules: Rules, command: Struct) -> None:
@@ -188,14 +215,17 @@ def whole(value: object) -> object:
 def _fields(command: type[Struct]) -> tuple[_Field, ...]:
     hints = hints_of(command, include_extras=True)
     return tuple(
-        _Field(info.name, hints[info.name], info.required, _rule_in(hints[info.name]))
+        _Field(
+            info.name, info.encode_name, hints[info.name], info.required, _rule_in(hints[info.name])
+        )
         for info in msgspec.structs.fields(command)
     )
 
 
 def _rule_in(annotation: Any) -> Rule | None:
     if get_origin(annotation) is Annotated:
-        for note in annotation.__metadata__:
+        # The last one is that of the outermost, the most specific type.
+        for note in reversed(annotation.__metadata__):
             if isinstance(note, Check):
                 return note.rule
         return _rule_in(annotation.__origin__)

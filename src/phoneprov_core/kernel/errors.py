@@ -1,12 +1,13 @@
 """The kinds of errors.
 
 The kind decides how a caller can react; the message is one sentence about the cause. A subclass
-exists only if a caller must distinguish it. The HTTP adapter maps kinds to status codes.
+has a code of its own, for callers that must distinguish it, and stands beside its feature. The HTTP
+adapter maps kinds to status codes, and documents each class by its docstring and usual message.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -30,36 +31,42 @@ class PhoneprovError(Exception):
     """The base of all errors that this library raises intentionally; never raised itself.
 
     ``code`` is a stable slug for programs, ``message`` a sentence for people, ``problems`` the
-    invalid fields, if any.
+    invalid fields, if any. ``usual`` is the message if none is given, and an example of one;
+    ``usual_problems`` are an example of problems.
     """
 
     code = "error"
+    usual = ""
+    usual_problems: ClassVar[tuple[Problem, ...]] = ()
 
     def __init__(
-        self, message: str, *, code: str | None = None, problems: tuple[Problem, ...] = ()
+        self, message: str = "", *, code: str | None = None, problems: tuple[Problem, ...] = ()
     ) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = message or self.usual
+        super().__init__(self.message)
         self.code = code or type(self).code
         self.problems = problems
 
 
 class Unauthenticated(PhoneprovError):
-    """Missing or invalid credentials."""
+    """Missing or invalid access token."""
 
     code = "unauthenticated"
+    usual = "Missing access token. Log in first."
 
 
 class Forbidden(PhoneprovError):
-    """Authenticated, but not allowed."""
+    """The caller is not allowed to do this."""
 
     code = "forbidden"
+    usual = "This needs permission level 0."
 
 
 class NotFound(PhoneprovError):
     """The record does not exist, or the caller may not see it."""
 
     code = "not_found"
+    usual = "There is no such phone."
 
 
 class Conflict(PhoneprovError):
@@ -69,46 +76,84 @@ class Conflict(PhoneprovError):
 
 
 class Invalid(PhoneprovError):
-    """The input is well-formed but breaks a rule; ``problems`` names every invalid field."""
+    """The input is well-formed but breaks a rule; every invalid field is named."""
 
     code = "invalid"
+    usual = "The field mac is required (and 1 more)."
+    usual_problems = (
+        Problem("mac", "is required"),
+        Problem("phone_ip", "must be an IPv4 or IPv6 address"),
+    )
 
 
 class TooManyAttempts(PhoneprovError):
-    """Too many attempts; retry after ``retry_after`` seconds."""
+    """Too many failed logins or switches; a number of seconds to wait is given."""
 
     code = "too_many_attempts"
+    usual = "Too many failed logins; try again in 30 seconds."
 
-    def __init__(self, message: str, *, retry_after: int, code: str | None = None) -> None:
+    def __init__(self, message: str = "", *, retry_after: int, code: str | None = None) -> None:
         super().__init__(message, code=code)
         self.retry_after = retry_after
 
 
 class Refused(PhoneprovError):
-    """An external server or a phone refused, or sent an invalid reply."""
+    """A server or a phone is unreachable, refused, or sent an invalid reply."""
 
     code = "refused"
+    usual = "FTP login failed: the server refused the user or the password."
 
 
 class TimedOut(PhoneprovError):
-    """An external server or a phone did not reply in time."""
+    """A server or a phone did not respond in time."""
 
     code = "timed_out"
+    usual = "Connecting to the FTP server took over 5 seconds."
 
 
 class Unavailable(PhoneprovError):
     """A part of the service, such as the database, is unavailable; a later retry may succeed."""
 
     code = "unavailable"
+    usual = "The database is not open."
 
 
-def already_taken(what: str, field: str) -> Conflict:
-    """The conflict of a value that must be unique, with its field."""
-    return Conflict(
-        f"This {what} is already in use.",
-        code="already_exists",
-        problems=(Problem(field, "is already in use"),),
+class DiskFull(Unavailable):
+    """The disk of the database is full; nothing was changed."""
+
+    code = "disk_full"
+    usual = "The database is full; nothing was changed."
+
+
+class WrongKey(Unavailable):
+    """A stored secret cannot be decrypted with the keys that are set."""
+
+    code = "wrong_key"
+    usual = (
+        "A stored secret cannot be decrypted: the key it was encrypted with is missing from "
+        "PHONEPROV_SECRET_KEYS, or the stored value was altered."
     )
+
+
+class AlreadyExists(Conflict):
+    """A value that must be unique is in use; its field is named."""
+
+    code = "already_exists"
+    usual = "This mac is already in use."
+    usual_problems = (Problem("mac", "is already in use"),)
+
+
+class InUse(Conflict):
+    """Another record refers to this one."""
+
+    code = "in_use"
+    usual = "This permission is in use and cannot be deleted."
+
+
+def already_taken(what: str, field: str) -> AlreadyExists:
+    """The conflict of a value that must be unique, with its field."""
+    problem = Problem(field, "is already in use")
+    return AlreadyExists(f"This {what} is already in use.", problems=(problem,))
 
 
 def found(record: R | None, one: str) -> R:

@@ -7,10 +7,11 @@ import unicodedata
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Check
+from phoneprov_core.kernel.fields import OptionalLine, schema
 
 MOST_WORDS = 16
 
@@ -87,7 +88,19 @@ def _query(value: str) -> str:
     return value
 
 
-Query = Annotated[str, Check(_query), Meta(extra_json_schema={"maxLength": 255})]
+Query = Annotated[
+    OptionalLine,
+    Check(_query),
+    schema(
+        description=(
+            "Words that a row contains, in any of its identifying fields, as parts of longer words "
+            f"too, at most {MOST_WORDS}. Case and accents are ignored; MAC addresses and telephone "
+            "numbers are found in any notation"
+        )
+    ),
+]
+Filter = Annotated[OptionalLine, schema(description="Only rows with exactly this value")]
+Whether = Annotated[bool, schema(description="Only rows with this value")]
 
 
 def search_for(wanted: Struct | None) -> Search | None:

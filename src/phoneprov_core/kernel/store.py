@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar
+from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
+from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Check, Command, invalid
 from phoneprov_core.kernel.errors import Problem
+from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.search import Search, search_for
 
 E = TypeVar("E")
@@ -31,6 +33,18 @@ class Rows(Protocol[E]):
     ) -> list[E]:
         """At most ``limit`` records after ``after``, oldest first (by creation, then key), without
         the first ``offset``; only those that belong to ``owner`` if given."""
+        ...
+
+
+@runtime_checkable
+class CountedRows(Rows[E], Protocol[E]):
+    """Records whose total may be known from reading a page."""
+
+    async def page(
+        self, limit: int, *, offset: int = 0, owner: str | None = None
+    ) -> tuple[list[E], int | None]:
+        """The records that ``rows`` returns, and the number that ``count`` returns, or None if it
+        would have to be counted."""
         ...
 
 
@@ -113,27 +127,48 @@ class ReadAndWrite(Protocol[T_co]):
         ...
 
 
-def _limit(value: int) -> int:
-    if not 1 <= value <= 1000:
-        raise ValueError("must be a whole number from 1 to 1000")
-    return value
-
-
-def _offset(value: int) -> int:
-    if not 0 <= value < 2**63:
-        raise ValueError("must be a whole number of at least 0")
-    return value
-
-
-def _bounds(least: int, most: int) -> Meta:
-    return Meta(extra_json_schema={"minimum": least, "maximum": most})
+Limit = Annotated[
+    int,
+    Check(values.from_to(1, 1000)),
+    schema(
+        description="Maximum number of rows; 1000 if only `offset` is sent", minimum=1, maximum=1000
+    ),
+]
+Offset = Annotated[
+    int,
+    Check(values.from_to(0, 2**63 - 1)),
+    schema(description="Number of rows to skip", minimum=0, maximum=2**63 - 1),
+]
+Before = Annotated[
+    Uuid,
+    schema(
+        description=(
+            "Newest first, after the record with this UUID, without a total. Not allowed with "
+            "`offset`; ffffffff-ffff-ffff-ffff-ffffffffffff begins with the newest"
+        )
+    ),
+]
+After = Annotated[Uuid, schema(description="Newest first, after the row with this UUID")]
 
 
 class Window(Command, frozen=True):
     """A page of a list: at most ``limit`` records (1 to 1000) after the first ``offset``."""
 
-    limit: Annotated[int, Check(_limit), _bounds(1, 1000)] = 1000
-    offset: Annotated[int, Check(_offset), _bounds(0, 2**63 - 1)] = 0
+    limit: Limit = 1000
+    offset: Offset = 0
+
+
+class FromNewest(Command, frozen=True):
+    """A page by key: the records before the one with the uuid ``before``, newest first."""
+
+    before: Before | None = None
+
+
+class Newest(Command, frozen=True):
+    """At most ``limit`` records, newest first, after the one with the uuid ``before``."""
+
+    limit: Limit = 1000
+    before: After | None = None
 
 
 Page: TypeAlias = Window | None
@@ -237,12 +272,14 @@ async def listing(
             last = entities[-1]
             already += size
 
-    async with open_() as tx:
-        first = await store_in(tx).rows(
-            size_after(0), offset=window.offset if window else 0, owner=owner
-        )
     total = None
-    if window is not None:
+    async with open_() as tx:
+        rows, size, offset = store_in(tx), size_after(0), window.offset if window else 0
+        if window is not None and isinstance(rows, CountedRows):
+            first, total = await rows.page(size, offset=offset, owner=owner)
+        else:
+            first = await rows.rows(size, offset=offset, owner=owner)
+    if window is not None and total is None:
         # Rows that end within the page are counted by it.
         total = window.offset + len(first)
         if len(first) == size_after(0) or (window.offset and not first):

@@ -203,11 +203,23 @@ def extension_number(value: str) -> str:
     return value
 
 
+def from_to(least: int, most: int) -> Callable[[int], int]:
+    """A check that a whole number is within these bounds."""
+
+    def check(value: int) -> int:
+        if not least <= value <= most:
+            raise ValueError(f"must be a whole number from {least} to {most}")
+        return value
+
+    return check
+
+
+_level = from_to(0, 2**31 - 1)
+
+
 def level(value: int) -> int:
     """A permission level."""
-    if not 0 <= value <= 2**31 - 1:
-        raise ValueError("must be a whole number from 0 to 2147483647")
-    return value
+    return _level(value)
 
 
 def each(check: Callable[[str], str], *, most: int) -> Callable[[tuple[str, ...]], tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Conflict, Problem, found
+from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Problem, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
@@ -55,8 +55,8 @@ class Links:
             link = Link(self._new_id(), user.uuid, extension.uuid, shown(self._clock()))
             try:
                 await tx.links.add(link)
-            except Conflict as conflict:
-                raise _linked_already(conflict.code) from None
+            except Conflict:
+                raise _linked_already() from None
         return FullLink(
             uuid=link.uuid,
             user_uuid=user.uuid,
@@ -77,9 +77,6 @@ class Links:
             found(await tx.links.remove(known_id(uuid)), "link")
 
 
-def _linked_already(code: str) -> Conflict:
-    return Conflict(
-        "This user has this extension already.",
-        code=code,
-        problems=(Problem("extension_uuid", "is linked to this user already"),),
-    )
+def _linked_already() -> AlreadyExists:
+    problem = Problem("extension_uuid", "is linked to this user already")
+    return AlreadyExists("This user has this extension already.", problems=(problem,))

@@ -107,6 +107,16 @@ def whole(record: ProfileRecord, cnf_xml: str) -> Profile:
 RevisionNumber = Annotated[
     int, schema(description="Number of a revision of the profile, from 1", minimum=1, examples=[2])
 ]
+AnyRevision = Annotated[
+    int,
+    Check(values.from_to(1, 2**31 - 1)),
+    schema(
+        description="Number of a revision of that profile",
+        minimum=1,
+        maximum=2**31 - 1,
+        examples=[2],
+    ),
+]
 Sha256 = Annotated[
     str,
     schema(

@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.access.ports import KnownUsers
+from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import Rows, SearchedRows, Store
 from phoneprov_core.profiles.model import Profile, ProfileRecord, Revision
+
+
+class TooManyProfiles(Conflict):
+    """The user has the maximum number of profiles."""
+
+    code = "too_many_profiles"
+    usual = "This user has 100 profiles, the maximum; delete one first."
 
 
 class RevisionStore(Rows[Revision], Protocol):

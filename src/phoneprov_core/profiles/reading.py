@@ -15,9 +15,24 @@ from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.profiles.model import FirmwareFamily, RevisionNumber
+from phoneprov_core.profiles.model import AnyRevision, FirmwareFamily, RevisionNumber
 from phoneprov_core.profiles.ports import ProfilesTransaction
 from phoneprov_core.profiles.use_cases import profile_of
+
+
+class ComparedRevisions(Command, frozen=True, kw_only=True, rename={"from_": "from"}):
+    """Which revisions are compared."""
+
+    from_: (
+        Annotated[
+            AnyRevision, schema(description="Number of a revision; the one before `to` if absent")
+        ]
+        | None
+    ) = None
+    to: (
+        Annotated[AnyRevision, schema(description="Number of a revision; the newest if absent")]
+        | None
+    ) = None
 
 
 class LintRequest(Command, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from phoneprov_core.access.rules import may_act_for, require_owner
 from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Rules, applied, obey, record_of
-from phoneprov_core.kernel.errors import Conflict, NotFound, found
+from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
@@ -24,7 +24,7 @@ from phoneprov_core.profiles.model import (
     Revision,
     whole,
 )
-from phoneprov_core.profiles.ports import ProfilesTransaction
+from phoneprov_core.profiles.ports import ProfilesTransaction, TooManyProfiles
 from phoneprov_core.profiles.search import ProfileSearch
 
 # A profile may have 512 KiB: long lists are read in pieces of few profiles.
@@ -151,9 +151,8 @@ class Profiles:
             await tx.users.find(owner), "user"
         )  # Locks the user: of two concurrent requests one waits here.
         if await tx.profiles.count(owner) >= self._most_profiles:
-            raise Conflict(
-                f"This user has {self._most_profiles} profiles, the maximum; delete one first.",
-                code="too_many_profiles",
+            raise TooManyProfiles(
+                f"This user has {self._most_profiles} profiles, the maximum; delete one first."
             )
 
     def _revision(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from phoneprov_core.kernel.errors import Conflict, Problem
+from phoneprov_core.kernel.errors import AlreadyExists, Problem
 from phoneprov_core.users.model import folded
 
 _INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
@@ -39,12 +39,11 @@ def check_new_username(name: str) -> str:
     return name
 
 
-def looks_alike() -> Conflict:
+def looks_alike() -> AlreadyExists:
     """The conflict of a username that looks like another account's."""
-    return Conflict(
-        "This username looks like one that is already in use.",
-        code="already_exists",
-        problems=(Problem("username", "looks like one that is already in use"),),
+    problem = Problem("username", "looks like one that is already in use")
+    return AlreadyExists(
+        "This username looks like one that is already in use.", problems=(problem,)
     )
 
 

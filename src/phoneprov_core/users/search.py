@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.fields import OptionalLine
-from phoneprov_core.kernel.search import Query, SearchFields
+from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
 
 USER_FIELDS = SearchFields(
     texts=("first_name", "last_name", "username", "email"), numbers=("phone",)
@@ -15,8 +14,8 @@ class UserSearch(Command, frozen=True, kw_only=True):
     """Which accounts a list shows; None of a field means all."""
 
     q: Query | None = None
-    lang: OptionalLine | None = None
-    location: OptionalLine | None = None
-    nationality: OptionalLine | None = None
-    timezone: OptionalLine | None = None
-    is_active: bool | None = None
+    lang: Filter | None = None
+    location: Filter | None = None
+    nationality: Filter | None = None
+    timezone: Filter | None = None
+    is_active: Whether | None = None

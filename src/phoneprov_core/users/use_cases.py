@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET
 
-from phoneprov_core.access.rules import last_superadmin, require_superadmin
+from phoneprov_core.access.rules import LastSuperadmin, require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Rules, applied, obey
 from phoneprov_core.kernel.errors import found
@@ -137,7 +137,7 @@ class Users:
         if assignment is None or not actor.level_rule.holds(assignment.level, SUPERADMIN):
             return
         if not await tx.assignments.another_superadmin(user.uuid, actor.level_rule):
-            raise last_superadmin()
+            raise LastSuperadmin
 
 
 def created_user(new: Registration, uuid: str, now: str, ip: str, created_by: str | None) -> User:

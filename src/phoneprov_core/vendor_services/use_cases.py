@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, Store, listing
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.vendor_services.model import (
     NewVendorService,
     VendorService,
     VendorServicePatch,
 )
-from phoneprov_core.vendor_services.ports import VendorServicesTransaction
+
+
+class VendorServicesTransaction(Protocol):
+    """Stores that the use cases of service definitions use."""
+
+    @property
+    def vendor_services(self) -> Store[VendorService]: ...
 
 
 class VendorServices:

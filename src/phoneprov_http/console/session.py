@@ -10,8 +10,7 @@ import re
 from importlib.metadata import version
 from urllib.parse import urlsplit
 
-from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
-from litestar.params import JSONBody
+from litestar.handlers import BaseRouteHandler
 from msgspec import Struct
 
 from phoneprov_core.application import UseCases
@@ -28,8 +27,8 @@ from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.me.model import MeProfile
 from phoneprov_http.envelope import EnvelopeResponse, done, record
 from phoneprov_http.guards import Connection
-from phoneprov_http.routes.handlers import delete, post
-from phoneprov_http.routes.parameters import PublicRequest
+from phoneprov_http.middleware.authentication import PUBLIC
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes
 
 COOKIE = "phoneprov_session"
 BASE_HEADER = "x-console-path"
@@ -54,11 +53,14 @@ class BrowserSession(Struct, frozen=True, rename="camel"):
         return redacted(self, "access_token")
 
 
-def session_handlers(use_cases: UseCases) -> list[HTTPRouteHandler]:
+def session_routes(use_cases: UseCases) -> Routes:
     """``/console/session``."""
+    routes = Routes(
+        "Console", "/console/session", guards=[own_origin], opt=PUBLIC, include_in_schema=False
+    )
 
-    async def begun(request: PublicRequest, pair: TokenPair, message: str) -> EnvelopeResponse:
-        actor = await use_cases.authenticate(pair.access_token, request.state.client_ip)
+    async def begun(request: ApiRequest, pair: TokenPair, message: str) -> EnvelopeResponse:
+        actor = await use_cases.authenticate(pair.access_token, request.client_ip)
         session = BrowserSession(
             access_token=pair.access_token,
             me=await use_cases.me.profile(actor),
@@ -68,36 +70,36 @@ def session_handlers(use_cases: UseCases) -> list[HTTPRouteHandler]:
         )
         return _response(request, record(message, session), pair.refresh_token)
 
-    @post("/", status_code=200)
-    async def sign_in(request: PublicRequest, data: JSONBody[Credentials]) -> EnvelopeResponse:
+    @routes.post("/", status_code=200)
+    async def sign_in(request: ApiRequest, data: Body[Credentials]) -> EnvelopeResponse:
         """Exchange a username and a password for a session."""
-        logged_in = await use_cases.login(data, request.state.client_ip)
+        logged_in = await use_cases.login(data, request.client_ip)
         return await begun(request, logged_in.tokens, "Login successful")
 
-    @post("/refresh", status_code=200)
-    async def refresh_session(request: PublicRequest) -> EnvelopeResponse:
+    @routes.post("/refresh", status_code=200)
+    async def refresh_session(request: ApiRequest) -> EnvelopeResponse:
         """Exchange the cookie, once, for a new one and an access token."""
         return await begun(request, await _refreshed(request), "Token refreshed")
 
-    @delete("/")
-    async def sign_out(request: PublicRequest) -> EnvelopeResponse:
+    @routes.delete("/")
+    async def sign_out(request: ApiRequest) -> EnvelopeResponse:
         """End the session of the cookie, if there is one, and remove the cookie."""
         try:
             pair = await _refreshed(request)
-            actor = await use_cases.authenticate(pair.access_token, request.state.client_ip)
+            actor = await use_cases.authenticate(pair.access_token, request.client_ip)
             await use_cases.logout(actor, LogoutRequest(refresh_token=pair.refresh_token))
         except Unauthenticated:
             pass  # the session has ended already
         return _response(request, done("Logout successful"), "")
 
-    async def _refreshed(request: PublicRequest) -> TokenPair:
+    async def _refreshed(request: ApiRequest) -> TokenPair:
         token = request.cookies.get(COOKIE)
         if not token:
             raise Unauthenticated("There is no session; sign in first.")
         refresh_request = RefreshRequest(refresh_token=token)
-        return await use_cases.refresh(refresh_request, request.state.client_ip)
+        return await use_cases.refresh(refresh_request, request.client_ip)
 
-    return [sign_in, refresh_session, sign_out]
+    return routes
 
 
 async def own_origin(connection: Connection, _: BaseRouteHandler) -> None:
@@ -116,11 +118,11 @@ async def own_origin(connection: Connection, _: BaseRouteHandler) -> None:
         raise Forbidden("This request came from another site.")
 
 
-def _response(request: PublicRequest, envelope: object, token: str) -> EnvelopeResponse:
+def _response(request: ApiRequest, envelope: object, token: str) -> EnvelopeResponse:
     return EnvelopeResponse(envelope, headers={"Set-Cookie": _cookie(request, token)})
 
 
-def _cookie(request: PublicRequest, token: str) -> str:
+def _cookie(request: ApiRequest, token: str) -> str:
     """``Set-Cookie`` with this token; an empty one removes the cookie."""
     base = request.headers.get(BASE_HEADER, "")
     if len(base) > _LONGEST_BASE or not _BASE.fullmatch(base):

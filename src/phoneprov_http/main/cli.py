@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from phoneprov_adapters.composition.variables import SettingsError
-from phoneprov_core.devices.ports import OUTCOME_UNKNOWN
+from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.errors import PhoneprovError
 
 HELP = """Switch the desk phones of an office to the profiles of their users.

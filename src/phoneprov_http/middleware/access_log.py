@@ -11,11 +11,11 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from phoneprov_core.kernel.origin import belonging_to
-from phoneprov_http.envelope import ErrorInfo, Failure, encode
+from phoneprov_http.envelope import failure
 from phoneprov_http.middleware.addresses import Network
 from phoneprov_http.middleware.headers import as_get, with_headers
 from phoneprov_http.middleware.origins import origin_of
-from phoneprov_http.paths import refuse_other_spellings
+from phoneprov_http.middleware.paths import refuse_other_spellings
 
 log = logging.getLogger("phoneprov.requests")
 
@@ -75,7 +75,9 @@ class AccessLog:
             log.exception("unexpected %s", type(error).__name__)
             if status:
                 raise  # the response has begun; the server ends the connection
-            await _send_failure(answer, request_id.decode())
+            message = "Internal error of the service."
+            reply = failure(500, message, code="internal_error", request_id=request_id.decode())
+            await reply.to_asgi_response(None, None)(scope, receive, answer)
         finally:
             _log(scope, method, status, time.perf_counter() - began)
 
@@ -96,14 +98,3 @@ def _log(scope: HTTPScope, method: str, status: int, seconds: float) -> None:
     log.handle(
         log.makeRecord(log.name, logging.INFO, "", 0, "request", (), None, extra={"fields": fields})
     )
-
-
-async def _send_failure(send: Send, request_id: str) -> None:
-    error = ErrorInfo("internal_error", (), request_id)
-    body = encode(Failure(False, "Internal error of the service.", None, error))
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-    ]
-    await send({"type": "http.response.start", "status": 500, "headers": headers})
-    await send({"type": "http.response.body", "body": body, "more_body": False})

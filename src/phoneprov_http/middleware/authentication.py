@@ -32,17 +32,15 @@ class Authentication:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         ip = scope["state"]["client_ip"]
         scope["auth"] = None
-        match scope["route_handler"].opt.get(AUTHENTICATION):
-            case "none":
-                scope["user"] = None
-            case "optional":
-                try:
-                    scope["user"] = await self._caller(scope, ip)
-                except Unauthenticated:
-                    scope["user"] = None
-            case _:
-                scope["user"] = await self._caller(scope, ip)
-        user: Actor | None = scope["user"]
+        authentication = scope["route_handler"].opt.get(AUTHENTICATION)
+        user: Actor | None = None
+        if authentication != "none":
+            try:
+                user = await self._caller(scope, ip)
+            except Unauthenticated:
+                if authentication != "optional":
+                    raise
+        scope["user"] = user
         if user is None:
             await self._app(scope, receive, send)
             return
@@ -58,7 +56,7 @@ class Authentication:
     async def _caller(self, scope: Scope, ip: str) -> Actor:
         scheme, _, token = _authorization(scope).partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise Unauthenticated("Missing access token. Log in first.")
+            raise Unauthenticated
         actor = await self._authenticate(token.strip(), ip)
         scope["state"]["account"] = actor.user_uuid
         return actor

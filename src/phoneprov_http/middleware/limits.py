@@ -14,7 +14,7 @@ _LONGEST_QUERY = 2048
 
 class Limits:
     """Raises ``Malformed`` for a long query and for a body that breaks off, ``Invalid`` for a
-    parameter that is sent twice or as null, and ``TooLarge`` for a body of more than
+    parameter that is sent twice, and ``TooLarge`` for a body of more than
     ``largest_body`` bytes when the handler reads it."""
 
     def __init__(self, app: ASGIApp, largest_body: int) -> None:
@@ -50,19 +50,10 @@ class Limits:
 def _require_plain(query: bytes) -> None:
     if len(query) > _LONGEST_QUERY:
         raise Malformed("The query is too long.")
-    parameters = [part.partition(b"=") for part in query.split(b"&")]
-    names = [name for name, _, _ in parameters]
-    problems = {
-        name.decode("latin-1"): "must be sent once" for name in names if names.count(name) > 1
-    }
-    # To the framework, this is the value of an absent parameter.
-    problems |= {
-        name.decode("latin-1"): "must not be null"
-        for name, _, value in parameters
-        if value.lower() == b"null"
-    }
-    if problems:
-        raise invalid([Problem(name, message) for name, message in sorted(problems.items())])
+    names = [part.partition(b"=")[0].decode("latin-1") for part in query.split(b"&")]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise invalid([Problem(name, "must be sent once") for name in repeated])
 
 
 def _announced(scope: Scope) -> int:

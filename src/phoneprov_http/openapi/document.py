@@ -2,199 +2,182 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
+from litestar.openapi.datastructures import ResponseSpec
 
+from phoneprov_core.kernel.store import Window
 from phoneprov_http.bodies import fields_read, writes
-from phoneprov_http.failures import STATUSES, spec
+from phoneprov_http.envelope import Failure
+from phoneprov_http.guards import is_guarded
 from phoneprov_http.middleware.authentication import AUTHENTICATION
-from phoneprov_http.openapi.examples import example
-from phoneprov_http.openapi.schemas import Json, StructSchemas, components_of, reference
+from phoneprov_http.openapi.failures import SHARED, specified, words_of
+from phoneprov_http.openapi.schemas import Json, example, parameters_of, reference, schemas_of
 
 EXAMPLE = "example"
 """The key of a handler's ``opt`` for an example of its body, where one of all fields is invalid."""
 
+UPSERT = "upsert"
+"""The key of a handler's ``opt`` where a record that does not exist is created."""
+
+
+def _header(description: str, **schema: Any) -> Json:
+    return {"description": description, "required": True, "schema": schema}
+
+
 _HEADERS: Json = {
-    "RequestId": {
-        "description": "The identifier of this request, as it is logged",
-        "required": True,
-        "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
-    },
-    "Authenticate": {
-        "description": "The authentication scheme",
-        "required": True,
-        "schema": {"type": "string", "enum": ["Bearer"]},
-    },
-    "RetryAfter": {
-        "description": "Number of seconds to wait",
-        "required": True,
-        "schema": {"type": "integer", "minimum": 1},
-    },
+    "RequestId": _header(
+        "The identifier of this request, as it is logged",
+        type="string",
+        pattern="^[A-Za-z0-9._-]{1,64}$",
+    ),
+    "Authenticate": _header("The authentication scheme", type="string", enum=["Bearer"]),
+    "RetryAfter": _header("Number of seconds to wait", type="integer", minimum=1),
 }
 _MORE_HEADERS = {401: ("WWW-Authenticate", "Authenticate"), 429: ("Retry-After", "RetryAfter")}
-_SHARED = {f"{status}": one.name for status, one in STATUSES.items() if one.codes}
+_SHARED = specified(error for errors in SHARED.values() for error in errors)
+_SECURITY: dict[object, list[Json]] = {"none": [], "optional": [{}, {"bearer": []}]}
+# The names of path parameters in the interface; Python has another convention.
+_PATH_NAMES = {"user_uuid": "userUuid", "extension_uuid": "extUuid"}
 
 
 def document(app: Litestar) -> Json:
     """The OpenAPI 3.1 document of this application."""
-    made: Json = collapsed(app.openapi_schema.to_schema())
-    components = made["components"]
-    components["schemas"] = components_of(app.plugins.get(StructSchemas))
-    components["headers"] = _HEADERS
-    components["responses"] = {
-        one.name: _failure(status) for status, one in STATUSES.items() if one.codes
-    }
-    paths: Json = {}
-    for path, method, handler in _operations(app):
-        operation = made["paths"][path][method]
-        _complete(operation, handler, components["schemas"])
-        paths.setdefault(_as_written(path), {})[method] = operation
-    made["paths"] = paths
-    return made
-
-
-def _operations(app: Litestar) -> Iterator[tuple[str, str, HTTPRouteHandler]]:
-    """Every operation; of one path the reading ones first."""
-    methods = ("GET", "POST", "PUT", "DELETE")
-    found = [
-        (route.path_format, method.lower(), handler)
+    made: Json = app.openapi_schema.to_schema()
+    handlers: dict[str, Any] = {
+        handler.handler_name: handler
         for route in app.routes
         for handler in getattr(route, "route_handlers", ())
         if handler.resolve_include_in_schema()
-        for method in sorted(handler.http_methods & set(methods), key=methods.index)
+    }
+    commands = [one.parsed_data_field.annotation for one in handlers.values() if _takes_body(one)]
+    replies = [one.parsed_return_field.annotation for one in handlers.values()]
+    schemas = schemas_of({*commands, *replies, Failure})
+    made["components"] |= {
+        "schemas": schemas,
+        "headers": _HEADERS,
+        "responses": {
+            errors[0].__name__: _failure(status, _SHARED[status])
+            for status, errors in SHARED.items()
+        },
+    }
+    for operations in made["paths"].values():
+        for operation in operations.values():
+            _complete(operation, handlers[operation["operationId"]], schemas)
+    described = {tag: handler.fn for handler in handlers.values() for tag in handler.resolve_tags()}
+    made["tags"] = [
+        {"name": tag, "description": words_of(inspect.getmodule(fn)).removesuffix(".")}
+        for tag, fn in described.items()
     ]
-    paths = list(dict.fromkeys(path for path, _, _ in found))
-    yield from sorted(found, key=lambda one: (paths.index(one[0]), methods.index(one[1].upper())))
+    made["paths"] = {_as_written(path): item for path, item in made["paths"].items()}
+    return made
+
+
+def _takes_body(handler: HTTPRouteHandler) -> bool:
+    return handler.parsed_data_field is not None
 
 
 def _complete(operation: Json, handler: HTTPRouteHandler, schemas: Json) -> None:
-    operation["description"] = " ".join(operation["description"].split())
-    operation["security"] = {
-        "none": [],
-        "optional": [{}, {"bearer": []}],
-    }.get(str(handler.opt.get(AUTHENTICATION)), [{"bearer": []}])
-    operation.pop("deprecated", None)
+    words = " ".join(operation["description"].split())
+    summary, _, more = words.partition(". ")
+    operation["summary"] = summary.removesuffix(".")
+    operation["description"] = more or words
+    authentication = handler.opt.get(AUTHENTICATION)
+    operation["security"] = _SECURITY.get(authentication, [{"bearer": []}])
     parameters = operation.setdefault("parameters", [])
     for parameter in parameters:
-        _complete_parameter(parameter)
-    parameters.sort(key=lambda one: one["in"])  # the path first
-    body = operation.get("requestBody")
-    if body is not None:
-        _complete_body(body, handler, schemas)
+        parameter["name"] = _PATH_NAMES.get(parameter["name"], parameter["name"])
+    parameters += _query(handler)
+    if _takes_body(handler):
+        _complete_body(operation["requestBody"], handler, schemas)
     _complete_responses(operation, handler, schemas)
 
 
-def _complete_parameter(parameter: Json) -> None:
-    parameter["name"] = (
-        _camel(parameter["name"]) if parameter["in"] == "path" else parameter["name"]
-    )
-    for name in ("deprecated", "allowEmptyValue", "allowReserved"):
-        parameter.pop(name, None)
-    schema = parameter["schema"]
-    description = schema.pop("description", None)
-    parameter.setdefault("description", description)
-    # A parameter is absent, but never null; and its default is that of its absence.
-    schema.pop("default", None)
-    if "oneOf" in schema:
-        schema |= schema.pop("oneOf")[0]
-    if "enum" in schema and schema.get("type") != "boolean":
-        schema |= {"type": "string", "enum": [one for one in schema["enum"] if one is not None]}
-
-
-def _complete_body(body: Json, handler: HTTPRouteHandler, schemas: Json) -> None:
-    field: Any = handler.parsed_data_field
-    command = field.annotation
-    body["required"] = not field.has_default
-    schema = schemas[command.__name__]
-    allowed = schema["properties"]
-    read = fields_read(handler) if "PUT" in handler.http_methods else frozenset()
-    own = set(command.__struct_fields__)
-    for name in _path_names(handler):
-        if writes(handler) and name not in own:
-            allowed[name] = {"type": "string", "description": "Must agree with the path"}
-    for name in sorted(read - set(allowed)):
-        allowed[name] = {"description": "Read-only: may be sent as it was read, and is ignored"}
-    content = body["content"]["application/json"]
-    content["schema"] = reference(command.__name__)
-    shown = {
-        name
-        for name in command.__struct_encode_fields__
-        # An example that is tried out should not change a password.
-        if "PUT" not in handler.http_methods or allowed[name].get("format") != "password"
-    }
-    content["example"] = handler.opt.get(EXAMPLE) or example(schema, schemas, shown)
+def _query(handler: HTTPRouteHandler) -> list[Json]:
+    wanted = handler.parsed_fn_signature.parameters.get("wanted")
+    own = [] if wanted is None else list(parameters_of(wanted.annotation))
+    is_list = "List" in handler.parsed_return_field.annotation.__name__
+    if is_list and all(one["name"] != "limit" for one in own):
+        own = [*parameters_of(Window), *own]
+    return [one for one in own if one["name"] not in _path_names(handler)]
 
 
 def _path_names(handler: HTTPRouteHandler) -> list[str]:
     return [name for path in handler.paths for name in re.findall(r"{(\w+):", path)]
 
 
+def _complete_body(body: Json, handler: HTTPRouteHandler, schemas: Json) -> None:
+    field: Any = handler.parsed_data_field
+    command, is_put = field.annotation, "PUT" in handler.http_methods
+    body["required"] = not field.has_default
+    schema = schemas[command.__name__]
+    allowed = schema["properties"]
+    own = command.__struct_encode_fields__
+    if writes(handler):
+        for name in _path_names(handler):
+            agrees = {"type": "string", "description": "Must agree with the path"}
+            allowed.setdefault(name, agrees)
+    for name in sorted(fields_read(handler) - set(allowed)) if is_put else ():
+        allowed[name] = {"description": "Read-only: may be sent as it was read, and is ignored"}
+    # An example that is tried out should not change a password.
+    shown = {name for name in own if not is_put or allowed[name].get("format") != "password"}
+    body["content"] = {
+        "application/json": {
+            "schema": reference(command),
+            "example": handler.opt.get(EXAMPLE) or example(schema, schemas, shown),
+        }
+    }
+
+
 def _complete_responses(operation: Json, handler: HTTPRouteHandler, schemas: Json) -> None:
-    made = operation["responses"]
-    success = str(handler.status_code)
-    content = made[success]["content"]["application/json"]
-    content["example"] = example(content["schema"], schemas)
-    specified = {str(status) for status in handler.responses or ()}
-    responses = {success: {**made[success], "headers": _headers(handler.status_code)}}
-    responses[success]["description"] = "Success."
-    for status in sorted(specified | _derived(operation, handler)):
-        if status not in specified or made[status]["description"] == _shared_words(status):
-            responses[status] = {"$ref": f"#/components/responses/{_SHARED[status]}"}
-        else:
-            responses[status] = {**made[status], "headers": _headers(int(status))}
-            _plain_examples(responses[status])
+    schema = reference(handler.parsed_return_field.annotation)
+    content = {"schema": schema, "example": example(schema, schemas)}
+    responses: Json = {
+        str(handler.status_code): {
+            "description": "Success.",
+            "headers": _headers(handler.status_code),
+            "content": {"application/json": content},
+        }
+    }
+    own = handler.responses or {}
+    for status in sorted({*own, *_derived(operation, handler)}):
+        responses[str(status)] = (
+            _failure(status, own[status])
+            if own.get(status, _SHARED.get(status)) != _SHARED.get(status)
+            else {"$ref": f"#/components/responses/{SHARED[status][0].__name__}"}
+        )
     operation["responses"] = responses
 
 
-def _shared_words(status: str) -> str:
-    return spec(int(status)).description if status in _SHARED else ""
-
-
-def _derived(operation: Json, handler: HTTPRouteHandler) -> set[str]:
+def _derived(operation: Json, handler: HTTPRouteHandler) -> set[int]:
     """The failures that follow from what an operation takes."""
-    statuses = {"400"}
-    if operation["security"] == [{"bearer": []}]:
-        statuses.add("401")
-    if handler.resolve_guards():
-        statuses.add("403")
-    if "requestBody" in operation:
-        statuses |= {"413", "415", "422"}
-    if any(parameter["in"] == "query" for parameter in operation["parameters"]):
-        statuses.add("422")
-    if handler.handler_name != "live":
-        statuses.add("503")
-    return statuses
+    places = {parameter["in"] for parameter in operation["parameters"]}
+    follow = {
+        400: True,
+        401: operation["security"] == [{"bearer": []}],
+        403: is_guarded(handler),
+        404: "path" in places and UPSERT not in handler.opt,
+        413: _takes_body(handler),
+        415: _takes_body(handler),
+        422: _takes_body(handler) or "query" in places,
+        503: handler.handler_name != "live",
+    }
+    return {status for status, follows in follow.items() if follows}
 
 
-def _failure(status: int) -> Json:
-    """A failure that several operations share."""
-    shared = spec(status)
-    response = {
-        "description": shared.description,
+def _failure(status: int, spec: ResponseSpec) -> Json:
+    examples = {one.id: {"value": msgspec.to_builtins(one.value)} for one in spec.examples or ()}
+    content = {"schema": reference(Failure), "examples": examples}
+    return {
+        "description": spec.description,
         "headers": _headers(status),
-        "content": {
-            "application/json": {
-                "schema": reference("Failure"),
-                "examples": {one.id: {"value": one.value} for one in shared.examples or ()},
-            }
-        },
+        "content": {"application/json": content},
     }
-    return _plain_examples(response)
-
-
-def _plain_examples(response: Json) -> Json:
-    content = response["content"]["application/json"]
-    content["schema"] = reference("Failure")
-    content["examples"] = {
-        code: {"value": msgspec.to_builtins(one["value"])}
-        for code, one in content["examples"].items()
-    }
-    return response
 
 
 def _headers(status: int) -> Json:
@@ -206,20 +189,4 @@ def _headers(status: int) -> Json:
 
 
 def _as_written(path: str) -> str:
-    return re.sub(r"\{(\w+)\}", lambda match: f"{{{_camel(match[1])}}}", path)
-
-
-def _camel(name: str) -> str:
-    # The names of path parameters in the interface; Python has another convention.
-    return {"user_uuid": "userUuid", "extension_uuid": "extUuid"}.get(name, name)
-
-
-def collapsed(thing: Any) -> Any:
-    """``{"allOf": [one]}`` as the one itself."""
-    if isinstance(thing, list):
-        return [collapsed(item) for item in thing]
-    if isinstance(thing, dict):
-        if set(thing) == {"allOf"} and len(thing["allOf"]) == 1:
-            return collapsed(thing["allOf"][0])
-        return {name: collapsed(value) for name, value in thing.items()}
-    return thing
+    return re.sub(r"\{(\w+)\}", lambda name: f"{{{_PATH_NAMES.get(name[1], name[1])}}}", path)

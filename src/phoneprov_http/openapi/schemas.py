@@ -1,109 +1,84 @@
-"""Schemas of Structs, made by msgspec."""
+"""Schemas of Structs, made by msgspec, and examples put together from those of their fields."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Container, Iterator
+from functools import cache
 from typing import Any
 
 import msgspec
-from litestar.openapi.spec import Reference, Schema
-from litestar.plugins import OpenAPISchemaPlugin
-from litestar.typing import FieldDefinition
-from msgspec import Struct
 
 Json = dict[str, Any]
 
 _REF = "#/components/schemas/{name}"
-
-
-def reference(name: str) -> Json:
-    """A reference to a schema."""
-    return {"$ref": _REF.format(name=name)}
-
-
-class StructSchemas(OpenAPISchemaPlugin):
-    """Refers to every Struct by the name that msgspec gives it, and remembers them all."""
-
-    def __init__(self) -> None:
-        self.types: dict[str, Any] = {}
-
-    def is_plugin_supported_field(self, field_definition: FieldDefinition) -> bool:
-        return not field_definition.is_union and field_definition.is_subclass_of(Struct)
-
-    def to_openapi_schema(
-        self,
-        field_definition: FieldDefinition,
-        schema_creator: Any,  # noqa: ARG002
-    ) -> Schema:
-        (schema,), _ = msgspec.json.schema_components(
-            [field_definition.annotation], ref_template=_REF
-        )
-        self.types[schema["$ref"]] = field_definition.annotation
-        return Schema(all_of=[Reference(ref=schema["$ref"])])
-
-
-def components_of(structs: StructSchemas) -> Json:
-    """The schemas of all Structs that the document refers to, and of those in them."""
-    _, components = msgspec.json.schema_components(structs.types.values(), ref_template=_REF)
-    components = _with_enums_in_place(components)
-    return {name: _tidied(name, components[name]) for name in sorted(components)}
-
-
-_UNSET_FILTER: Json = {"enum": [None, ""]}
-_SET_FILTERS: list[Json] = [
-    {"required": [name], "properties": {name: {"type": "string", "minLength": 1}}}
-    for name in ("model", "location", "software_type")
-]
-_TOGETHER: Json = {
-    "NewBatch": {
-        "allOf": [
-            {
-                "oneOf": [
-                    {
-                        "required": ["macs"],
-                        "properties": {
-                            "macs": {"type": "array"},
-                            "model": _UNSET_FILTER,
-                            "location": _UNSET_FILTER,
-                            "software_type": _UNSET_FILTER,
-                        },
-                    },
-                    {"properties": {"macs": {"type": "null"}}, "anyOf": _SET_FILTERS},
-                ]
-            },
-            {
-                "anyOf": [
-                    {"properties": {"revision": {"type": "null"}}},
-                    {
-                        "required": ["profile_uuid"],
-                        "properties": {"profile_uuid": {"type": "string"}},
-                    },
-                ]
-            },
-            {
-                "anyOf": [
-                    {"properties": {"action": {"const": "switch"}}},
-                    {"properties": {"profile_uuid": {"type": "null"}}},
-                ]
-            },
-        ]
-    },
-    "RollbackRequest": {
-        "dependentRequired": {"profile_uuid": ["revision"], "revision": ["profile_uuid"]},
-        "not": {"required": ["deployment_uuid", "profile_uuid"]},
-    },
+_OF_FORMAT = {
+    "uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11",
+    "date-time": "2026-01-31T08:15:30.250Z",
 }
-"""Which fields need and which exclude each other; types cannot say that."""
+_OF_TYPE = {"string": "text", "integer": 0, "boolean": True, "object": None}
 
 
-def _tidied(name: str, schema: Json) -> Json:
-    """A record's schema: closed, null beside a type and not as a type of its own."""
-    properties = {field: _nullable(inner) for field, inner in schema["properties"].items()}
-    together = _TOGETHER.get(name, {})
-    return {**schema, "properties": properties, "additionalProperties": False, **together}
+@cache
+def reference(struct: Any) -> Json:
+    """A reference to the schema of a Struct."""
+    ((schema,), _) = msgspec.json.schema_components([struct], ref_template=_REF)
+    return dict(schema)
 
 
-def _with_enums_in_place(components: Json) -> Json:
-    """The schemas, with each enumeration in the place of the references to it."""
+def schemas_of(structs: Collection[Any]) -> Json:
+    """The schemas of these Structs, and of those in them. ``JSON_SCHEMA`` of a Struct says which
+    fields need and which exclude each other."""
+    _, components = msgspec.json.schema_components(structs, ref_template=_REF)
+    together = {one.__name__: getattr(one, "JSON_SCHEMA", {}) for one in structs}
+    return {
+        name: {**schema, "additionalProperties": False, **together.get(name, {})}
+        for name, schema in sorted(_tidied(components).items())
+    }
+
+
+def parameters_of(command: Any) -> Iterator[Json]:
+    """The parameters of a query that is read as this command. One may be absent, but not null."""
+    ((schema,), components) = msgspec.json.schema_components([command], ref_template=_REF)
+    name = schema["$ref"].rpartition("/")[2]
+    for field, described in _tidied(components)[name]["properties"].items():
+        kind = described["type"]
+        plain = {**described, "type": kind[0] if isinstance(kind, list) else kind}
+        plain.pop("default", None)
+        if "enum" in plain:
+            plain["enum"] = [one for one in plain["enum"] if one is not None]
+        description = plain.pop("description")
+        yield {"name": field, "in": "query", "description": description, "schema": plain}
+
+
+def example(schema: Json, components: Json, fields: Container[str] | None = None) -> Any:
+    """An example of what this schema describes; of an object only these ``fields``."""
+    if "$ref" in schema:
+        return example(components[schema["$ref"].rpartition("/")[2]], components, fields)
+    for keyword in ("examples", "enum"):
+        if keyword in schema:
+            return next((one for one in schema[keyword] if one), schema[keyword][0])
+    if "const" in schema:
+        return schema["const"]
+    if schema.get("format") in _OF_FORMAT:
+        return _OF_FORMAT[schema["format"]]
+    if "anyOf" in schema:
+        return example(schema["anyOf"][0], components)
+    kind = schema.get("type")
+    if kind == "array":
+        return [example(schema["items"], components)]
+    if kind == "object":
+        return {
+            name: example(field, components)
+            for name, field in schema.get("properties", {}).items()
+            if fields is None or name in fields
+        }
+    kind = kind[0] if isinstance(kind, list) else kind
+    return schema.get("default", schema.get("minimum", _OF_TYPE.get(str(kind))))
+
+
+def _tidied(components: Json) -> Json:
+    """The schemas, with each enumeration in the place of the references to it, and null beside a
+    type and not as a type of its own."""
     enums = {
         _REF.format(name=name): {"type": "string", "enum": schema["enum"]}
         for name, schema in components.items()
@@ -118,20 +93,23 @@ def _with_enums_in_place(components: Json) -> Json:
             return {**named, **{k: placed(v) for k, v in thing.items() if not named or k != "$ref"}}
         return thing
 
-    return {name: placed(schema) for name, schema in components.items() if "enum" not in schema}
+    tidied = {}
+    for name, schema in components.items():
+        if "enum" not in schema:
+            fields = placed(schema["properties"])
+            tidied[name] = {**schema, "properties": {k: _nullable(v) for k, v in fields.items()}}
+    return tidied
 
 
 def _nullable(schema: Json) -> Json:
     if schema.get("type") == "null":
         # A schema of null alone is more than some client generators understand.
-        return {**schema, "type": ["object", "null"], "maxProperties": 0}
+        return {"description": "Always null", "type": ["object", "null"], "maxProperties": 0}
     # {"anyOf": [{"type": "string", ...}, {"type": "null"}]} as {"type": ["string", "null"], ...}
-    if [*schema.get("anyOf", ())][1:] != [{"type": "null"}]:
+    inner, *others = schema.get("anyOf", [{}])
+    if others != [{"type": "null"}] or "$ref" in inner:
         return schema
     rest = {name: value for name, value in schema.items() if name != "anyOf"}
-    inner = schema["anyOf"][0]
-    if "$ref" in inner:
-        return schema
     if "enum" in inner:
         inner = {**inner, "type": "string", "enum": [*inner["enum"], None]}
     return {**inner, "type": [inner["type"], "null"], **rest}

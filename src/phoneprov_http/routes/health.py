@@ -1,30 +1,30 @@
-"""Liveness and readiness checks, without a token."""
+"""Liveness and readiness checks."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from litestar import Router, get
-
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_http.envelope import Done, done
 from phoneprov_http.middleware.authentication import PUBLIC
+from phoneprov_http.routes.handlers import Routes
 
 
-def health_routes(ready: Callable[[], Awaitable[str | None]]) -> Router:
+def health_routes(ready: Callable[[], Awaitable[str | None]]) -> Routes:
     """``/health``."""
+    routes = Routes("Health", "/health", opt=PUBLIC)
 
-    @get("/live", summary="Liveness check")
+    @routes.get("/live")
     async def live() -> Done:
-        """The process responds."""
+        """Liveness check. The process responds."""
         return done("Alive")
 
-    @get("/ready", summary="Readiness check")
+    @routes.get("/ready")
     async def is_ready() -> Done:
-        """The database is reachable, and its schema is that of this version."""
+        """Readiness check. The database is reachable, and its schema is that of this version."""
         reason = await ready()
         if reason is not None:
             raise Unavailable(reason)
         return done("Ready")
 
-    return Router("/health", route_handlers=[live, is_ready], opt=PUBLIC, tags=["Health"])
+    return routes

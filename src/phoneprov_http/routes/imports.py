@@ -1,18 +1,15 @@
-"""Import of tables."""
+"""Import of tables; level 0."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from litestar import Router
-from litestar.params import JSONBody, PathParameter
+from litestar.params import PathParameter
 
 from phoneprov_core.transfer.texts import ImportRequest, ImportResult, ImportText, Kind
 from phoneprov_http.envelope import Envelope, record
-from phoneprov_http.failures import failures
 from phoneprov_http.guards import level_0
-from phoneprov_http.routes.handlers import post
-from phoneprov_http.routes.parameters import ApiRequest
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes
 
 KindOfTable = Annotated[
     str,
@@ -23,17 +20,18 @@ KindOfTable = Annotated[
 ]
 
 
-def import_routes(import_text: ImportText) -> Router:
+def import_routes(import_text: ImportText) -> Routes:
     """``/imports``."""
+    routes = Routes("Import", guards=[level_0])
 
-    @post("/{kind:str}", status_code=200, summary="Import a table", responses=failures(404))
+    @routes.post("/imports/{kind:str}", status_code=200)
     async def import_table(
-        request: ApiRequest, kind: KindOfTable, data: JSONBody[ImportRequest]
+        request: ApiRequest, kind: KindOfTable, data: Body[ImportRequest]
     ) -> Envelope[ImportResult]:
-        """Create and change records from the rows of a table in CSV. A row that names an existing
-        record changes it, any other row creates one; nothing is deleted. If a row is wrong,
-        nothing is written, unless `keep_going`. With `dry_run` nothing is written."""
+        """Import a table. Create and change records from the rows of a table in CSV. A row that
+        names an existing record changes it, any other row creates one; nothing is deleted. If a
+        row is wrong, nothing is written, unless `keep_going`. With `dry_run` nothing is written."""
         result = await import_text(request.user, kind, data)
         return record("Table imported" if result.written else "Nothing was written", result)
 
-    return Router("/imports", route_handlers=[import_table], guards=[level_0], tags=["Import"])
+    return routes

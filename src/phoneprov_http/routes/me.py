@@ -1,53 +1,41 @@
-"""The caller's own records."""
+"""Account of the caller, its phones and directories."""
 
 from __future__ import annotations
-
-from litestar import Router
 
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.me.model import EnrichedPhone, MeProfile
 from phoneprov_core.me.use_cases import Me
 from phoneprov_http.envelope import Envelope, Listed, listed, record
-from phoneprov_http.routes.handlers import get
-from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, page
+from phoneprov_http.routes.handlers import ApiRequest, Routes
 
 
-def me_routes(me: Me, personal: PersonalDirectory, company: CompanyDirectory) -> Router:
+def me_routes(me: Me, personal: PersonalDirectory, company: CompanyDirectory) -> Routes:
     """``/me``."""
+    routes = Routes("Me")
 
-    @get("/", summary="Read the caller's account")
+    @routes.get("/me")
     async def get_me(request: ApiRequest) -> Envelope[MeProfile]:
-        """The caller's account with its permission and PIN."""
+        """Read the caller's account. With its permission and PIN."""
         return record("User found", await me.profile(request.user))
 
-    @get("/phones", summary="List phones for the caller")
-    async def my_phones(
-        request: ApiRequest, limit: Limit = None, offset: Offset = None
-    ) -> Listed[EnrichedPhone]:
-        """All phones of the inventory with their vendor flags and key expansion modules, oldest
-        first."""
-        return listed(await me.phones(request.user, page(limit, offset)), "phone")
+    @routes.get("/me/phones")
+    async def my_phones(request: ApiRequest) -> Listed[EnrichedPhone]:
+        """List phones for the caller. All phones of the inventory with their vendor flags and key
+        expansion modules, oldest first."""
+        return listed(await me.phones(request.user, request.page), "phone")
 
-    @get("/vendor-services/personal", summary="List the caller's personal contacts")
-    async def my_personal_contacts(
-        request: ApiRequest, limit: Limit = None, offset: Offset = None
-    ) -> Listed[PersonalContact]:
-        """The caller's own contacts, oldest first."""
+    @routes.get("/me/vendor-services/personal")
+    async def my_personal_contacts(request: ApiRequest) -> Listed[PersonalContact]:
+        """List the caller's personal contacts. Oldest first."""
         actor = request.user
         return listed(
-            await personal.of_user(actor, actor.user_uuid, page(limit, offset)), "personal contact"
+            await personal.of_user(actor, actor.user_uuid, request.page), "personal contact"
         )
 
-    @get("/vendor-services/company", summary="List company contacts for the caller")
-    async def my_company_contacts(
-        request: ApiRequest, limit: Limit = None, offset: Offset = None
-    ) -> Listed[CompanyContact]:
-        """All contacts of the company, oldest first."""
-        return listed(await company.all(request.user, page(limit, offset)), "company contact")
+    @routes.get("/me/vendor-services/company")
+    async def my_company_contacts(request: ApiRequest) -> Listed[CompanyContact]:
+        """List company contacts for the caller. All of them, oldest first."""
+        return listed(await company.all(request.user, request.page), "company contact")
 
-    return Router(
-        "/me",
-        route_handlers=[get_me, my_phones, my_personal_contacts, my_company_contacts],
-        tags=["Me"],
-    )
+    return routes

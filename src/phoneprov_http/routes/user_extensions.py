@@ -2,83 +2,49 @@
 
 from __future__ import annotations
 
-from litestar import Router
-from litestar.params import JSONBody
-
+from phoneprov_core.kernel.errors import AlreadyExists, NotFound
 from phoneprov_core.links.model import FullLink, LinkedExtension, LinkedUser, NewLink
 from phoneprov_core.links.use_cases import Links
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.failures import failures
 from phoneprov_http.guards import level_0
-from phoneprov_http.routes.handlers import delete, get, post
-from phoneprov_http.routes.parameters import (
-    ApiRequest,
-    ExtensionUuid,
-    Limit,
-    Offset,
-    UserUuid,
-    Uuid,
-    page,
-)
+from phoneprov_http.routes.handlers import ApiRequest, Body, ExtensionUuid, Routes, UserUuid, Uuid
 
 
-def user_extension_routes(links: Links) -> Router:
+def user_extension_routes(links: Links) -> Routes:
     """``/user-extensions``."""
+    routes = Routes("User extensions", guards=[level_0])
 
-    @get("/", summary="List links")
-    async def all_links(
-        request: ApiRequest, limit: Limit = None, offset: Offset = None
-    ) -> Listed[FullLink]:
-        """All links with their users and extensions, oldest first."""
-        return listed(await links.all(request.user, page(limit, offset)), "link")
+    @routes.get("/user-extensions")
+    async def all_links(request: ApiRequest) -> Listed[FullLink]:
+        """List links. All links with their users and extensions, oldest first."""
+        return listed(await links.all(request.user, request.page), "link")
 
-    @get("/by-user/{user_uuid:str}", summary="List a user's extensions", responses=failures(404))
+    @routes.get("/user-extensions/by-user/{user_uuid:str}")
     async def extensions_of_user(
-        request: ApiRequest, user_uuid: UserUuid, limit: Limit = None, offset: Offset = None
+        request: ApiRequest, user_uuid: UserUuid
     ) -> Listed[LinkedExtension]:
-        """The extensions linked to one user, in the order of their links."""
-        found = await links.of_user(request.user, user_uuid, page(limit, offset))
+        """List a user's extensions. In the order of their links."""
+        found = await links.of_user(request.user, user_uuid, request.page)
         return listed(found, "extension", "linked to user")
 
-    @get(
-        "/by-extension/{extension_uuid:str}",
-        summary="List an extension's users",
-        responses=failures(404),
-    )
+    @routes.get("/user-extensions/by-extension/{extension_uuid:str}")
     async def users_of_extension(
-        request: ApiRequest,
-        extension_uuid: ExtensionUuid,
-        limit: Limit = None,
-        offset: Offset = None,
+        request: ApiRequest, extension_uuid: ExtensionUuid
     ) -> Listed[LinkedUser]:
-        """The users linked to one extension, in the order of their links."""
-        found = await links.of_extension(request.user, extension_uuid, page(limit, offset))
+        """List an extension's users. The users linked to one extension, in the order of their
+        links."""
+        found = await links.of_extension(request.user, extension_uuid, request.page)
         return listed(found, "user", "linked to extension")
 
-    @post(
-        "/",
-        summary="Link an extension to a user",
-        responses=failures(404, conflicts=["already_exists"]),
-    )
-    async def create_link(request: ApiRequest, data: JSONBody[NewLink]) -> Envelope[FullLink]:
+    @routes.post("/user-extensions", raises=[NotFound, AlreadyExists])
+    async def create_link(request: ApiRequest, data: Body[NewLink]) -> Envelope[FullLink]:
         """Link an extension to a user. Both may have many links."""
         return record("User linked to extension", await links.create(request.user, data))
 
-    @delete("/{uuid:str}", summary="Delete a link", responses=failures(404))
+    @routes.delete("/user-extensions/{uuid:str}")
     async def delete_link(request: ApiRequest, uuid: Uuid) -> Done:
         """Delete a link. The user and the extension stay."""
         await links.delete(request.user, uuid)
         return done("Link deleted")
 
-    return Router(
-        "/user-extensions",
-        route_handlers=[
-            all_links,
-            extensions_of_user,
-            users_of_extension,
-            create_link,
-            delete_link,
-        ],
-        guards=[level_0],
-        tags=["User extensions"],
-    )
+    return routes

@@ -1,59 +1,42 @@
-"""Vendor phone flags."""
+"""Vendor flags of phones. Every account reads them, level 0 writes them."""
 
 from __future__ import annotations
 
-from litestar import Router
-from litestar.params import JSONBody
 from litestar.types import Guard
 
 from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.failures import failures
-from phoneprov_http.routes.handlers import delete, get, put
-from phoneprov_http.routes.parameters import ApiRequest, Limit, Mac, Offset, page
+from phoneprov_http.openapi.document import UPSERT
+from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes
 
 
-def vendor_phone_routes(vendor_phones: VendorPhones, shared_write: Guard) -> Router:
+def vendor_phone_routes(vendor_phones: VendorPhones, shared_write: Guard) -> Routes:
     """``/vendor-phones``."""
+    routes = Routes("Vendor phones", guards=[shared_write])
 
-    @get("/", summary="List vendor phone flags")
-    async def all_vendor_phones(
-        request: ApiRequest, limit: Limit = None, offset: Offset = None
-    ) -> Listed[VendorPhone]:
-        """All vendor phone flags, oldest first."""
-        return listed(await vendor_phones.all(request.user, page(limit, offset)), "vendor phone")
+    @routes.get("/vendor-phones")
+    async def all_vendor_phones(request: ApiRequest) -> Listed[VendorPhone]:
+        """List vendor phone flags. All vendor phone flags, oldest first."""
+        return listed(await vendor_phones.all(request.user, request.page), "vendor phone")
 
-    @get("/{mac:str}", summary="Read a vendor phone flag", responses=failures(404))
+    @routes.get("/vendor-phones/{mac:str}")
     async def get_vendor_phone(request: ApiRequest, mac: Mac) -> Envelope[VendorPhone]:
-        """The flag of one phone, by its MAC address in any notation."""
+        """Read a vendor phone flag. The flag of one phone, by its MAC address in any notation."""
         return record("Vendor phone found", await vendor_phones.get(request.user, mac))
 
-    @put("/{mac:str}", summary="Set a vendor phone flag", guards=[shared_write])
+    @routes.put("/vendor-phones/{mac:str}", opt={UPSERT: True})
     async def save_vendor_phone(
-        request: ApiRequest, mac: Mac, data: JSONBody[VendorPhoneFlag]
+        request: ApiRequest, mac: Mac, data: Body[VendorPhoneFlag]
     ) -> Envelope[VendorPhone]:
-        """Create or replace the flag of a phone. The phone may be added later."""
+        """Set a vendor phone flag. Create or replace the flag of a phone. The phone may be added
+        later."""
         return record("Vendor phone saved", await vendor_phones.save(request.user, mac, data))
 
-    @delete(
-        "/{mac:str}",
-        summary="Delete a vendor phone flag",
-        guards=[shared_write],
-        responses=failures(404),
-    )
+    @routes.delete("/vendor-phones/{mac:str}")
     async def delete_vendor_phone(request: ApiRequest, mac: Mac) -> Done:
-        """Delete the flag of a phone. The phone stays."""
+        """Delete a vendor phone flag. The phone stays."""
         await vendor_phones.delete(request.user, mac)
         return done("Vendor phone deleted")
 
-    return Router(
-        "/vendor-phones",
-        route_handlers=[
-            all_vendor_phones,
-            get_vendor_phone,
-            save_vendor_phone,
-            delete_vendor_phone,
-        ],
-        tags=["Vendor phones"],
-    )
+    return routes

@@ -1,9 +1,7 @@
-"""Service definitions."""
+"""Service definitions. Every account reads them, level 0 writes them."""
 
 from __future__ import annotations
 
-from litestar import Router
-from litestar.params import JSONBody
 from litestar.types import Guard
 
 from phoneprov_core.vendor_services.model import (
@@ -13,53 +11,41 @@ from phoneprov_core.vendor_services.model import (
 )
 from phoneprov_core.vendor_services.use_cases import VendorServices
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.failures import failures
-from phoneprov_http.routes.handlers import delete, get, post, put
-from phoneprov_http.routes.parameters import ApiRequest, Limit, Offset, Uuid, page
+from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, Uuid
 
 
-def vendor_service_routes(services: VendorServices, shared_write: Guard) -> Router:
+def vendor_service_routes(services: VendorServices, shared_write: Guard) -> Routes:
     """``/vendor-services``."""
+    routes = Routes("Vendor services", guards=[shared_write])
 
-    @get("/", summary="List services")
-    async def all_services(
-        request: ApiRequest, limit: Limit = None, offset: Offset = None
-    ) -> Listed[VendorService]:
-        """All services, oldest first."""
-        return listed(await services.all(request.user, page(limit, offset)), "service")
+    @routes.get("/vendor-services")
+    async def all_services(request: ApiRequest) -> Listed[VendorService]:
+        """List services. All of them, oldest first."""
+        return listed(await services.all(request.user, request.page), "service")
 
-    @get("/{uuid:str}", summary="Read a service", responses=failures(404))
+    @routes.get("/vendor-services/{uuid:str}")
     async def get_service(request: ApiRequest, uuid: Uuid) -> Envelope[VendorService]:
-        """One service."""
+        """Read a service."""
         return record("Service found", await services.get(request.user, uuid))
 
-    @post("/", summary="Create a service", guards=[shared_write])
+    @routes.post("/vendor-services")
     async def create_service(
-        request: ApiRequest, data: JSONBody[NewVendorService]
+        request: ApiRequest, data: Body[NewVendorService]
     ) -> Envelope[VendorService]:
-        """Define a service. This service never fetches its URL."""
+        """Create a service. Define a service. This service never fetches its URL."""
         return record("Service created", await services.create(request.user, data))
 
-    @put("/{uuid:str}", summary="Update a service", guards=[shared_write], responses=failures(404))
+    @routes.put("/vendor-services/{uuid:str}")
     async def update_service(
-        request: ApiRequest, uuid: Uuid, data: JSONBody[VendorServicePatch]
+        request: ApiRequest, uuid: Uuid, data: Body[VendorServicePatch]
     ) -> Envelope[VendorService]:
-        """Change the fields that are sent; null clears a field."""
+        """Update a service. Change the fields that are sent; null clears a field."""
         return record("Service updated", await services.update(request.user, uuid, data))
 
-    @delete(
-        "/{uuid:str}",
-        summary="Delete a service",
-        guards=[shared_write],
-        responses=failures(404),
-    )
+    @routes.delete("/vendor-services/{uuid:str}")
     async def delete_service(request: ApiRequest, uuid: Uuid) -> Done:
         """Delete a service."""
         await services.delete(request.user, uuid)
         return done("Service deleted")
 
-    return Router(
-        "/vendor-services",
-        route_handlers=[all_services, get_service, create_service, update_service, delete_service],
-        tags=["Vendor services"],
-    )
+    return routes

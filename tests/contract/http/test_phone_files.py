@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from phoneprov_core.provisioning.model import FetchResult
-from phoneprov_http.phone_files import PhoneFiles
+from phoneprov_http.phone.files import PhoneFiles
 from unit.provisioning.conftest import CONTENT, MAC, NAME, OTHER_IP, PHONE_IP, Office, office
 
 __all__ = ["office"]

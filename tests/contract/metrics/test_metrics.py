@@ -27,7 +27,7 @@ from phoneprov_adapters.metrics.shared import FOLDER, shared_counts
 from phoneprov_adapters.testing.records import a_deployment, a_mac, a_phone, identifier
 from phoneprov_core.deployments.model import Confirmation, Outcome, StepName
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
-from phoneprov_http.middleware.metrics import Metrics
+from phoneprov_http.main.serving.metrics_endpoint import Metrics
 from support.scale import long_only
 from support.served import served
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from phoneprov_adapters.testing import records
+from phoneprov_adapters.testing.kinds import KINDS
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.deployments.model import Outcome, Step, StepName
@@ -23,7 +24,7 @@ from phoneprov_core.directory.terms import TermSearch
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.rates import Rate
 from phoneprov_core.stores import Database, Stores
-from support.phone_parts import a_flag, a_kem, a_service
+from support.phone_parts import a_flag, a_kem
 from support.stores import DATABASES
 
 
@@ -58,7 +59,6 @@ phones = st.builds(
 )
 kems = st.builds(a_kem, numbers, model=perhaps, connected_phone=st.none() | macs)
 flags = st.builds(a_flag, numbers, vendor=truths)
-services = st.builds(a_service, numbers, name=perhaps, created_at=moments)
 users = st.builds(lambda number, active: records.a_user(number, is_active=active), numbers, truths)
 permissions = st.builds(records.a_permission, numbers, description=perhaps)
 assignments = st.builds(records.an_assignment, ids, ids, numbers)
@@ -104,7 +104,6 @@ RECORDS: dict[str, tuple[st.SearchStrategy[Any], st.SearchStrategy[str]]] = {
     "phones": (phones, macs),
     "kems": (kems, ids),
     "vendor_phones": (flags, macs),
-    "vendor_services": (services, ids),
     "users": (users, ids),
     "permissions": (permissions, ids),
     "profiles": (profiles, ids),
@@ -112,6 +111,16 @@ RECORDS: dict[str, tuple[st.SearchStrategy[Any], st.SearchStrategy[str]]] = {
     "personal_contacts": (personal_contacts, ids),
     "extensions": (extensions, ids),
 }
+for kind in KINDS:
+    # A kind that needs no strategy of its own.
+    any_of_kind = st.builds(
+        lambda kind, number, created_at, change: kind.make(number, created_at=created_at, **change),
+        st.just(kind),
+        numbers,
+        moments,
+        st.sampled_from([{}, kind.change]),
+    )
+    RECORDS.setdefault(kind.name, (any_of_kind, ids))
 OWNED = ["profiles", "personal_contacts", "links.full", "links.extensions"]
 
 questions = st.one_of(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from phoneprov_core.access.rules import (
+    LastSuperadmin,
     SharedWrite,
-    last_superadmin,
     may_act_for,
     require_owner,
     require_shared_write,
@@ -59,7 +59,7 @@ def test_what_all_share_is_written_by_superadmins_unless_opened(actor: Actor) ->
 
 
 def test_error_of_the_last_superadmin_says_what_to_do() -> None:
-    conflict = last_superadmin()
+    conflict = LastSuperadmin()
 
     assert conflict.code == "last_superadmin"
     assert "give level 0 to another first" in conflict.message

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from phoneprov_core.auth.create_admin import CreateAdmin
+from phoneprov_core.auth.login import WrongCredentials
 from phoneprov_core.auth.model import Credentials, Lifetimes, TokenKind
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.actor import Actor
@@ -254,7 +255,7 @@ async def test_guesses_made_side_by_side_are_all_counted(office: Office, ada: Ac
     )
 
     kinds = [type(outcome) for outcome in outcomes]
-    assert kinds.count(Unauthenticated) == 5
+    assert kinds.count(WrongCredentials) == 5
     assert kinds.count(TooManyAttempts) == 45
 
 
@@ -290,7 +291,7 @@ async def test_guesses_of_any_number_of_processes_are_all_counted(
     )
 
     kinds = [type(outcome) for outcome in outcomes]
-    assert kinds.count(Unauthenticated) == 5
+    assert kinds.count(WrongCredentials) == 5
     assert kinds.count(TooManyAttempts) == 27
     assert await failures(office) == 5
 
@@ -312,7 +313,7 @@ async def test_who_finds_guesses_undecided_waits_and_is_refused_when_they_were_w
     with pytest.raises(TooManyAttempts):
         await late
     assert {type(e) for e in await asyncio.gather(*guesses, return_exceptions=True)} == {
-        Unauthenticated
+        WrongCredentials
     }
 
 
@@ -536,7 +537,7 @@ async def test_login_side_by_side_failures_of_an_address_are_counted_exactly(
 
     kinds = [type(outcome) for outcome in outcomes]
     assert kinds.count(TooManyAttempts) == refused
-    assert kinds.count(Unauthenticated) == 50 - refused
+    assert kinds.count(WrongCredentials) == 50 - refused
 
 
 async def test_login_familiar_accounts_and_addresses_are_hashed_first(

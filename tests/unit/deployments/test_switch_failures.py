@@ -8,7 +8,7 @@ from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.deployments.model import Outcome, StepName
 from phoneprov_core.deployments.ports import DeskUse
-from phoneprov_core.devices.ports import OUTCOME_UNKNOWN
+from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import (
     Conflict,

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from phoneprov_adapters.security.box import Sealed, SecretBox, WrongKey
-from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_adapters.security.box import Sealed, SecretBox
+from phoneprov_core.kernel.errors import Unavailable, WrongKey
 from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS
 
 PLACE = "extensions|password|5f0c3c66-6c53-4b0e-9d0c-1f2f6a1f7d10"

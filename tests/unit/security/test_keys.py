@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phoneprov_adapters.security import keys as module
-from phoneprov_adapters.security.box import SecretBox, WrongKey
+from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys, load_or_create_keys
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.auth.model import Claims, TokenKind
-from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_core.kernel.errors import Unauthenticated, WrongKey
 from support.keys import NEW_KEY, OLD_KEY
 
 KEY_TEXT = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=80)

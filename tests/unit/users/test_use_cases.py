@@ -9,6 +9,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
+from phoneprov_core.access.rules import LastSuperadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import (
@@ -308,4 +309,4 @@ async def test_superadmins_who_delete_each_other_at_once_leave_one(office: Offic
         return_exceptions=True,
     )
 
-    assert [type(outcome) for outcome in outcomes].count(Conflict) == 1
+    assert [type(outcome) for outcome in outcomes].count(LastSuperadmin) == 1

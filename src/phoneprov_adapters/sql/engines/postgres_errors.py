@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql
 
 from phoneprov_adapters.sql.engines.connection import ForeignKeyViolation, UniqueViolation
 from phoneprov_adapters.sql.tables import metadata
-from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.errors import DiskFull, Unavailable
 
 FAILURES = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 """The base of the driver's errors; ``OSError`` includes ``TimeoutError``."""
@@ -76,7 +76,7 @@ def unavailable(error: Exception | None) -> Unavailable:
             return Unavailable(_PGBOUNCER)
         sentence = _SENTENCES.get(state) or _SENTENCES.get(state[:2])
         if sentence is not None:
-            return Unavailable(sentence, code="disk_full" if sentence is _FULL else None)
+            return DiskFull(sentence) if sentence is _FULL else Unavailable(sentence)
         return Unavailable("The database cannot be used right now; try again later.")
     if isinstance(error, ssl.SSLError):
         return Unavailable("The database's TLS certificate is not trusted, or it has none.")

@@ -21,7 +21,7 @@ from phoneprov_adapters.sql.engines.sqlite_file import damages
 from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread, Step
 from phoneprov_adapters.sql.engines.statements import Compiled, Compiler, Statement
 from phoneprov_adapters.sql.engines.waiting import to_its_end
-from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.errors import DiskFull, Unavailable
 from phoneprov_core.kernel.trail import Trail
 
 DAMAGED = "The database file is damaged; restore a backup."
@@ -168,7 +168,7 @@ def unavailable(error: Exception, path: Path) -> Unavailable:
     """The reason why the file cannot be used, as one sentence; the cause is logged."""
     name = getattr(error, "sqlite_errorname", "")
     if name in {"SQLITE_FULL", "SQLITE_IOERR_WRITE"}:
-        failure = Unavailable("The database is full; nothing was changed.", code="disk_full")
+        failure: Unavailable = DiskFull()
     elif name.startswith("SQLITE_BUSY"):
         failure = Unavailable("The database is busy; try again.")
     elif isinstance(error, sqlite3.Error) and damages(error):

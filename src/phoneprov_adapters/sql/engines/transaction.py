@@ -6,13 +6,13 @@ from contextlib import AbstractAsyncContextManager
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection
-from phoneprov_adapters.sql.stores.access import SqlAssignments, SqlPermissions
+from phoneprov_adapters.sql.stores.access import SqlAssignments
 from phoneprov_adapters.sql.stores.audit import SqlAudit
 from phoneprov_adapters.sql.stores.auth import SqlLoginAttempts, SqlSessions
 from phoneprov_adapters.sql.stores.batches import SqlBatches
 from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
 from phoneprov_adapters.sql.stores.desks import SqlDesks
-from phoneprov_adapters.sql.stores.directory import SqlCompanyContacts, SqlPersonalContacts
+from phoneprov_adapters.sql.stores.directory import SqlCompanyContacts
 from phoneprov_adapters.sql.stores.enriched_phones import SqlEnrichedPhones
 from phoneprov_adapters.sql.stores.extensions import SqlExtensions
 from phoneprov_adapters.sql.stores.kems import SqlKems
@@ -30,10 +30,22 @@ from phoneprov_adapters.sql.stores.retention import SqlRetention
 from phoneprov_adapters.sql.stores.revisions import SqlRevisions
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
 from phoneprov_adapters.sql.stores.statistics import SqlStatistics
+from phoneprov_adapters.sql.stores.store import Records, SqlStore
 from phoneprov_adapters.sql.stores.users import SqlUsers
 from phoneprov_adapters.sql.stores.vendor_phones import SqlVendorPhones
-from phoneprov_adapters.sql.stores.vendor_services import SqlVendorServices
 from phoneprov_adapters.sql.stores.vendor_users import SqlVendorUsers
+from phoneprov_adapters.sql.tables import permissions, personal_contacts
+from phoneprov_adapters.sql.tables.inventory import vendor_services
+from phoneprov_core.access.model import Permission
+from phoneprov_core.directory.model import PersonalContact
+from phoneprov_core.vendor_services.model import VendorService
+
+# Records that need no more than the methods of every store.
+_PERMISSIONS = Records(Permission, permissions, one_name="permission")
+_VENDOR_SERVICES = Records(VendorService, vendor_services, one_name="service")
+_PERSONAL_CONTACTS = Records(
+    PersonalContact, personal_contacts, owner="user_uuid", one_name="personal contact"
+)
 
 
 class SqlTransaction:
@@ -41,7 +53,7 @@ class SqlTransaction:
 
     def __init__(self, connection: Connection, box: SecretBox) -> None:
         self.users = SqlUsers(connection)
-        self.permissions = SqlPermissions(connection)
+        self.permissions = SqlStore(connection, _PERMISSIONS)
         self.assignments = SqlAssignments(connection)
         self.sessions = SqlSessions(connection)
         self.attempts = SqlLoginAttempts(connection)
@@ -51,7 +63,7 @@ class SqlTransaction:
         self.kems = SqlKems(connection)
         self.vendor_phones = SqlVendorPhones(connection)
         self.enriched_phones = SqlEnrichedPhones(connection)
-        self.vendor_services = SqlVendorServices(connection)
+        self.vendor_services = SqlStore(connection, _VENDOR_SERVICES)
         self.profiles = SqlProfiles(connection)
         self.whole_profiles = SqlWholeProfiles(connection, box)
         self.deployments = SqlDeployments(connection, box)
@@ -68,7 +80,7 @@ class SqlTransaction:
         self.extensions = SqlExtensions(connection, box)
         self.links = SqlLinks(connection)
         self.company_contacts = SqlCompanyContacts(connection)
-        self.personal_contacts = SqlPersonalContacts(connection)
+        self.personal_contacts = SqlStore(connection, _PERSONAL_CONTACTS)
         self.audit = SqlAudit(connection)
         self.trail = connection.trail
         self.secrets = SqlSecrets(connection)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from msgspec import Struct
 
-from phoneprov_adapters.security.box import Sealed, SecretBox, WrongKey
+from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.stores.sealed import (
@@ -19,6 +19,7 @@ from phoneprov_adapters.sql.stores.sealed import (
     SqlSecrets,
 )
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
+from phoneprov_core.kernel.errors import WrongKey
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.trail import Event
 

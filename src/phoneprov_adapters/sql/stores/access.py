@@ -8,9 +8,9 @@ from sqlalchemy import bindparam, delete, select
 
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.store import Records, SqlStore, write
+from phoneprov_adapters.sql.stores.store import write
 from phoneprov_adapters.sql.tables import assignments, permissions, users
-from phoneprov_core.access.model import Assignment, Permission
+from phoneprov_core.access.model import Assignment
 from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kernel.levels import LevelRule
 
@@ -56,12 +56,6 @@ def _assign(insert: InsertFactory) -> Statement:
             "created_at": statement.excluded.created_at,
         },
     )
-
-
-class SqlPermissions(SqlStore[Permission]):
-    """Permissions."""
-
-    records = Records(Permission, permissions, one_name="permission")
 
 
 class SqlAssignments(AssignmentStore):

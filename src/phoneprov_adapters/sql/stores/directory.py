@@ -8,9 +8,9 @@ import msgspec
 from sqlalchemy import bindparam, delete, exists, func, insert, select, tuple_
 
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
-from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
-from phoneprov_adapters.sql.tables import company_contacts, contact_terms, personal_contacts
-from phoneprov_core.directory.model import CompanyContact, PersonalContact
+from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore
+from phoneprov_adapters.sql.tables import company_contacts, contact_terms
+from phoneprov_core.directory.model import CompanyContact
 from phoneprov_core.directory.ports import CompanyContactStore
 from phoneprov_core.directory.search import CONTACT_FIELDS
 from phoneprov_core.directory.terms import LAST, FoundContact, TermSearch, terms_of
@@ -109,11 +109,3 @@ class SqlCompanyContacts(SqlSearchedStore[CompanyContact], CompanyContactStore):
             await self._connection.soon(
                 _ADD_TERMS, terms=msgspec.json.encode(terms).decode(), contact_uuid=contact.uuid
             )
-
-
-class SqlPersonalContacts(SqlStore[PersonalContact]):
-    """Personal contacts, by uuid."""
-
-    records = Records(
-        PersonalContact, personal_contacts, owner="user_uuid", one_name="personal contact"
-    )

@@ -32,9 +32,7 @@ _LAST = {
 }
 """A MAC may have deployments before it is in the inventory: from a phone that was deleted."""
 
-_LOGGED_IN = phones.c.mac.in_(
-    select(desks.c.mac).where(desks.c.user_uuid == bindparam("only_user_uuid"))
-)
+_USED = select(desks.c.mac).where(desks.c.user_uuid == bindparam("only_user_uuid"))
 
 
 class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
@@ -46,7 +44,7 @@ class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
         key="mac",
         one_name="phone",
         search=PHONE_FIELDS,
-        conditions={"user_uuid": _LOGGED_IN},
+        conditions={"user_uuid": phones.c.mac.in_(_USED)},
         derived=_LAST,
     )
 

@@ -27,7 +27,7 @@ from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.searching import SearchedTable
 from phoneprov_core.audit.entries import RESOURCES
-from phoneprov_core.kernel.errors import Conflict, NotFound, already_taken
+from phoneprov_core.kernel.errors import InUse, NotFound, already_taken
 from phoneprov_core.kernel.search import Search, SearchFields
 from phoneprov_core.kernel.store import Rows, SearchedStore, Store
 
@@ -88,12 +88,14 @@ class Records(Generic[E]):
 
 
 class SqlStore(SqlRows[E], Store[E]):
-    """A store over one table. Subclasses convert entities to rows if the columns are not the
-    fields, and add the methods of their feature."""
+    """A store over one table, that of ``records``. Subclasses name theirs, convert entities to
+    rows if the columns are not the fields, and add the methods of their feature."""
 
     records: Records[E]
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, records: Records[E] | None = None) -> None:
+        if records is not None:
+            self.records = records
         super().__init__(connection, self.records.listed, self._entity_of)
 
     def _row_of(self, entity: E) -> dict[str, Any]:
@@ -133,9 +135,7 @@ class SqlStore(SqlRows[E], Store[E]):
         try:
             removed = await self._connection.rows(self.records.remove, key=key)
         except ForeignKeyViolation:
-            raise Conflict(
-                f"This {self.records.one_name} is in use and cannot be deleted.", code="in_use"
-            ) from None
+            raise InUse(f"This {self.records.one_name} is in use and cannot be deleted.") from None
         if removed and self._audited:
             self._changed(self._entity_of(removed[0]), None)
         return bool(removed)

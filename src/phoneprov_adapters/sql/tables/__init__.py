@@ -32,7 +32,6 @@ from phoneprov_adapters.sql.tables.inventory import (
     phones,
     user_extensions,
     vendor_phones,
-    vendor_services,
     vendor_users,
 )
 from phoneprov_adapters.sql.tables.provisioning import discovered_phones, fetches, served_files
@@ -77,6 +76,5 @@ __all__ = [
     "username_looks",
     "users",
     "vendor_phones",
-    "vendor_services",
     "vendor_users",
 ]

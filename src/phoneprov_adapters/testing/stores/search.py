@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -30,7 +31,15 @@ from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.extensions.search import ExtensionSearch
 from phoneprov_core.kernel.search import Search
-from phoneprov_core.kernel.store import SearchedStore, selected
+from phoneprov_core.kernel.store import (
+    CountedRows,
+    Rows,
+    SearchedStore,
+    Window,
+    listing,
+    selected,
+)
+from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.search import PhoneSearch
 from phoneprov_core.profiles.search import ProfileSearch
 from phoneprov_core.stores import Database, Stores
@@ -108,12 +117,28 @@ async def _found(tx: Stores, case: _Case, **wanted: Any) -> list[str]:
     rows = selected(case.store(tx), case.command(**wanted))
     found = await rows.rows(1000)
     assert await rows.count() == len(found)
+    await _pages_agree(rows)
     return [record.created_at for record in found]
+
+
+def _phones(model: str, tx: Stores) -> Rows[Phone]:
+    return selected(tx.phones, PhoneSearch(model=model))
+
+
+async def _pages_agree(rows: Rows[Any], owner: str | None = None) -> None:
+    """The contract of ``CountedRows``, for an adapter that offers it."""
+    if not isinstance(rows, CountedRows):
+        return
+    count = await rows.count(owner)
+    for limit, offset in (1, 0), (2, 0), (2, 1), (1000, 0), (1000, 1), (1, 2**62):
+        page, total = await rows.page(limit, offset=offset, owner=owner)
+        assert page == await rows.rows(limit, offset=offset, owner=owner)
+        assert total in {count, None}
 
 
 @pytest.mark.asyncio
 class SearchContract:
-    """The contract of ``SearchedRows.matching``."""
+    """The contract of ``SearchedRows.matching`` and of ``CountedRows``."""
 
     @pytest.fixture(params=sorted(_CASES))
     def case(self, request: pytest.FixtureRequest) -> _Case:
@@ -284,6 +309,18 @@ class SearchContract:
             assert await rows.rows(9, offset=2**62) == []
             assert await rows.count() == 4
 
+    async def test_rare_and_frequent_matches_have_the_same_pages(self, database: Database) -> None:
+        async with database.write() as tx:
+            for number in range(1, 101):
+                await tx.phones.add(a_phone(number, model=f"1 in {50 if number % 50 == 0 else 1}"))
+        async with database.read() as tx:
+            for model, expected in ("1 in 50", [50, 100]), ("1 in 1", [1, 2]):
+                rows = _phones(model, tx)
+                found = await listing(database.read, partial(_phones, model), Window(limit=2))
+                assert [one.created_at for one in found.first] == [moment(n) for n in expected]
+                assert found.total == await rows.count()
+                await _pages_agree(rows)
+
     async def test_profiles_are_found_by_name_and_owner(self, database: Database) -> None:
         made = [
             a_profile(1, OWNER, name="Émilie at home"),
@@ -301,6 +338,7 @@ class SearchContract:
                 rows = selected(tx.whole_profiles, ProfileSearch(**wanted))
                 found = await rows.rows(10, owner=owner)
                 assert await rows.count(owner) == len(found)
+                await _pages_agree(rows, owner)
                 assert {profile.cnf_xml for profile in found} <= {CNF_XML}
             return [profile.uuid for profile in found]
 

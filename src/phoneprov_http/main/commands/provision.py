@@ -21,7 +21,7 @@ from phoneprov_http.main.serving.logs import set_up_logs
 from phoneprov_http.main.serving.metrics import metrics_listeners, with_metrics
 from phoneprov_http.main.serving.server import Server, stop_signals
 from phoneprov_http.main.serving.sockets import activated, bound, shown
-from phoneprov_http.phone_files import PhoneFiles
+from phoneprov_http.phone.files import PhoneFiles
 
 
 @click.command()

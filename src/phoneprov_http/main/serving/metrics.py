@@ -9,8 +9,8 @@ from typing import Any
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings
+from phoneprov_http.main.serving.metrics_endpoint import Metrics
 from phoneprov_http.main.serving.sockets import bound
-from phoneprov_http.middleware.metrics import Metrics
 
 
 def with_metrics(app: Any, container: Container, *, apart_only: bool = False) -> Any:

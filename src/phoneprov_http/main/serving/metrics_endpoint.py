@@ -5,10 +5,10 @@ from __future__ import annotations
 import hmac
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from phoneprov_http.envelope import ErrorInfo, Failure, encode
+from phoneprov_http.envelope import failure
 from phoneprov_http.middleware.headers import HEADERS
 
 Expose = Callable[[], Awaitable[bytes]]
@@ -16,7 +16,7 @@ Expose = Callable[[], Awaitable[bytes]]
 Observe = Callable[[str, str, int, float], None]
 """Takes the method, the template of the path, the status, and the seconds of a request."""
 
-Headers = Sequence[tuple[bytes, bytes]]
+Headers = dict[str, str]
 
 _PATH = "/metrics"
 _TEXT = b"text/plain; version=0.0.4; charset=utf-8"
@@ -54,7 +54,7 @@ class Metrics:
         if scope["path"] == _PATH and (apart or self._token is not None):
             await self._answer(scope, send, is_allowed=apart or self._is_token(scope["headers"]))
         elif apart:
-            await _refuse(send, 404, "not_found", "Only /metrics is served here.")
+            await _refuse(scope, send, 404, "not_found", "Only /metrics is served here.")
         elif self._observe is None:
             await self._app(scope, receive, send)
         else:
@@ -62,16 +62,17 @@ class Metrics:
 
     async def _answer(self, scope: Any, send: Any, *, is_allowed: bool) -> None:
         if not is_allowed:
-            challenge = [(b"www-authenticate", b"Bearer")]
             message = "Missing or invalid token for metrics."
-            await _refuse(send, 401, "unauthenticated", message, challenge)
+            challenge = {"www-authenticate": "Bearer"}
+            await _refuse(scope, send, 401, "unauthenticated", message, challenge)
         elif scope["method"] not in {"GET", "HEAD"}:
-            allow = [(b"allow", b"GET, HEAD")]
-            await _refuse(send, 405, "method_not_allowed", "Metrics are read with GET.", allow)
+            message = "Metrics are read with GET."
+            await _refuse(scope, send, 405, "method_not_allowed", message, {"allow": "GET, HEAD"})
         else:
             text = await self._expose()
             length = (b"content-length", str(len(text)).encode())
-            await _reply(send, 200, [(b"content-type", _TEXT), length])
+            headers = [(b"content-type", _TEXT), length, *HEADERS]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
             body = b"" if scope["method"] == "HEAD" else text
             await send({"type": "http.response.body", "body": body})
 
@@ -98,17 +99,15 @@ class Metrics:
             observe(method, route, status, time.perf_counter() - began)
 
 
-async def _refuse(send: Any, status: int, code: str, message: str, headers: Headers = ()) -> None:
+async def _refuse(
+    scope: Any, send: Any, status: int, code: str, message: str, headers: Headers | None = None
+) -> None:
     request_id = secrets.token_hex(16)
-    body = encode(Failure(False, message, None, ErrorInfo(code, (), request_id)))
-    content = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"x-request-id", request_id.encode()),
-    ]
-    await _reply(send, status, [*content, *headers])
-    await send({"type": "http.response.body", "body": body})
+    own = {name.decode(): value.decode() for name, value in HEADERS}
+    headers = {**(headers or {}), **own, "x-request-id": request_id}
+    reply = failure(status, message, code=code, request_id=request_id, headers=headers)
+    await reply.to_asgi_response(None, None)(scope, _nothing, send)
 
 
-async def _reply(send: Any, status: int, headers: Headers) -> None:
-    await send({"type": "http.response.start", "status": status, "headers": [*headers, *HEADERS]})
+async def _nothing() -> Any:
+    """There is nothing to receive."""

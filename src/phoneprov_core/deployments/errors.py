@@ -1,0 +1,61 @@
+"""Errors of a switch."""
+
+from __future__ import annotations
+
+from phoneprov_core.devices.errors import (
+    AddressNotAllowed,
+    NoAddress,
+    RefusedMidway,
+    TimedOutMidway,
+)
+from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut, TooManyAttempts
+
+
+class PhoneInactive(Conflict):
+    """The phone is not active."""
+
+    code = "phone_inactive"
+    usual = "This phone is not active."
+
+
+class ProfileDoesNotFit(Conflict):
+    """The profile is for other models or another firmware."""
+
+    code = "profile_does_not_fit"
+    usual = "The profile does not fit this phone: it is for SIP phones, not for SCCP."
+
+
+class PhoneBusy(Conflict):
+    """Another switch of the phone is running."""
+
+    code = "phone_busy"
+    usual = "Another switch of this phone is running; try again when it has ended."
+
+
+class DeskChanged(Conflict):
+    """The desk changed since it was read."""
+
+    code = "desk_changed"
+    usual = "This page is out of date. Press Services and begin again."
+
+
+class TooManySwitches(TooManyAttempts):
+    """The phone was switched, or the caller switched phones, too often."""
+
+    code = "too_many_switches"
+    usual = "This phone was switched too often; try again in 120 seconds."
+
+
+OF_A_SWITCH = (
+    PhoneInactive,
+    ProfileDoesNotFit,
+    PhoneBusy,
+    NoAddress,
+    AddressNotAllowed,
+    TooManySwitches,
+    Refused,
+    RefusedMidway,
+    TimedOut,
+    TimedOutMidway,
+)
+"""What a switch raises beside ``NotFound`` and ``Unavailable``."""

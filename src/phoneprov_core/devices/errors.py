@@ -1,0 +1,42 @@
+"""Errors of reaching a phone or the server that stores its configuration."""
+
+from __future__ import annotations
+
+from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
+
+OUTCOME_UNKNOWN = "outcome_unknown"
+"""Code of an error after which the file under the final name may be the old one or the new one."""
+
+
+class NoAddress(Conflict):
+    """The phone has no address, and no FTP server is set."""
+
+    code = "no_address"
+    usual = "The phone has no IP address in the inventory, so there is nowhere to upload to."
+
+
+class AddressNotAllowed(Conflict):
+    """The address of the phone is outside the allowed networks."""
+
+    code = "address_not_allowed"
+    usual = "The phone's address is in none of the networks that may be called."
+
+
+class RefusedMidway(Refused):
+    """The connection failed after the rename was sent: the old file or the new one is there."""
+
+    code = OUTCOME_UNKNOWN
+    usual = (
+        "The FTP server 10.0.0.5:21 closed the connection while renaming. It is not known whether "
+        "SEP001BD4123456.cnf.xml is the new file or the old one."
+    )
+
+
+class TimedOutMidway(TimedOut):
+    """The server was silent after the rename was sent: the old file or the new one is there."""
+
+    code = OUTCOME_UNKNOWN
+    usual = (
+        "The FTP server 10.0.0.5:21 did not answer in time while renaming. It is not known "
+        "whether SEP001BD4123456.cnf.xml is the new file or the old one."
+    )

@@ -1,0 +1,235 @@
+"""Every route of the application, with the rule that says who may call it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from phoneprov_adapters.testing.kinds import VENDOR_SERVICES
+from support.access_rig import Route
+from support.access_targets import (
+    a_deployment_of_the_owners,
+    a_desk_of_the_owner,
+    a_new,
+    a_new_batch,
+    a_new_company_contact,
+    a_new_extension,
+    a_new_kem,
+    a_new_link,
+    a_new_permission,
+    a_new_phone,
+    a_new_user,
+    a_user_and_a_permission,
+    an_extension_for_the_owner,
+    fixed,
+    login_of_the_owner,
+    nothing,
+    own_refresh_token,
+    sending,
+    the_owner,
+    the_owners_contact,
+    the_owners_profile,
+)
+from support.api import PASSWORD
+
+ACCOUNT = {
+    "first_name": "Ada",
+    "last_name": "Lovelace",
+    "username": "new-{n}",
+    "email": "new-{n}@example.com",
+    "password": PASSWORD,
+}
+EXTENSION = {"type": "custom", "extension": "{n}", "name": "Desk", "password": "secret"}
+PROFILE = {"user_uuid": "{owner}", "name": "Ada", "cnf_xml": "<device/>"}
+NAME = sending(name="Grace Hopper {n}")
+V1 = "/api/v1"
+
+
+def table() -> Iterator[Route]:
+    def of(prefix: str, *rows: tuple[Any, ...]) -> Iterator[Route]:
+        return (Route(method, prefix + path, *rest) for method, path, *rest in rows)
+
+    yield from of(
+        "/health", ("GET", "/live", "everyone", nothing), ("GET", "/ready", "everyone", nothing)
+    )
+    yield from of(
+        "/docs",
+        ("GET", "", "everyone", nothing),
+        ("GET", "/openapi.json", "everyone", nothing),
+        ("GET", "/{path}", "everyone", lambda _: fixed(path="docs.js")),
+    )
+    yield from of(
+        f"{V1}/auth",
+        ("POST", "/login", "everyone", nothing, login_of_the_owner),
+        ("POST", "/register", "register", nothing, sending(**ACCOUNT), 201),
+        ("POST", "/refresh", "everyone", nothing, own_refresh_token),
+        ("POST", "/logout", "account", nothing, own_refresh_token),
+    )
+    yield from of(
+        f"{V1}/me",
+        ("GET", "", "account", nothing),
+        ("GET", "/phones", "account", nothing),
+        ("GET", "/vendor-services/personal", "account", nothing),
+        ("GET", "/vendor-services/company", "account", nothing),
+    )
+    yield from of(
+        f"{V1}/users",
+        ("GET", "", "level 0", nothing),
+        ("GET", "/{uuid}", "level 0", a_new_user),
+        ("POST", "", "level 0", nothing, sending(**ACCOUNT), 201),
+        ("PUT", "/{uuid}", "level 0", a_new_user, sending(first_name="Grace")),
+        ("DELETE", "/{uuid}", "level 0", a_new_user),
+    )
+    yield from of(
+        f"{V1}/extensions",
+        ("GET", "", "level 0", nothing),
+        ("GET", "/{uuid}", "level 0", a_new_extension),
+        ("POST", "", "level 0", nothing, sending(**EXTENSION), 201),
+        ("PUT", "/{uuid}", "level 0", a_new_extension, NAME),
+        ("DELETE", "/{uuid}", "level 0", a_new_extension),
+    )
+    yield from of(
+        f"{V1}/permissions",
+        ("GET", "", "level 0", nothing),
+        ("GET", "/{uuid}", "level 0", a_new_permission),
+        ("POST", "", "level 0", nothing, sending(level=0, name="{n}"), 201),
+        ("PUT", "/{uuid}", "level 0", a_new_permission, NAME),
+        ("DELETE", "/{uuid}", "level 0", a_new_permission),
+    )
+    yield from of(
+        f"{V1}/user-perms",
+        ("GET", "/{user_uuid}", "level 0", a_new_user),
+        ("POST", "", "level 0", a_new_user, a_user_and_a_permission),
+        ("DELETE", "/{user_uuid}", "level 0", a_new_user),
+    )
+    yield from of(
+        f"{V1}/user-extensions",
+        ("GET", "", "level 0", nothing),
+        ("GET", "/by-user/{user_uuid}", "level 0", a_new_user),
+        ("GET", "/by-extension/{extension_uuid}", "level 0", a_new_extension),
+        ("POST", "", "level 0", nothing, an_extension_for_the_owner, 201),
+        ("DELETE", "/{uuid}", "level 0", a_new_link),
+    )
+    yield from of(
+        f"{V1}/phones",
+        ("GET", "", "account", nothing),
+        ("GET", "/{mac}", "account", a_new_phone),
+        ("POST", "", "shared", nothing, sending(mac="{new_mac}"), 201),
+        ("PUT", "/{mac}", "shared", a_new_phone, NAME),
+        ("DELETE", "/{mac}", "shared", a_new_phone),
+        ("GET", "/{mac}/deployments", "account", a_new_phone),
+        ("POST", "/{mac}/rollback", "own record", a_deployment_of_the_owners),
+        ("GET", "/{mac}/desk", "own record", a_desk_of_the_owner),
+        ("PUT", "/{mac}/desk", "level 0", a_new_phone, sending(hotdesk=True)),
+        ("POST", "/{mac}/desk/logout", "own record", a_desk_of_the_owner),
+        ("GET", "/{mac}/fetches", "account", a_new_phone),
+    )
+    yield from of(f"{V1}/discovered-phones", ("GET", "", "level 0", nothing))
+    yield from of(f"{V1}/desks", ("GET", "", "account", nothing))
+    yield from of(
+        f"{V1}/phone-profiles",
+        ("GET", "", "account", nothing),
+        ("GET", "/user/{user_uuid}", "own user", the_owner),
+        ("GET", "/{uuid}", "own record", the_owners_profile),
+        ("POST", "", "own user", nothing, sending(**PROFILE), 201),
+        ("PUT", "/{uuid}", "own record", the_owners_profile, NAME),
+        ("DELETE", "/{uuid}", "own record", the_owners_profile),
+        (
+            "POST",
+            "/switch",
+            "own record",
+            the_owners_profile,
+            sending(profile_uuid="{uuid}", mac="{mac}"),
+        ),
+        (
+            "POST",
+            "/switch/preview",
+            "own record",
+            the_owners_profile,
+            sending(profile_uuid="{uuid}", mac="{mac}"),
+        ),
+        ("GET", "/{uuid}/revisions", "own record", the_owners_profile),
+        ("GET", "/{uuid}/revisions/diff", "own record", the_owners_profile),
+        ("POST", "/lint", "account", nothing, sending(cnf_xml="<device/>")),
+    )
+    yield from of(
+        f"{V1}/imports",
+        (
+            "POST",
+            "/{kind}",
+            "level 0",
+            lambda _: fixed(kind="phones"),
+            sending(csv="mac\n{new_mac}\n"),
+        ),
+    )
+    yield from of(
+        "/console",
+        ("GET", "", "everyone", nothing, None, 308),
+        ("GET", "/{name}", "everyone", lambda _: fixed(name="main.js")),
+        ("GET", "/{folder}/{name}", "everyone", lambda _: fixed(folder="views", name="phone.js")),
+        ("POST", "/session", "everyone", nothing, login_of_the_owner),
+        ("POST", "/session/refresh", "cookie", nothing),
+        ("DELETE", "/session", "everyone", nothing),
+    )
+    yield from of(
+        f"{V1}/deployments",
+        ("GET", "", "account", nothing),
+        ("GET", "/{uuid}", "own record", a_deployment_of_the_owners),
+    )
+    yield from of(
+        f"{V1}/batches",
+        ("GET", "", "level 0", nothing),
+        ("GET", "/{uuid}", "level 0", a_new_batch),
+        ("GET", "/{uuid}/phones", "level 0", a_new_batch),
+        ("POST", "", "level 0", a_new_phone, sending(action="restart", model="7945"), 202),
+        ("DELETE", "/{uuid}", "level 0", a_new_batch),
+    )
+    yield from of(
+        f"{V1}/company-directory",
+        ("GET", "", "account", nothing),
+        ("GET", "/{uuid}", "account", a_new_company_contact),
+        ("POST", "", "shared", nothing, NAME, 201),
+        ("PUT", "/{uuid}", "shared", a_new_company_contact, NAME),
+        ("DELETE", "/{uuid}", "shared", a_new_company_contact),
+    )
+    yield from of(
+        f"{V1}/vendor-kem",
+        ("GET", "", "account", nothing),
+        ("GET", "/{uuid}", "account", a_new_kem),
+        ("POST", "", "shared", nothing, sending(model="CP-7916"), 201),
+        ("PUT", "/{uuid}", "shared", a_new_kem, sending(model="CP-7916")),
+        ("DELETE", "/{uuid}", "shared", a_new_kem),
+    )
+    yield from of(
+        f"{V1}/vendor-services",
+        ("GET", "", "account", nothing),
+        ("GET", "/{uuid}", "account", a_new(VENDOR_SERVICES)),
+        ("POST", "", "shared", nothing, NAME, 201),
+        ("PUT", "/{uuid}", "shared", a_new(VENDOR_SERVICES), NAME),
+        ("DELETE", "/{uuid}", "shared", a_new(VENDOR_SERVICES)),
+    )
+    yield from of(
+        f"{V1}/personal-directory",
+        ("GET", "/{user_uuid}", "own user", the_owner),
+        ("POST", "/{user_uuid}", "own user", the_owner, NAME, 201),
+        ("PUT", "/contact/{uuid}", "own record", the_owners_contact, NAME),
+        ("DELETE", "/contact/{uuid}", "own record", the_owners_contact),
+    )
+    yield from of(
+        f"{V1}/vendor-phones",
+        ("GET", "", "account", nothing),
+        ("GET", "/{mac}", "account", a_new_phone),
+        ("PUT", "/{mac}", "shared", a_new_phone, sending(vendor=False)),
+        ("DELETE", "/{mac}", "shared", a_new_phone),
+    )
+    yield from of(
+        f"{V1}/vendor-users",
+        ("GET", "/by-user/{user_uuid}", "own user", the_owner),
+        ("PUT", "/{user_uuid}", "own user", the_owner, sending(pin_code="2468")),
+        ("DELETE", "/{user_uuid}", "own user", the_owner),
+    )
+
+    yield from of(f"{V1}/audit", ("GET", "", "level 0", nothing))
+
+
+TABLE = {route.name: route for route in table()}

@@ -1,0 +1,56 @@
+"""CONTRIBUTING lists the files that a small resource takes; the list is complete."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+FILES = re.findall(r"^   - `([^`]+)`$", GUIDE, flags=re.MULTILINE)
+
+# The path of directories of contacts is not that of the resource.
+NAMED = re.compile(r"(?<!me/)vendor[-_]?services?\b(?!/(?:personal|company))", re.IGNORECASE)
+WITHOUT_NAME = {"src/phoneprov_core/vendor_services/__init__.py", "CHANGELOG.md"}
+
+USERS = {
+    # The menu of a phone lists the services.
+    "src/phoneprov_core/desks/services.py",
+    "tests/contract/desks/test_login.py",
+    # A resource that the crash tests write to.
+    "tests/faults/writers.py",
+}
+
+
+def named_in(folder: str, pattern: str) -> set[str]:
+    return {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / folder).rglob(pattern)
+        if "__pycache__" not in path.parts and NAMED.search(path.read_text(encoding="utf-8"))
+    }
+
+
+def test_small_resource_takes_at_most_22_files() -> None:
+    assert len(FILES) == len(set(FILES)) <= 22
+    for name in FILES:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert name in WITHOUT_NAME or NAMED.search(text), name
+
+
+def test_no_other_module_names_the_resource() -> None:
+    named = named_in("src", "*.py") | named_in("tests", "*.py") - {
+        "tests/unit/test_contributing.py"
+    }
+
+    assert named - USERS == {name for name in FILES if name.endswith(".py")} - WITHOUT_NAME
+    assert named >= USERS
+
+
+def test_code_of_the_guide_is_that_of_the_resource() -> None:
+    source = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in FILES[:-4])
+    lines = {line.strip() for line in source.splitlines()}
+
+    for block in re.findall(r"```python\n(.*?)```", GUIDE, flags=re.DOTALL):
+        for line in block.splitlines():
+            shown = line.strip().removesuffix("# sql").removesuffix("# memory").strip()
+            assert not shown or shown in lines, shown
