@@ -73,8 +73,12 @@ class Screen:
         """Choose the first line or key whose name begins like this. Raises ``LookupError``."""
         for item, url in (*page.items, *page.keys):
             if item.startswith(name) and not url.startswith("SoftKey:"):
-                return await self._fetch(url)
+                return await self.open(url)
         raise LookupError(f"The page {page.title!r} has no line {name!r}.")
+
+    async def open(self, url: str) -> ScreenPage:
+        """Fetch the page of a line or key."""
+        return await self._fetch(url)
 
     async def submit(self, page: ScreenPage, *values: str) -> ScreenPage:
         """Send a form with these values in the order of its fields."""

@@ -14,7 +14,6 @@ from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.kernel.store import ReadAndWrite
 
 _NOT_DIALLED = re.compile(r"[\s()/.\-\u2010-\u2015]+")
-_NOT_DIALLED_ASCII = dict.fromkeys(map(ord, " \t\n\r\v\f()/.-"))
 _LONGEST_NUMBER = 32
 
 
@@ -75,19 +74,21 @@ def _page(found: Sequence[FoundContact | PersonalContact]) -> LookupPage:
 
 
 def _numbers(contact: FoundContact | PersonalContact) -> list[Dialled]:
-    kinds = ((contact.work, ""), (contact.mobile, " (mobile)"), (contact.home, " (home)"))
-    return [
-        Dialled(contact.name, label, dialled)
-        for number, label in kinds
-        if number and (dialled := _dialled(number))
-    ]
+    numbers = []
+    if contact.work and (dialled := _dialled(contact.work)):
+        numbers.append(Dialled(contact.name, "", dialled))
+    if contact.mobile and (dialled := _dialled(contact.mobile)):
+        numbers.append(Dialled(contact.name, " (mobile)", dialled))
+    if contact.home and (dialled := _dialled(contact.home)):
+        numbers.append(Dialled(contact.name, " (home)", dialled))
+    return numbers
 
 
 def _dialled(number: str) -> str:
     """A number without the marks that people write between its digits; empty if it is too long
-    for a phone."""
-    if number.isascii():
-        plain = number.translate(_NOT_DIALLED_ASCII)
-    else:
-        plain = _NOT_DIALLED.sub("", number)
+    for a phone. In ``+44 (0)20`` the 0 is not dialled: it stands for calls within the country."""
+    plain = number.replace(" ", "")
+    if not plain.removeprefix("+").isdigit():
+        plain = plain.replace("(0)", "", 1) if plain.startswith("+") else plain
+        plain = _NOT_DIALLED.sub("", plain)
     return plain if len(plain) <= _LONGEST_NUMBER else ""

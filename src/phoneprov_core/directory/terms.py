@@ -1,14 +1,17 @@
 """Searching contacts: by the beginning of a word of the name, or by digits of a number.
 
-Each contact has terms: its whole name, the words of its name, and every end of the digits of
-its numbers. A search is a range of terms, so that its cost follows what it finds, not the size
-of the directory.
+Each contact has terms: its whole name, the words of its name, the pairs of its words, and every
+end of the digits of its numbers. A search is a range of terms, so that its cost follows what it
+finds, not the size of the directory. A search for two words is a range of pairs: many contacts can
+have each of the words, and few of them both.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -22,7 +25,11 @@ _MOST_WORDS = 3
 _LONGEST_DIGITS = 24
 
 # The letter before a term keeps the kinds apart.
-_NAME, _WORD, _DIGITS = "n", "w", "d"
+_NAME, _WORD, _PAIR, _DIGITS = "n", "w", "p", "d"
+
+# A pair begins with 1 to 4 letters of the first word, so that a beginning of both is a range.
+_PAIR_LETTERS = 4
+_MOST_PAIRED = 8
 
 _WORDS = re.compile(r"[^\W_]+")
 # Letters that Unicode does not decompose.
@@ -55,9 +62,19 @@ def searched(name: str = "", number: str = "") -> TermSearch | None:
     words = _words(name)
     if (name.strip() and not words) or (number.strip() and not digits):
         return None
-    by_length = sorted(dict.fromkeys(words), key=len, reverse=True)[:_MOST_WORDS]
+    # A word that another one begins with says nothing more.
+    words = [one for one in dict.fromkeys(words) if not _is_beginning(one, words)]
+    by_length = sorted(words, key=len, reverse=True)[:_MOST_WORDS]
     prefixes = [_DIGITS + digits] if digits else []
-    prefixes += [_WORD + word for word in by_length]
+    if len(by_length) < 2:
+        prefixes += [_WORD + word for word in by_length]
+    else:
+        second, first, *others = by_length
+        letters = min(len(first), _PAIR_LETTERS)
+        pair = [_pair(first, second, letters)]
+        pair += [_WORD + word for word in ((first, *others) if letters < len(first) else others)]
+        # A few digits are in more numbers than a pair is in names.
+        prefixes = prefixes + pair if len(digits) >= _PAIR_LETTERS else pair + prefixes
     return TermSearch(tuple(prefixes) or (_NAME,))
 
 
@@ -78,10 +95,24 @@ def terms_of(contact: CompanyContact) -> frozenset[str]:
     words = _words(contact.name)
     terms = {_WORD + word for word in words}
     terms.add((_NAME + (" ".join(words) or folded(contact.name)))[:LONGEST_TERM])
+    paired = list(dict.fromkeys(words))[:_MOST_PAIRED]
+    terms.update(
+        _pair(first, second, letters)
+        for first, second in itertools.permutations(paired, 2)
+        for letters in range(1, min(len(first), _PAIR_LETTERS) + 1)
+    )
     for number in (contact.work, contact.mobile, contact.home):
         digits = "".join(_DIGIT_VALUES.findall(number or ""))[:_LONGEST_DIGITS]
         terms.update(_DIGITS + digits[start:] for start in range(len(digits)))
     return frozenset(terms)
+
+
+def _pair(first: str, second: str, letters: int) -> str:
+    return f"{_PAIR}{letters}{first[:letters]} {second}"[:LONGEST_TERM]
+
+
+def _is_beginning(word: str, words: Iterable[str]) -> bool:
+    return any(other.startswith(word) for other in words if other != word)
 
 
 def first_match(terms: frozenset[str], prefix: str) -> str | None:

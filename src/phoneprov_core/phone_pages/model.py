@@ -68,8 +68,9 @@ class Entry(Struct, frozen=True):
     number: str
 
     def __post_init__(self) -> None:
-        _cut(self, "name", ENTRY_NAME)
-        _cut(self, "number", NUMBER)
+        if not (_is_plain(self.name, ENTRY_NAME) and _is_plain(self.number, NUMBER)):
+            _cut(self, "name", ENTRY_NAME)
+            _cut(self, "number", NUMBER)
 
 
 class Directory(Struct, frozen=True):
@@ -130,9 +131,16 @@ Page = Menu | Directory | Text | Input
 
 def shown(text: str, longest: int, *, lines: bool = False) -> str:
     """The text without control and direction characters, at most ``longest`` characters."""
+    if _is_plain(text, longest):
+        return text
     if not (text.isascii() and text.isprintable()):
         text = "".join(c for c in text if _is_shown(c, lines=lines))
     return text[:longest].rstrip()
+
+
+def _is_plain(text: str, longest: int) -> bool:
+    """Whether the text is shown as it is; the usual case, found quickly."""
+    return len(text) <= longest and text.isascii() and text.isprintable() and not text.endswith(" ")
 
 
 def _is_shown(character: str, *, lines: bool) -> bool:

@@ -72,10 +72,12 @@ def _object(page: Page) -> str:
             )
             return f"<CiscoIPPhoneMenu>{head}{items}{keys}</CiscoIPPhoneMenu>"
         case Directory():
+            # One call for all texts; none of them holds a line break.
+            parts = escape("\n".join(f"{one.name}\n{one.number}" for one in page.entries))
+            texts = iter(parts.split("\n") if page.entries else ())
             entries = "".join(
-                f"<DirectoryEntry><Name>{escape(entry.name)}</Name>"
-                f"<Telephone>{escape(entry.number)}</Telephone></DirectoryEntry>"
-                for entry in page.entries
+                f"<DirectoryEntry><Name>{name}</Name><Telephone>{number}</Telephone></DirectoryEntry>"
+                for name, number in zip(texts, texts, strict=True)
             )
             return f"<CiscoIPPhoneDirectory>{head}{entries}{keys}</CiscoIPPhoneDirectory>"
         case Text():

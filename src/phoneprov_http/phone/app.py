@@ -92,11 +92,11 @@ class PhonePages:
             result = "internal_error"
             # The traceback holds no values.
             log.exception("unexpected %s", type(error).__name__)
-            unknown = Unavailable("The service has a fault. Try again later.")
+            unknown = Unavailable("An internal error occurred. Try again later.")
             reply = failure(request, path, unknown)
         try:
             body = render(reply.page, request.charset)
-            await _send(send, b"" if scope["method"] == "HEAD" else body, _headers(reply, request))
+            await _send(send, body, _headers(reply, request), head=scope["method"] == "HEAD")
         finally:
             if reply.changed is not None:
                 reply.changed.answered()
@@ -123,9 +123,12 @@ def _headers(reply: Reply, request: PhoneRequest) -> list[tuple[bytes, bytes]]:
     return headers
 
 
-async def _send(send: Send, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+async def _send(
+    send: Send, body: bytes, headers: list[tuple[bytes, bytes]], *, head: bool = False
+) -> None:
     headers.append((b"content-length", str(len(body)).encode()))
     await send({"type": "http.response.start", "status": 200, "headers": headers})
+    body = b"" if head else body
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 

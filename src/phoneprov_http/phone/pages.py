@@ -222,7 +222,7 @@ def _directory(title: str, found: LookupPage, url_after: Callable[[str], str]) -
 
 
 def _labelled(name: str, label: str) -> str:
-    return shown(name, ENTRY_NAME - len(label)) + label
+    return shown(name, ENTRY_NAME - len(label)) + label if label else name
 
 
 def _with_device(url: str, device: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -22,6 +23,7 @@ from click.testing import CliRunner
 
 from phoneprov_http.main.cli import main
 
+README = Path(__file__).parents[3] / "README.md"
 PASSWORD = "correct horse battery"
 
 
@@ -53,6 +55,13 @@ def test_demo_does_the_whole_job_and_shows_it(tmp_path: Path) -> None:
     assert "On the phone: SEP001BD4123456.cnf.xml, 274 bytes, SHA-256 " in said
     assert said.index("Init:Services") < said.index("Key:Settings")
     assert said.rstrip().endswith("Every step succeeded.")
+    readme = README.read_text("utf-8").partition("$ phoneprov demo\n")[2].partition("```")[0]
+    shown = [re.escape(line).replace(r"\.\.\.", ".*") for line in readme.splitlines()]
+    patterns = [re.sub("127.*:[0-9]+", r"127\\.0\\.0\\.1:[0-9]+", line) for line in shown]
+    lines = said.splitlines()
+    assert len(lines) == len(patterns)
+    for pattern, line in zip(patterns, lines, strict=True):
+        assert re.fullmatch(pattern, line)
 
 
 def test_demo_fails_when_a_step_does_not_happen(tmp_path: Path) -> None:
@@ -155,7 +164,7 @@ def test_a_mistake_is_one_line_that_names_it(arguments: tuple[str, ...], complai
 
 
 @pytest.mark.parametrize("arguments", [(), ("db",), ("keys",)])
-def test_nothing_asked_for_is_answered_with_the_help(arguments: tuple[str, ...]) -> None:
+def test_no_command_prints_the_help(arguments: tuple[str, ...]) -> None:
     done = CliRunner().invoke(main, arguments)
 
     assert done.exit_code == 2
@@ -164,7 +173,7 @@ def test_nothing_asked_for_is_answered_with_the_help(arguments: tuple[str, ...])
 
 
 @pytest.mark.parametrize("option", ["--ftp-port", "--http-port"])
-def test_a_simulated_phone_whose_port_is_taken_says_so_in_one_line(option: str) -> None:
+def test_simulate_phone_port_in_use_fails_with_one_line(option: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -176,7 +185,7 @@ def test_a_simulated_phone_whose_port_is_taken_says_so_in_one_line(option: str) 
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_a_simulated_phone_of_nowhere_says_so_in_one_line() -> None:
+def test_simulate_phone_foreign_address_fails_with_one_line() -> None:
     done = CliRunner().invoke(main, ["simulate-phone", "--host", "999.1.1.1"])
 
     assert done.exit_code == 1
@@ -184,7 +193,7 @@ def test_a_simulated_phone_of_nowhere_says_so_in_one_line() -> None:
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_db_current_tells_scripts_whether_an_upgrade_is_due(tmp_path: Path) -> None:
+def test_db_current_exit_code_reports_a_due_upgrade(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "phoneprov.db")) as empty:
         empty.execute("VACUUM")  # a database without a table, which is not a file of 0 bytes
 

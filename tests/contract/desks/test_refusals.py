@@ -202,6 +202,30 @@ async def test_company_directory_is_searched_in_pages_of_32(office: Hotdesk) -> 
     assert len((await office.phone().submit(form)).entries) == 32
 
 
+@pytest.mark.parametrize(
+    ("number", "dialled"),
+    [
+        ("+44 (0)20 7946-0018", "+442079460018"), ("(030) 12", "03012"), ("0170/5.5", "017055"),
+        ("*21#", "*21#"), ("-5", "5"), ("\u2013 7", "7"), ("1" * 33, None), ("( )", None),
+    ],
+)  # fmt: skip
+async def test_numbers_are_shown_as_they_are_dialled(
+    office: Hotdesk, number: str, dialled: str | None
+) -> None:
+    await office.admin.post("/company-directory", {"name": "Ada", "work": number})
+
+    page = await office.phone().first("/phone/directories/company/list")
+
+    assert page.entries == ([("Ada", dialled)] if dialled else [])
+
+
+async def test_head_has_the_length_of_the_page(office: Hotdesk) -> None:
+    url = f"/phone/services?name=SEP{MAC.replace(':', '')}"
+    client = office.phone().client
+    got, head = await client.get(url), await client.head(url)
+    assert (head.content, head.headers) == (b"", got.headers)
+
+
 async def test_pages_come_in_the_character_set_of_the_phone(office: Hotdesk) -> None:
     await office.admin.post("/company-directory", {"name": "Åsa Łoś \U0001f4de", "work": "1"})
     phone = office.phone(**{"Accept-Charset": "iso-8859-1,utf-8;q=0.8"})

@@ -42,6 +42,9 @@ def test_every_command_of_the_tutorial_works(tmp_path: Path) -> None:
     assert done.returncode == 0, replies + (tmp_path / "server.log").read_text("utf-8")
     assert '"message":"Profile switched"' in replies
     assert '"restart":"ok"' in replies
+    assert "[Logged in]" in replies
+    assert "Charles Babbage: 1001" in replies
+    assert '"username":"ada"' in replies
 
 
 def _free_port() -> str:

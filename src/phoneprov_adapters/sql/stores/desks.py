@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, exists, func, null, or_, select, update
+from sqlalchemy import and_, bindparam, delete, exists, null, or_, select, update
 
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory, Row
 from phoneprov_adapters.sql.engines.statements import Statement, is_over
-from phoneprov_adapters.sql.stores.rows import Query, SqlRows
-from phoneprov_adapters.sql.tables import desks, leases, phones, profiles, users, vendor_phones
+from phoneprov_adapters.sql.stores.desk_rows import desk_rows
+from phoneprov_adapters.sql.tables import desks, leases, phones, users, vendor_phones
 from phoneprov_core.deployments.ports import DeskUse
-from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
+from phoneprov_core.desks.model import DeskRecord, Due, ListedDesk, PhoneState
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.phones.model import Phone
@@ -167,7 +167,7 @@ class SqlDesks(DeskStore):
 
     @property
     def all(self) -> Rows[ListedDesk]:
-        return SqlRows(self._connection, _QUERY, _listed)
+        return desk_rows(self._connection)
 
     async def find(self, mac: str) -> DeskRecord:
         statement = _FIND_AND_HOLD if self._connection.writing else _FIND
@@ -257,44 +257,3 @@ def _record(row: Row) -> DeskRecord:
     values = dict(zip(DeskRecord.__struct_fields__, row, strict=True))
     values["due"] = None if values["due"] is None else Due(values["due"])
     return DeskRecord(**values)
-
-
-_DEFAULTS = profiles.alias("defaults")
-_DESK = select(
-    phones.c.created_at,
-    phones.c.mac,
-    _DEFAULTS.c.uuid,
-    desks.c.hotdesk,
-    users.c.uuid,
-    users.c.username,
-    profiles.c.uuid,
-    desks.c.since,
-    desks.c.until,
-).select_from(
-    phones.outerjoin(desks, desks.c.mac == phones.c.mac)
-    .outerjoin(users, users.c.uuid == desks.c.user_uuid)
-    .outerjoin(profiles, profiles.c.uuid == desks.c.profile_uuid)
-    .outerjoin(_DEFAULTS, _DEFAULTS.c.uuid == desks.c.default_profile_uuid)
-)
-_QUERY = Query(
-    _DESK,
-    (phones.c.created_at, phones.c.mac),
-    owner=desks.c.user_uuid == bindparam("owner"),
-    counted=select(func.count()).select_from(phones.outerjoin(desks, desks.c.mac == phones.c.mac)),
-)
-
-
-def _listed(row: Row) -> ListedDesk:
-    created_at, mac, default, hotdesk, user_uuid, username, profile, since, until = row
-    is_used = user_uuid is not None
-    desk = Desk(
-        mac=mac,
-        default_profile_uuid=default,
-        hotdesk=hotdesk is None or hotdesk,
-        user_uuid=user_uuid,
-        username=username,
-        profile_uuid=profile if is_used else None,
-        since=since if is_used else None,
-        until=until if is_used else None,
-    )
-    return ListedDesk(created_at, mac, desk)

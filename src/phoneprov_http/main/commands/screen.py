@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable
 
 import click
@@ -37,14 +38,23 @@ async def _next(screen: Screen, page: ScreenPage | None) -> ScreenPage | None:
         raise EOFError
     if key == "s" or page is None:
         return await _fetched(screen.services())
-    if key.isdigit() and 0 < int(key) <= len(page.items):
-        return await _fetched(screen.choose(page, page.items[int(key) - 1][0]))
-    if key and any(name.startswith(key) for name, _ in page.keys):
-        return await _fetched(screen.choose(page, key))
+    if key.isascii() and key.isdigit() and 0 < int(key) <= len(page.items):
+        return await _fetched(screen.open(page.items[int(key) - 1][1]))
+    pressed = [url for name, url in page.keys if key and name.casefold() == key.casefold()]
+    if not pressed:
+        return page
+    if not pressed[0].startswith("SoftKey:"):
+        return await _fetched(screen.open(pressed[0]))
+    if pressed[0] == "SoftKey:Exit":
+        return await _fetched(screen.services())
+    click.echo(f"  | ({pressed[0]})")
     return page
 
 
 async def _typed(label: str, *, hidden: bool = False) -> str:
+    # Input that is not from a terminal is read as it is.
+    hidden = hidden and sys.stdin.isatty()
+
     def prompt() -> str:
         return str(click.prompt(label, default="", show_default=False, hide_input=hidden))
 
