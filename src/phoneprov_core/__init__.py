@@ -1,5 +1,5 @@
 """The core of phoneprov: entities, rules and use cases, free of IO.
 
-It imports the standard library and msgspec only. What it needs from the world are ports, which
-stand beside the features. ``phoneprov_core.api`` has the public names.
+It imports the standard library and msgspec only. Its interfaces to adapters are ports, in the
+folder of each feature. ``phoneprov_core.api`` has the public names.
 """

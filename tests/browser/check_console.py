@@ -80,7 +80,7 @@ def console(browser: Browser, service: Service) -> Iterator[Console]:
 # Signing in
 
 
-def test_wrong_password_is_said_and_the_form_stays(browser: Browser, service: Service) -> None:
+def test_wrong_password_is_shown_and_the_form_stays(browser: Browser, service: Service) -> None:
     console = Console(browser.new_context(), service.url)
     console.open()
     console.page.get_by_label("Username").fill("ada")

@@ -80,9 +80,7 @@ async def test_a_right_password_among_the_guesses_is_worth_one_of_five(service: 
 
 
 @pytest.mark.parametrize("wrong_before", [0, GUESSES - 1])
-async def test_who_knows_the_password_gets_in_however_often_at_once(
-    service: Service, wrong_before: int
-) -> None:
+async def test_concurrent_correct_logins_all_succeed(service: Service, wrong_before: int) -> None:
     """A phone book, a softphone and a browser may all log in at nine o'clock."""
     statuses = Counter[int]()
     async with service.direct() as direct, service.lines(16 // WORKERS) as lines:

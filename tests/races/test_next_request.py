@@ -94,7 +94,7 @@ async def people(direct: Direct, level: int | None) -> People:
 
 
 @pytest.mark.parametrize("what", CHANGES)
-async def test_it_counts_on_the_very_next_request(service: Service, what: str) -> None:
+async def test_change_takes_effect_at_the_next_request(service: Service, what: str) -> None:
     change = CHANGES[what]
     times = rounds(4, 100)
     async with service.direct() as direct, service.lines(1) as lines:

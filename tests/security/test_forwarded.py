@@ -101,7 +101,7 @@ async def test_a_chain_without_end_is_not_followed_to_its_end(api: Api) -> None:
     )
 
 
-async def test_whose_link_a_client_is_on_is_not_recorded(api: Api) -> None:
+async def test_scope_id_of_a_client_is_not_recorded(api: Api) -> None:
     assert await seen(api, "fe80::aaaa:bbbb:cccc:dddd%a-very-long-link") == (
         "fe80::aaaa:bbbb:cccc:dddd"
     )

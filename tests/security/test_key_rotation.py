@@ -56,7 +56,7 @@ async def test_every_column_of_secrets_is_looked_after(vault: Vault) -> None:
                     sealer.box.open(sealed, column.place(row + "x"))
 
 
-async def test_everything_is_sealed_anew_and_reads_as_before(vault: Vault) -> None:
+async def test_rotation_encrypts_everything_with_the_new_key(vault: Vault) -> None:
     await vault.fill(OLD_KEYS, COUNT)
     reported: list[tuple[int, int]] = []
 
@@ -74,7 +74,7 @@ async def test_everything_is_sealed_anew_and_reads_as_before(vault: Vault) -> No
             assert await secrets_of(tx, number) == expected(number)
 
 
-async def test_what_the_current_key_sealed_is_left_as_it_is(vault: Vault) -> None:
+async def test_secrets_of_the_current_key_are_not_changed(vault: Vault) -> None:
     await vault.fill(NEW_KEYS, 2)
 
     async with vault.opened(BOTH_KEYS) as sealer:
@@ -105,7 +105,7 @@ async def test_a_secret_that_was_changed_meanwhile_is_not_overwritten(vault: Vau
 
 
 @pytest.mark.parametrize("writers_keys", [BOTH_KEYS, OLD_FIRST], ids=["new first", "old first"])
-async def test_changes_go_on_while_keys_are_rotated(vault: Vault, writers_keys: SecretKeys) -> None:
+async def test_changes_during_a_rotation_succeed(vault: Vault, writers_keys: SecretKeys) -> None:
     """By processes that have the new key first, and by one that was not restarted yet."""
     await vault.fill(OLD_KEYS, COUNT)
     last: dict[int, str] = {}
@@ -187,7 +187,7 @@ async def test_an_altered_secret_is_named_and_the_others_are_sealed_anew(vault: 
         assert await key_ids(sealer) == {NEW: len(SEALED_COLUMNS) * 3 - 1, OLD: 1}
 
 
-async def test_a_pin_goes_on_needing_its_key_until_it_is_set_again(vault: Vault) -> None:
+async def test_pin_needs_its_key_until_it_is_set_again(vault: Vault) -> None:
     async with vault.opened(OLD_KEYS) as old:
         await set_pin(old, 1, "ada")
         await set_pin(old, 2, "Bob")
@@ -208,5 +208,5 @@ async def test_a_pin_goes_on_needing_its_key_until_it_is_set_again(vault: Vault)
             await sealer.rotation.require_all()
 
 
-async def test_a_sealed_value_says_no_more_than_its_key_and_length() -> None:
+async def test_sealed_value_reveals_only_key_and_length() -> None:
     assert repr(Sealed(NEW, b"canary")) == f"Sealed({NEW}, 6 bytes)"

@@ -62,7 +62,7 @@ def refused(result: Result) -> str:
     return line
 
 
-def test_rotating_tells_how_many_and_how_everything_stands(deployment: Deployment) -> None:
+def test_rotate_prints_the_count_and_the_status(deployment: Deployment) -> None:
     deployment.fill()
 
     before = deployment.run("keys", "status", keys=f"{NEW_KEY},{OLD_KEY}")
@@ -89,7 +89,7 @@ def test_rotating_tells_how_many_and_how_everything_stands(deployment: Deploymen
     assert without.stdout == f"{NEW} (the first): {uses}\n"
 
 
-def test_pins_keep_their_key_and_status_says_whose(deployment: Deployment) -> None:
+def test_pins_keep_their_key_and_status_names_the_users(deployment: Deployment) -> None:
     async def two_pins() -> None:
         async with deployment.vault.opened(OLD_KEYS) as sealer:
             await set_pin(sealer, 1, "ada")
@@ -130,7 +130,7 @@ def test_key_marked_for_pins_serves_pins_and_nothing_else(deployment: Deployment
     ]
 
 
-def test_rotate_end_sessions_ends_all_and_says_how_many(deployment: Deployment) -> None:
+def test_rotate_end_sessions_ends_all_and_prints_the_count(deployment: Deployment) -> None:
     async def open_sessions() -> None:
         async with deployment.vault.opened(NEW_KEYS) as sealer, sealer.database.write() as tx:
             for number in (1, 2):

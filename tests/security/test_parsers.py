@@ -47,7 +47,7 @@ class Attempts:
 
 
 @pytest.mark.parametrize("name", PARSERS)
-def test_nothing_but_our_own_error_escapes(name: str) -> None:
+def test_parsers_raise_only_phoneprov_errors(name: str) -> None:
     corpus, words, _ = PARSERS[name]
     attempts = Attempts(name)
     began = time.monotonic()

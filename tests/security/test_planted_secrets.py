@@ -66,7 +66,7 @@ async def phone() -> AsyncIterator[SimulatedPhone]:
         yield made
 
 
-async def test_they_are_in_no_table_file_log_error_or_representation(
+async def test_secrets_are_in_no_table_file_log_error_or_representation(
     tmp_path: Path,
     kind: str,
     phone: SimulatedPhone,
@@ -235,7 +235,7 @@ def test_log_records_of_all_tests_are_searched() -> None:
     found.clear()
 
 
-def test_the_search_finds_what_is_there() -> None:
+def test_search_finds_planted_secrets() -> None:
     secret = PLANTED["password"]
     assert SEARCH.in_text(f"x{secret.upper()}x") == ["password"]
     assert SEARCH.in_bytes(f"x{secret}".encode("utf-16-le")) == ["password"]

@@ -75,5 +75,5 @@ def test_a_secret_is_in_no_representation(kind: type[msgspec.Struct]) -> None:
     assert PLANTED not in f"{holder} {[holder]!r} {ValueError(holder)!r}"
 
 
-def test_they_are_found() -> None:
+def test_representations_are_found() -> None:
     assert len(HOLDERS) > 25

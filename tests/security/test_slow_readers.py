@@ -97,7 +97,7 @@ def test_a_client_that_reads_steadily_gets_everything(server: Listening, library
     assert received.endswith(b"\r\n0\r\n\r\n")
 
 
-def test_what_waits_for_the_end_of_a_connection_is_watched_as_well(
+def test_waiting_for_the_end_of_a_connection_is_watched(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even when it is little enough for the transport not to complain."""

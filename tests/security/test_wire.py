@@ -123,7 +123,9 @@ SMUGGLING = {
 
 
 @pytest.mark.parametrize("request_", NO_HTTP.values(), ids=NO_HTTP.keys())
-def test_what_is_no_http_is_400(server: Listening, recorder: Recorder, request_: bytes) -> None:
+def test_bytes_that_are_not_http_are_400(
+    server: Listening, recorder: Recorder, request_: bytes
+) -> None:
     assert objection(server.ask(request_)) == "The request is not valid HTTP."
     assert recorder.asked == []
 
@@ -159,7 +161,7 @@ def test_a_target_is_only_ever_a_path(server: Listening, recorder: Recorder, tar
     assert recorder.asked in (["/x"], ["//evil/x"])
 
 
-def test_what_an_application_hears_is_what_stands_before_the_body(
+def test_application_gets_the_fields_before_the_body_only(
     server: Listening, recorder: Recorder
 ) -> None:
     request = (
@@ -230,9 +232,7 @@ def test_number_of_header_fields_is_limited(server: Listening) -> None:
 
 
 @pytest.mark.parametrize("following", [b"X: ", b"2;", b"0\r\nX: ", b"2\r\n{}\r\n0\r\nX: "])
-def test_nothing_without_end_stands_between_the_pieces_of_a_body(
-    server: Listening, following: bytes
-) -> None:
+def test_data_between_chunks_is_bounded(server: Listening, following: bytes) -> None:
     began = time.process_time()
     with server.connect() as client:
         client.sendall(POST + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n")
@@ -282,7 +282,7 @@ def test_garbage_after_a_request_does_not_replace_its_response(
     assert recorder.asked == ["/1"]
 
 
-def test_a_body_that_goes_wrong_half_way_is_400(server: Listening, recorder: Recorder) -> None:
+def test_malformed_chunk_in_a_body_is_400(server: Listening, recorder: Recorder) -> None:
     start = POST + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"
 
     with server.connect() as client:
@@ -381,7 +381,7 @@ def test_a_stray_line_end_does_not_keep_a_connection(
     "begun",
     [b"", b"\r\n", b"G", b"GET / HTTP/1.1\r\nHost: x\r\n", POST + b"Content-Length: 9\r\n\r\n{"],
 )
-def test_what_does_not_arrive_in_time_is_closed(
+def test_incomplete_request_is_closed_after_the_deadline(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch, begun: bytes
 ) -> None:
     monkeypatch.setattr(protocol, "ARRIVAL_SECONDS", 0.3)

@@ -50,7 +50,7 @@ def test_core_has_no_io_clock_or_randomness(module: Path) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CORE)))
-def test_core_knows_no_http(module: Path) -> None:
+def test_core_contains_no_http_words(module: Path) -> None:
     words = {
         node.id if isinstance(node, ast.Name) else node.name
         for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))

@@ -55,7 +55,7 @@ def test_a_flaw_is_named_with_its_mending(audit: ModuleType, complete: bool) -> 
 
 
 @pytest.mark.parametrize("result", [report(SOUND, SKIPPED), report(SKIPPED), report(), None])
-def test_what_was_not_audited_is_said_and_may_not_do(
+def test_audit_skipped_packages_are_reported(
     audit: ModuleType, result: dict[str, Any] | None
 ) -> None:
     good, lines = audit.judged(result, complete=False)

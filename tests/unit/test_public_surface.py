@@ -111,7 +111,7 @@ def test_importing_the_core_takes_no_time_to_speak_of() -> None:
     assert float(printed(TIMED)) < 0.1
 
 
-def test_an_adapter_is_loaded_when_it_is_asked_for() -> None:
+def test_adapter_is_imported_on_first_use() -> None:
     assert not loaded_by("phoneprov_adapters") & {
         "sqlalchemy",
         "httpx",

@@ -141,7 +141,7 @@ class _Watched(Watching):
         """See ``Listener``."""
         self._seen.heard(event)
         if self._seen.back and not self._back.done():
-            self._back.set_result("The phone left Asterisk and registered again.")
+            self._back.set_result("The phone unregistered and registered again.")
 
     def lost(self) -> None:
         """See ``Listener``."""
@@ -166,8 +166,8 @@ class _Watched(Watching):
 
     def _so_far(self, seconds: float) -> str:
         if self._seen.gone:
-            return f"The phone left Asterisk and did not register again within {seconds:.0f} s."
+            return f"The phone unregistered and did not register again within {seconds:.0f} s."
         return (
-            f"The phone was not seen to leave Asterisk within {seconds:.0f} s; the manager "
+            f"The phone did not unregister from Asterisk within {seconds:.0f} s; the manager "
             f"account needs read = {self._seen.classes} to see it."
         )

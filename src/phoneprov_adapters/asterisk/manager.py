@@ -56,16 +56,16 @@ _KNOWN = (
     ),
     (
         "invalid/unknown command",
-        "Asterisk does not know this action; load chan_sccp or res_pjsip_notify.",
+        "Asterisk does not support this action; load chan_sccp or res_pjsip_notify.",
     ),
     (
         "device not found",
-        "Asterisk knows no device of this name; check the phone's MAC and sccp.conf.",
+        "Asterisk has no device of this name; check the phone's MAC and sccp.conf.",
     ),
     ("device not registered", _NOT_REGISTERED),
     (
         "unable to retrieve endpoint",
-        "Asterisk knows no endpoint of this name; check the phone's MAC and pjsip.conf.",
+        "Asterisk has no endpoint of this name; check the phone's MAC and pjsip.conf.",
     ),
     (
         "unable to push notify task",

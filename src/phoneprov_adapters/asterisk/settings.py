@@ -30,11 +30,11 @@ class ManagerSettings(Struct, frozen=True, kw_only=True):
         except UnicodeError:
             named = False
         if not named or any(character.isspace() for character in self.host):
-            raise ValueError("The manager's host is no host name or address.")
+            raise ValueError("The manager's host is not a host name or an address.")
         if not 1 <= self.port <= 65535:
             raise ValueError("The manager's port must be from 1 to 65535.")
         if any(character in self.user + self.secret for character in "\r\n\0"):
-            raise ValueError("The manager's user and secret must not hold line ends.")
+            raise ValueError("The manager's user and secret must not contain line ends.")
         if not self.timeout > 0:
             raise ValueError("The manager's timeout must be more than 0 seconds.")
 
@@ -51,5 +51,5 @@ def tls_of(settings: ManagerSettings) -> ssl.SSLContext | None:
         return ssl.create_default_context(cafile=settings.tls_ca)
     except OSError:
         raise ValueError(
-            f"The file {settings.tls_ca} cannot be read or holds no certificates."
+            f"The file {settings.tls_ca} cannot be read or contains no certificates."
         ) from None

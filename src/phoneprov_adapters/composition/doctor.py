@@ -92,7 +92,7 @@ async def _database(container: Container) -> AsyncIterator[Finding]:
         yield schema
         if schema.state is State.FAILED:
             for check in ("keys", "clock", "phones"):
-                yield Finding(check, State.SKIPPED, "The schema is not the one needed.")
+                yield Finding(check, State.SKIPPED, "The schema does not fit this version.")
             return
         yield await _keys(container)
         yield await _clock(container)

@@ -81,7 +81,7 @@ def shared_files_of(settings: Settings) -> SharedFiles:
 
 
 def journal_of(settings: Settings) -> Journal:
-    """What logs deployments, and counts them where metrics are served."""
+    """The journal that logs deployments and, with metrics, counts them."""
     if not settings.has_metrics:
         return log_deployment
     from phoneprov_adapters.metrics.counters import journal_deployment  # noqa: PLC0415 - slow to load
@@ -90,7 +90,7 @@ def journal_of(settings: Settings) -> Journal:
 
 
 def pin_journal_of(settings: Settings) -> LoginJournal:
-    """What logs refused logins at phones, and counts them where metrics are served."""
+    """The journal that logs refused logins at phones and, with metrics, counts them."""
     if not settings.has_metrics:
         return log_login_failure
     from phoneprov_adapters.metrics.counters import journal_pin_failure  # noqa: PLC0415 - slow to load
@@ -99,7 +99,7 @@ def pin_journal_of(settings: Settings) -> LoginJournal:
 
 
 def fetch_observer_of(settings: Settings) -> FetchObserver | None:
-    """What counts requests of phones for files, where metrics are served."""
+    """The counter of requests of phones for files, with metrics."""
     if not settings.has_metrics:
         return None
     from phoneprov_adapters.metrics.counters import count_fetch  # noqa: PLC0415 - slow to load

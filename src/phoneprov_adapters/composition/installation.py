@@ -16,7 +16,7 @@ def make_folder(settings: Settings) -> None:
         settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise SettingsError(
-            f"PHONEPROV_DATA_DIR: the folder cannot be made ({error.strerror})."
+            f"PHONEPROV_DATA_DIR: the folder cannot be created ({error.strerror})."
         ) from None
 
 
@@ -45,7 +45,7 @@ def require_installation(settings: Settings) -> None:
 def _no_installation(missing: str) -> SettingsError:
     return SettingsError(
         f"{missing}. Run the command in the folder of the installation, or set "
-        "PHONEPROV_DATA_DIR. phoneprov create-admin or phoneprov serve makes a new installation."
+        "PHONEPROV_DATA_DIR. phoneprov create-admin or phoneprov serve creates a new installation."
     )
 
 

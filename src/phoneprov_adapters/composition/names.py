@@ -1,4 +1,4 @@
-"""Names of settings that this version does not know."""
+"""Names of settings that this version does not have."""
 
 from __future__ import annotations
 

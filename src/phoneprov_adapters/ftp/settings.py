@@ -36,7 +36,7 @@ class FtpSettings(Struct, frozen=True, kw_only=True):
             raise ValueError("The FTP port must be from 1 to 65535.")
         for name in ("user", "password", "directory"):
             if any(char in getattr(self, name) for char in "\r\n\0"):
-                raise ValueError(f"The FTP {name} must not hold line ends.")
+                raise ValueError(f"The FTP {name} must not contain line ends.")
         if self.tls not in {"off", "explicit", "implicit"}:
             raise ValueError("The FTP TLS mode must be off, explicit or implicit.")
         if not (self.timeout > 0 and self.total > 0):
@@ -66,6 +66,6 @@ def _check_host(host: str) -> None:
     try:
         host.encode("idna")
     except UnicodeError:
-        raise ValueError("The FTP host is no host name or address.") from None
+        raise ValueError("The FTP host is not a host name or an address.") from None
     if not host or any(char.isspace() or char in "/@" for char in host):
-        raise ValueError("The FTP host is no host name or address.")
+        raise ValueError("The FTP host is not a host name or an address.")

@@ -24,8 +24,8 @@ Position = tuple[Any, str]
 class OnRemove(Enum):
     """The effect on a record when the one that it refers to is removed."""
 
-    GO_ALONG = "go along"
-    STAND_AGAINST = "stand against"
+    GO_ALONG = "remove"
+    STAND_AGAINST = "restrict"
 
 
 class Reference(NamedTuple):

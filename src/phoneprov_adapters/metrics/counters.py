@@ -1,4 +1,4 @@
-"""What is counted in each process. No label holds a MAC, a user or a uuid."""
+"""The counters of each process. No label holds a MAC, a user or a uuid."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phoneprov_core.provisioning.model import Fetch
 
 _DEPLOYMENTS = Counter("phoneprov_deployments", "Deployments that ended", ["outcome", "step"])
 _CONFIRMATIONS = Counter(
-    "phoneprov_deployment_confirmations", "Deployments whose phone was awaited", ["confirmation"]
+    "phoneprov_deployment_confirmations", "Deployments with a watch", ["confirmation"]
 )
 _DURATION = Histogram(
     "phoneprov_deployment_duration_seconds",

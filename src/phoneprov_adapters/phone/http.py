@@ -61,7 +61,7 @@ class PhoneWebSettings(Struct, frozen=True, kw_only=True):
         if not 1 <= self.port <= 65535:
             raise ValueError("The web port of phones must be from 1 to 65535.")
         if ":" in self.user:
-            raise ValueError("The web user of phones must not hold a colon.")
+            raise ValueError("The web user of phones must not contain a colon.")
         if not (self.timeout > 0 and self.total > 0):
             raise ValueError("The timeouts of phones must be more than 0 seconds.")
 
@@ -141,7 +141,7 @@ class PhoneWeb(PhoneCommands, PhoneInformation):
         except TooMuch:
             raise Refused(
                 "The phone's web server sent more than 64 KiB or too many parts in one reply; "
-                "check that its address is a phone's."
+                "check its phone_ip."
             ) from None
 
     async def _send(self, address: str, command: KeyPress, body: bytes) -> None:

@@ -43,7 +43,7 @@ class RealReachability(Reachability):
     async def _ask(self, phone: Phone) -> str:
         found = await self._information.read(reachable_ip(phone), SECONDS)
         if found.mac is None:
-            return "A web server answers at the phone's address, but does not state its MAC."
+            return "A web server answers at the phone's address, but does not report its MAC."
         require_phone(phone.mac, found.mac)
         parts = [text for text in (found.model, found.load) if text]
         return f"The phone answers{': ' if parts else ''}{', '.join(parts)}."

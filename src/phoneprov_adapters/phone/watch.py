@@ -44,7 +44,7 @@ class WebWatch(PhoneWatch):
         address = self._networks.allowed(reachable_ip(phone))
         found = await self._information.read(address, FIRST_QUESTION)
         if found.mac is None:
-            raise Refused("The web server at the phone's address does not state its MAC.")
+            raise Refused("The web server at the phone's address does not report its MAC.")
         require_phone(phone.mac, found.mac)
         return _Asking(self._information, self._turns, phone, address)
 
@@ -92,5 +92,5 @@ class _Asking(Watching):
 
     def _so_far(self, seconds: float) -> str:
         if self._away_since is None:
-            return f"The phone was not seen to restart: it kept answering for {seconds:.0f} s."
-        return f"The phone went away and was not seen to come back within {seconds:.0f} s."
+            return f"The phone did not restart: it answered without a pause for {seconds:.0f} s."
+        return f"The phone stopped answering and did not answer again within {seconds:.0f} s."

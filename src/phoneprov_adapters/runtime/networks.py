@@ -95,7 +95,7 @@ def _network(text: str) -> IPv4Network | IPv6Network:
     network = ipaddress.ip_network(text)
     if isinstance(network, IPv6Network):
         if network.network_address.scope_id is not None:
-            raise ValueError(f"{text!r} carries a scope id")
+            raise ValueError(f"{text!r} has a scope id")
         if network.network_address.ipv4_mapped is not None:
             raise ValueError(f"{text!r} is an IPv4 network in IPv6 form; write it as IPv4")
     return network

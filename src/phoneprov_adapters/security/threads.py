@@ -60,7 +60,7 @@ class WorkThreads:
         """
         places, queue = self._places[not first], self._queues[not first]
         if not places.acquire(blocking=False):
-            raise Unavailable("Too many passwords are being checked just now; try again shortly.")
+            raise Unavailable("Too many passwords are being checked; try again in a few seconds.")
         answers, loop = self._answers, asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
 

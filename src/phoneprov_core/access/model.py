@@ -23,7 +23,7 @@ PermissionLevel = Annotated[
     schema(
         description=(
             "Permission level. Level 0 is the superadmin level. A user at level N "
-            "holds the levels 0 to N, unless the strict rule is set"
+            "holds the levels 0 to N, unless `PHONEPROV_LEVEL_RULE` is `strict`"
         )
     ),
 ]

@@ -31,7 +31,7 @@ class AuditStore(Protocol):
 
 
 class AuditTransaction(Protocol):
-    """What audit entries are kept in."""
+    """The store of audit entries."""
 
     @property
     def audit(self) -> AuditStore: ...

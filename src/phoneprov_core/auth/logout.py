@@ -45,5 +45,5 @@ class Logout:
         except Unauthenticated:
             claims = None
         if claims is None or claims.user_uuid != actor.user_uuid:
-            raise invalid([Problem("refresh_token", "is not a refresh token of yours")])
+            raise invalid([Problem("refresh_token", "is not one of your refresh tokens")])
         return claims.session_uuid

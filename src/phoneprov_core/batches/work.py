@@ -119,7 +119,9 @@ class PhoneWork:
             if profile_uuid is None:
                 current = await tx.deployments.current(phone.mac)
                 if current is None:
-                    raise NotFound("No profile is known to be on this phone; switch it to one.")
+                    raise NotFound(
+                        "No deployment of this phone is recorded; switch it to a profile first."
+                    )
                 profile_uuid = current.profile_uuid
             profile = await tx.profiles.find(profile_uuid)
             if batch.revision is None:

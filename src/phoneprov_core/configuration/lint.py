@@ -44,7 +44,7 @@ class Finding(Struct, frozen=True):
     line: Annotated[int, schema(description="Line, from 1", minimum=1, examples=[3])]
     column: Annotated[int, schema(description="Column, from 1", minimum=1, examples=[5])]
     code: Annotated[str, schema(description="A slug for programs", examples=["unknown_element"])]
-    message: Annotated[str, schema(description="A sentence; it never holds a secret")]
+    message: Annotated[str, schema(description="Message without secrets")]
 
 
 def lint(
@@ -163,7 +163,7 @@ class _Linter:
                 message = f"{_cut(name)} is read as {known} only: names are case-sensitive."
                 self._find_once(Severity.WARNING, element, "other_case", message)
             else:
-                message = f"{_cut(name)} is not a known element; some firmware may know it."
+                message = f"{_cut(name)} is not a known element; some firmware may support it."
                 self._find_once(Severity.NOTE, element, "unknown_element", message)
         if parent is not None and name in parent.inside and name in KNOWN - REPEATED:
             severity = Severity.ERROR if name in _ONCE else Severity.WARNING
@@ -184,7 +184,7 @@ class _Linter:
         if path in _WEB_ACCESS and value == "1":
             message = (
                 "webAccess 1 switches the phone's web server off (0 is on): the phone can then "
-                "neither be restarted nor be seen over it."
+                "neither be restarted nor be observed over it."
             )
             self._find(Severity.WARNING, element, "web_access_off", message)
         if name in _SERVICES and "/phone/services" in value:
@@ -217,7 +217,7 @@ class _Linter:
             self._find(Severity.NOTE, element, "secret_in_clear", message)
         for name in names:
             if self._is_secret(name):
-                message = f"{_cut(name)} holds a secret in clear text."
+                message = f"{_cut(name)} contains a secret in clear text."
                 self._find(Severity.NOTE, element, "secret_in_clear", message)
 
     def _look_for_other_phones(self, element: Element, value: str) -> None:

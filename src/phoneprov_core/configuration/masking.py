@@ -12,7 +12,7 @@ from functools import cache
 from phoneprov_core.configuration.elements import Element, walk
 
 Mask = Callable[[str], str]
-"""What is shown in place of a secret."""
+"""The text in place of a secret."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _STEMS = ("password", "passwd", "passphrase", "passcode", "secret")

@@ -72,7 +72,7 @@ class Confirm:
             if current is not None and current.number > record.number:
                 # It came back, but with the configuration of the later deployment.
                 confirmation = Confirmation.NOT_CONFIRMED
-                message = "Another deployment followed before the phone was seen back."
+                message = "Another deployment followed before the phone was seen again."
             decided = msgspec.structs.replace(
                 kept,
                 confirmation=confirmation,

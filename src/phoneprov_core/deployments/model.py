@@ -182,7 +182,7 @@ class Deployment(Struct, frozen=True):
         return msgspec.structs.replace(
             self,
             confirmation=Confirmation.NOT_CONFIRMED,
-            confirmation_message="The watch was cut off before the phone was seen back.",
+            confirmation_message="The watch was interrupted before the phone was seen again.",
             confirmation_at=by,
         )
 

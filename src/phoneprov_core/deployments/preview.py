@@ -58,8 +58,8 @@ class Preview(Struct, frozen=True):
             str,
             schema(
                 description=(
-                    "A unified diff from what is on the phone; a secret shows as *** and a "
-                    "number that tells it apart"
+                    "Unified diff from the configuration on the phone to the new one; secrets "
+                    "are shown as *** and a number, equal secrets with the same number"
                 )
             ),
         ]

@@ -112,7 +112,7 @@ async def _of_phone(
 
 
 def _nothing() -> NotFound:
-    return NotFound("This phone has no earlier deployment that you may put back.")
+    return NotFound("This phone has no earlier deployment that you may deploy again.")
 
 
 async def _order_of(

@@ -1,4 +1,4 @@
-"""What a rollback without further wishes deploys again."""
+"""The deployment that a rollback without a body deploys again."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Networks(Protocol):
 class IdentifyPhone:
     """Finds the phone that a request comes from.
 
-    Phones do not prove who they are. A request must come from the phone's recorded address, or
+    Phones do not authenticate. A request must come from the phone's recorded address, or
     from the phone networks (see ``PhoneBinding``).
     """
 

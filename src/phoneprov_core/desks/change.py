@@ -78,7 +78,7 @@ class ChangeDesk:
             return False
 
     async def put(self, actor: Actor, order: Order) -> Deployment:
-        """Carry out an order to its end. Raises like ``Deploy``."""
+        """Execute an order completely. Raises like ``Deploy``."""
         return await self._deploy(actor, self._forgetting(order))
 
     async def put_and_answer(self, actor: Actor, order: Order) -> Changed:

@@ -58,7 +58,7 @@ class Due(Enum):
 
 
 class DeskRecord(Struct, frozen=True):
-    """What is stored of a desk.
+    """The stored record of a desk.
 
     ``turn`` grows with every change. ``due`` is set when the use has ended and the phone still
     has the user's profile. ``change_uuid`` is the deployment of a login or logout that is under

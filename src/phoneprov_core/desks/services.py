@@ -1,4 +1,4 @@
-"""Everything that a phone can ask for."""
+"""The use cases of the pages for phones."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"([a-z])([0-9]{1,12})-([0-9a-f]{32})?-([A-Za-z0-9_-]{22})",
 
 
 class Purpose(Enum):
-    """What a token is for."""
+    """The purpose of a token."""
 
     LOGIN = "l"
     PROFILE = "p"

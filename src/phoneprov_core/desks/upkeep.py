@@ -1,4 +1,4 @@
-"""What follows without a request: the end of logins, logouts that are due, crashes repaired."""
+"""Background work of desks: the end of logins, due logouts, interrupted changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ log = logging.getLogger("phoneprov.desks")
 
 
 class KeepDesks:
-    """Ends logins whose time is over, and brings phones and desks together again.
+    """Ends expired logins, and completes due logouts and interrupted changes.
 
     A desk is unsettled when a logout is due (the time is over, the user moved, was deleted or
     deactivated), or when a crash interrupted a login or logout. Then the phone is given what the

@@ -115,4 +115,4 @@ def require_single_lines(action: ManagerAction) -> None:
     """
     texts = (action.name, *(text for field in action.fields for text in field))
     if any(character in text for text in texts for character in "\r\n\0"):
-        raise Invalid("A field of a manager action may not hold a line end.")
+        raise Invalid("A field of a manager action must not contain a line end.")

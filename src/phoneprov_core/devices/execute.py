@@ -31,7 +31,7 @@ def execute_body(uri: str) -> bytes:
         "</CiscoIPPhoneExecute>"
     )
     if not _URI.fullmatch(uri) or len(xml) > _XML_LIMIT:
-        raise Invalid("This command is too long for a phone, or holds more than plain ASCII.")
+        raise Invalid("This command is too long for a phone, or is not plain ASCII.")
     return urlencode({"XML": xml}).encode("ascii")
 
 
@@ -59,7 +59,7 @@ def read_execute_reply(status: int, body: bytes, *, may_be_empty: bool = False) 
         raise _nonsense()
     for item in items:
         if number := _number(item.get("Status")):
-            raise Refused(f"The phone could not carry out the command (status {number}).")
+            raise Refused(f"The phone could not execute the command (status {number}).")
 
 
 _CHECK_LOGIN = (
@@ -69,7 +69,7 @@ _CHECK_LOGIN = (
 _ERROR_WORDS = {
     # Old firmware sends 0 with the meaning of 4; 6 was observed after a malformed request.
     0: f"The phone refused the login (error 0); {_CHECK_LOGIN}",
-    1: "The phone could not read the command (error 1); its firmware may not know it.",
+    1: "The phone could not read the command (error 1); its firmware may not support it.",
     2: "The phone could not put its answer together (error 2); try again.",
     3: "The phone had an internal file error (error 3); restart it by hand.",
     4: f"The phone refused the login (error 4); {_CHECK_LOGIN}",
@@ -88,7 +88,7 @@ def _number(text: str | None) -> int:
 
 
 def _nonsense() -> Refused:
-    return Refused("The phone's answer makes no sense; check that its address is a phone's.")
+    return Refused("The phone's reply cannot be parsed; check its phone_ip.")
 
 
 def _elements(body: bytes) -> list[tuple[int, str, dict[str, str]]]:
@@ -127,7 +127,7 @@ def _elements(body: bytes) -> list[tuple[int, str, dict[str, str]]]:
 
 def require_phone(expected: str, found: str | None) -> None:
     """Raises ``Refused`` if the phone found at the recorded address is another one; ``found``
-    is None if it does not state its MAC."""
+    is None if it does not report its MAC."""
     if found is not None and found != expected:
         raise Refused(
             f"Another phone, {found}, answers at the address recorded for {expected}; "

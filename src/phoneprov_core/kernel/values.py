@@ -169,7 +169,7 @@ def moment(value: str) -> str:
         return shown(datetime.fromisoformat(value.upper()))
     except (ValueError, OverflowError):
         raise ValueError(
-            "must be a moment in UTC or with an offset, such as 2026-01-31T08:15:30Z"
+            "must be a timestamp in UTC or with an offset, such as 2026-01-31T08:15:30Z"
         ) from None
 
 

@@ -68,8 +68,8 @@ class RevisionDiff(Struct, frozen=True, rename={"from_": "from"}):
         str,
         schema(
             description=(
-                "A unified diff, empty if the two are the same; a secret shows as *** and a "
-                "number that tells it apart"
+                "Unified diff, empty if the two are equal; secrets are shown as *** and a "
+                "number, equal secrets with the same number"
             )
         ),
     ]

@@ -78,7 +78,7 @@ class Sections:
         name = device_name(phone.mac)
         kind = bare_model(phone.model or "")
         if not _DEVICE_TYPE.fullmatch(kind):
-            return Section(left_out=f"The phone {phone.mac} was left out: its model is not known.")
+            return Section(left_out=f"The phone {phone.mac} was omitted: it has no model.")
         return Section(
             _section(
                 name,
@@ -96,7 +96,7 @@ class Sections:
             return _left_out(extension, why)
         if self._with_secrets and extension.password != extension.password.strip():
             return _left_out(
-                extension, "its password begins or ends with a blank, which Asterisk takes away"
+                extension, "its password begins or ends with a blank, which Asterisk removes"
             )
         number = extension.extension
         mailbox = [("mailboxes", f"{number}@default")] if extension.voicemail else []
@@ -160,7 +160,7 @@ def speaks_sccp(phone: Phone) -> bool:
 
 
 def _left_out(extension: Extension, why: str) -> Section:
-    return Section(left_out=f"The extension {extension.extension} was left out: {why}.")
+    return Section(left_out=f"The extension {extension.extension} was omitted: {why}.")
 
 
 def _section(name: str, *options: tuple[str, str]) -> str:

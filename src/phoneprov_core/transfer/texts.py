@@ -39,7 +39,9 @@ class ImportRequest(Command, frozen=True, kw_only=True):
             examples=["mac,model,location\n00:1B:D4:12:34:56,CP-7945G,Hall\n"],
         ),
     ]
-    dry_run: Annotated[bool, schema(description="Write nothing; say what would happen")] = False
+    dry_run: Annotated[
+        bool, schema(description="Write nothing; report the result of the import")
+    ] = False
     keep_going: Annotated[
         bool, schema(description="Skip wrong rows; otherwise one wrong row stops the import")
     ] = False
@@ -52,7 +54,7 @@ class ImportProblem(Struct, frozen=True):
     """A problem of a row."""
 
     field: Annotated[str, schema(description="The column; empty for the whole row")]
-    message: Annotated[str, schema(description="A sentence that goes on from the column's name")]
+    message: Annotated[str, schema(description="Message that continues the name of the column")]
 
 
 class ImportedRow(Struct, frozen=True):

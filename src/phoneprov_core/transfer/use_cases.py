@@ -118,7 +118,7 @@ class Transfer:
         """
         require_superadmin(actor)
         if driver not in {"chan_sccp", "chan_pjsip"}:
-            raise NotFound("There are files for chan_sccp and chan_pjsip only.")
+            raise NotFound("Files are available for chan_sccp and chan_pjsip only.")
         sections = Sections(with_secrets=with_secrets, context=context)
         make = sections.line if driver == "chan_sccp" else sections.endpoint
         async for extensions in await self._records(lambda tx: tx.extensions):
@@ -154,7 +154,7 @@ def sheet_of(kind: str) -> Sheet:
     """The table of a kind of record. Raises ``NotFound``."""
     sheet = SHEETS.get(kind)
     if sheet is None:
-        raise NotFound(f"There is no such table; there are {', '.join(SHEETS)}.")
+        raise NotFound(f"There is no such table; use one of {', '.join(SHEETS)}.")
     return sheet
 
 

@@ -46,7 +46,7 @@ Password = Annotated[
     str,
     schema(
         description=(
-            "8 to 256 characters, unless other bounds are set; without control characters, and "
+            "8 to 256 characters (settings), without control characters, and "
             "not a commonly used password. Never returned"
         ),
         format="password",

@@ -33,7 +33,7 @@ def check_new_username(name: str) -> str:
     if name != unicodedata.normalize("NFKC", name):
         raise ValueError("must not contain compatibility characters, such as full-width letters")
     if any(character.isspace() and character != " " for character in name):
-        raise ValueError("must not contain other blanks than spaces")
+        raise ValueError("must not contain blanks other than spaces")
     if name != name.strip(" ") or "  " in name:
         raise ValueError("must not begin or end with a space, or contain two in a row")
     return name

@@ -38,7 +38,7 @@ class Limits:
             if size <= self._largest_body:
                 message = await receive()
                 if message["type"] != "http.request":
-                    raise Malformed("The request broke off before it was complete.")
+                    raise Malformed("The request ended before it was complete.")
                 received += len(message["body"])
                 if received <= self._largest_body:
                     return message

@@ -92,7 +92,7 @@ class PhonePages:
             result = "internal_error"
             # The traceback holds no values.
             log.exception("unexpected %s", type(error).__name__)
-            unknown = Unavailable("The service has a fault. Try again later.")
+            unknown = Unavailable("An internal error occurred. Try again later.")
             reply = failure(request, path, unknown)
         try:
             body = render(reply.page, request.charset)

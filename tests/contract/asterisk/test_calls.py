@@ -70,7 +70,7 @@ async def test_an_older_chan_sccp_names_the_device_otherwise(busy: AmiStub) -> N
     assert await calls(busy).in_call(SCCP)
 
 
-async def test_one_answer_serves_all_who_ask_meanwhile(busy: AmiStub) -> None:
+async def test_concurrent_callers_share_one_query(busy: AmiStub) -> None:
     asked = calls(busy)
 
     await asyncio.gather(*(asked.in_call(phone) for phone in (SCCP, SIP, IDLE) * 5))
@@ -79,7 +79,7 @@ async def test_one_answer_serves_all_who_ask_meanwhile(busy: AmiStub) -> None:
     assert busy.connections == 1
 
 
-async def test_what_is_old_is_asked_again(busy: AmiStub) -> None:
+async def test_calls_old_list_is_queried_again(busy: AmiStub) -> None:
     asked = calls(busy, fresh_seconds=0.0)
     assert await asked.in_call(SIP)
 

@@ -223,7 +223,7 @@ async def test_strange_messages_decide_nothing(stub: AmiStub, said: bytes) -> No
 
     await stub.tell(said)
 
-    with pytest.raises(TimedOut, match="not seen"):
+    with pytest.raises(TimedOut, match="did not unregister"):
         await watching.returned(SHORT)
     await watching.close()
 

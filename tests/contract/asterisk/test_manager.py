@@ -135,7 +135,7 @@ async def test_a_slow_manager_is_waited_for(stub: AmiStub) -> None:
         "bytes", "line-feeds", "long", "many",
     ],
 )  # fmt: skip
-async def test_what_is_not_the_answer_is_passed_over(stub: AmiStub, noise: bytes) -> None:
+async def test_messages_before_the_response_are_ignored(stub: AmiStub, noise: bytes) -> None:
     stub.between = noise
 
     await manager(stub).perform(RESTART)

@@ -108,7 +108,7 @@ async def test_a_host_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyP
         await Manager(ManagerConnection(settings)).perform(RESTART)
 
 
-async def test_a_caller_that_goes_away_leaves_no_connection_open(stub: AmiStub) -> None:
+async def test_cancelled_caller_leaves_no_connection_open(stub: AmiStub) -> None:
     stub.answers["Login"] = None
     call = asyncio.create_task(manager(stub).perform(RESTART))
     await stub.asked.wait()

@@ -67,7 +67,7 @@ async def level(tx: Stores, user_uuid: str) -> int | None:
     return None if assignment is None else assignment.level
 
 
-async def test_what_was_found_out_about_a_user_holds_until_their_level_is_taken(
+async def test_superadmin_check_holds_until_the_level_is_removed(
     database: Database,
 ) -> None:
     hesitating = Hesitating(database)

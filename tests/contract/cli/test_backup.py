@@ -54,7 +54,7 @@ def test_backup_with_keys_restores_everything(office: Office, tmp_path: Path) ->
     assert new.stat().st_mode & 0o777 == 0o700
 
 
-def test_restore_without_keys_says_where_they_belong_and_makes_none(
+def test_restore_without_keys_names_their_place_and_creates_none(
     office: Office, tmp_path: Path
 ) -> None:
     assert office.run("backup", str(office.file)).exit_code == 0
@@ -98,7 +98,7 @@ def test_backup_of_no_database_leaves_nothing(office: Office, tmp_path: Path) ->
     assert {file.name for file in tmp_path.iterdir()} == {"data"}
 
 
-def test_backup_removes_what_a_crash_left(office: Office, tmp_path: Path) -> None:
+def test_backup_removes_leftovers_of_a_crash(office: Office, tmp_path: Path) -> None:
     left = tmp_path / ".office.backup-new-killed"
     left.mkdir()
     (left / "phoneprov.db").write_bytes(b"half")

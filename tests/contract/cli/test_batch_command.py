@@ -87,7 +87,7 @@ def test_failed_phone_sets_the_exit_code(floor: Floor) -> None:
     (batch,) = floor.lines("show")
     shown = floor.run("show", batch["uuid"], "--state", "failed").stdout
     assert a_mac(3) in shown
-    assert "no IP address" in shown
+    assert "no recorded address" in shown
     assert a_mac(1) not in shown
 
 
@@ -102,7 +102,7 @@ def test_scripts_read_json_one_object_a_line(floor: Floor) -> None:
     assert (second["mac"], second["state"]) == (a_mac(3), "failed")
 
 
-def test_what_is_left_to_the_service_waits_for_it(floor: Floor) -> None:
+def test_detached_batch_waits_for_the_service(floor: Floor) -> None:
     left = floor.run("start", "restart", "--mac", MAC, "--detach")
     assert left.exit_code == 0
     assert "was created for the service" in left.stdout

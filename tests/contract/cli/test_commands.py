@@ -164,7 +164,7 @@ def test_a_mistake_is_one_line_that_names_it(arguments: tuple[str, ...], complai
 
 
 @pytest.mark.parametrize("arguments", [(), ("db",), ("keys",)])
-def test_nothing_asked_for_is_answered_with_the_help(arguments: tuple[str, ...]) -> None:
+def test_no_command_prints_the_help(arguments: tuple[str, ...]) -> None:
     done = CliRunner().invoke(main, arguments)
 
     assert done.exit_code == 2
@@ -173,7 +173,7 @@ def test_nothing_asked_for_is_answered_with_the_help(arguments: tuple[str, ...])
 
 
 @pytest.mark.parametrize("option", ["--ftp-port", "--http-port"])
-def test_a_simulated_phone_whose_port_is_taken_says_so_in_one_line(option: str) -> None:
+def test_simulate_phone_port_in_use_fails_with_one_line(option: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -185,7 +185,7 @@ def test_a_simulated_phone_whose_port_is_taken_says_so_in_one_line(option: str) 
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_a_simulated_phone_of_nowhere_says_so_in_one_line() -> None:
+def test_simulate_phone_foreign_address_fails_with_one_line() -> None:
     done = CliRunner().invoke(main, ["simulate-phone", "--host", "999.1.1.1"])
 
     assert done.exit_code == 1
@@ -193,7 +193,7 @@ def test_a_simulated_phone_of_nowhere_says_so_in_one_line() -> None:
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_db_current_tells_scripts_whether_an_upgrade_is_due(tmp_path: Path) -> None:
+def test_db_current_exit_code_reports_a_due_upgrade(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "phoneprov.db")) as empty:
         empty.execute("VACUUM")  # a database without a table, which is not a file of 0 bytes
 

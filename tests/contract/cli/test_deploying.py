@@ -107,7 +107,7 @@ def test_phone_is_not_watched_without_wait(desk: Desk) -> None:
     assert (done.exit_code, made["restart"], made["confirmation"]) == (0, "ok", "none")
 
 
-def test_a_switch_that_fails_says_why_in_one_line(desk: Desk) -> None:
+def test_failed_switch_prints_the_reason_in_one_line(desk: Desk) -> None:
     desk.run("switch", ADA, MAC)
 
     refused(desk.run("switch", BOB, MAC, PHONEPROV_FTP_PASSWORD="wrong"), "refused the user")
@@ -118,14 +118,14 @@ def test_a_switch_that_fails_says_why_in_one_line(desk: Desk) -> None:
     assert desk.on_phone() == configuration(ADA)
 
 
-def test_what_is_no_mac_is_a_mistake_of_the_command(desk: Desk) -> None:
+def test_invalid_mac_is_a_usage_error(desk: Desk) -> None:
     for command in (("switch", ADA), ("preview", ADA), ("history",), ("rollback",)):
         done = desk.run(*command, "nonsense")
         assert (done.exit_code, done.stdout) == (2, "")
         assert "phoneprov: Invalid value for '" in done.stderr
 
 
-def test_the_history_of_a_phone_and_what_is_on_it(desk: Desk) -> None:
+def test_history_of_a_phone_marks_the_current_deployment(desk: Desk) -> None:
     empty = desk.run("history", MAC)
     desk.run("switch", ADA, MAC)
     desk.run("switch", BOB, MAC, PHONEPROV_FTP_PASSWORD="wrong")
@@ -171,7 +171,7 @@ def test_the_previous_one_is_put_back_or_another(desk: Desk) -> None:
     assert desk.run("rollback", MAC, "--deployment", "1", "--profile", ADA).exit_code == 2
 
 
-def test_a_preview_says_what_would_change_and_touches_nothing(desk: Desk) -> None:
+def test_preview_shows_the_changes_and_makes_none(desk: Desk) -> None:
     desk.run("switch", ADA, MAC)
 
     done = desk.run("preview", BOB, MAC)
@@ -179,7 +179,7 @@ def test_a_preview_says_what_would_change_and_touches_nothing(desk: Desk) -> Non
     assert (done.exit_code, done.stderr) == (0, "")
     assert "reachable: Logged in on 127.0.0.1:" in done.stdout
     assert "reachable: The phone answers: CP-7945G." in done.stdout
-    assert f"{FILE}:5:3: note: sshPassword holds a secret" in done.stdout
+    assert f"{FILE}:5:3: note: sshPassword contains a secret" in done.stdout
     assert f"-  <phonePersonalization>{ADA}</phonePersonalization>" in done.stdout
     assert "+  <sshPassword>***2</sshPassword>" in done.stdout
     assert f"of {ADA}" not in done.stdout
@@ -188,7 +188,7 @@ def test_a_preview_says_what_would_change_and_touches_nothing(desk: Desk) -> Non
     assert desk.json("preview", ADA, MAC)["diff"] == ""
 
 
-def test_a_preview_fails_when_something_stands_against_the_switch(desk: Desk) -> None:
+def test_preview_fails_if_the_switch_would_fail(desk: Desk) -> None:
     assert desk.run("preview", ADA, MAC).exit_code == 0
     wrong = desk.run("preview", ADA, MAC, PHONEPROV_FTP_PASSWORD="wrong")
 

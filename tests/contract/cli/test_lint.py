@@ -51,7 +51,7 @@ def bad(tmp_path: Path) -> Path:
     return file
 
 
-def test_nothing_found_is_nothing_said(good: Path) -> None:
+def test_lint_without_findings_prints_nothing(good: Path) -> None:
     done = lint(good)
 
     assert (done.exit_code, done.output) == (0, "")
@@ -92,7 +92,7 @@ def test_standard_input_is_a_file(good: Path) -> None:
     assert lint("-", stdin="<device>").stdout.startswith("-:1:9: error: ")
 
 
-def test_what_cannot_be_read_is_a_mistake_of_the_command(tmp_path: Path) -> None:
+def test_unreadable_file_is_a_usage_error(tmp_path: Path) -> None:
     for path in (tmp_path / "nothing.xml", tmp_path):
         done = lint(path)
         assert (done.exit_code, done.stdout) == (2, "")
@@ -107,7 +107,7 @@ def test_a_file_without_end_is_not_read_to_it(tmp_path: Path) -> None:
     assert "[too_large]" in lint(huge).stdout
 
 
-def test_it_touches_nothing_as_a_command_of_its_own(tmp_path: Path, bad: Path) -> None:
+def test_lint_command_writes_no_files(tmp_path: Path, bad: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "phoneprov_http.main", "lint", bad.name],
         cwd=tmp_path, env=NO_SETTINGS, capture_output=True, text=True, timeout=60, check=False,
@@ -118,13 +118,13 @@ def test_it_touches_nothing_as_a_command_of_its_own(tmp_path: Path, bad: Path) -
     assert list(tmp_path.iterdir()) == [bad]
 
 
-def test_printable_escapes_what_a_terminal_acts_on() -> None:
+def test_printable_escapes_control_characters() -> None:
     assert printable("a\tb\u00e9 \U0001f4de") == "a\tb\u00e9 \U0001f4de"
     assert printable("\x1b[2J \x9b2J \x85 \x7f \r\n") == "\\x1b[2J \\x9b2J \\x85 \\x7f \\r\\n"
     assert printable("\u202e\u2066 \ud800") == "\\u202e\\u2066 ?"
 
 
-def test_print_json_escapes_what_a_terminal_acts_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_print_json_escapes_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
     thing = {"diff": "\x1b \x9b \x7f \u202e \u00e9"}
 
     print_json(thing)

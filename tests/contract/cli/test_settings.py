@@ -28,7 +28,7 @@ def phoneprov(*arguments: str, **environment: str) -> Result:
     ],
     ids=" ".join,
 )
-def test_command_without_an_installation_names_what_is_missing(
+def test_command_without_an_installation_names_the_missing_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)

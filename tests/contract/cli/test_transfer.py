@@ -75,7 +75,7 @@ def test_ten_thousand_phones_take_seconds(tmp_path: Path) -> None:
     assert took < 60
 
 
-def test_a_directory_goes_out_as_vcard_and_comes_back(tmp_path: Path) -> None:
+def test_directory_as_vcard_can_be_imported_again(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("name,work,department\nAda,+44 20,Sales\n=1+1,2,\n")
 
     phoneprov(tmp_path, "import", "company-directory", "a.csv")
@@ -88,7 +88,7 @@ def test_a_directory_goes_out_as_vcard_and_comes_back(tmp_path: Path) -> None:
     assert ",'=1+1,2," in (tmp_path / "c.csv").read_text()
 
 
-def test_secrets_stay_in_unless_asked_and_then_for_the_owner_alone(tmp_path: Path) -> None:
+def test_secrets_are_exported_on_request_with_mode_0600(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(
         "extension,type,name,password\n1001,chan_pjsip,Desk,hush;#\n1002,chan_sccp,Hall,hush\n"
     )
@@ -119,7 +119,7 @@ def test_secrets_stay_in_unless_asked_and_then_for_the_owner_alone(tmp_path: Pat
         (("export", "extensions", "a", "--format", "pjsip", "--context", "a b"), "context"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
+def test_contradictory_options_are_refused(
     tmp_path: Path, arguments: tuple[str, ...], complaint: str
 ) -> None:
     (tmp_path / "a.csv").write_text("as it was")

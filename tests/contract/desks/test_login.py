@@ -160,7 +160,7 @@ async def test_failed_logout_leaves_the_user_logged_in(office: Hotdesk) -> None:
     assert office.on_phone() == XML.encode()
 
 
-async def test_phone_without_logins_says_so(office: Hotdesk) -> None:
+async def test_phone_without_logins_shows_a_text(office: Hotdesk) -> None:
     await office.admin.put(f"/phones/{MAC}/desk", {"hotdesk": False})
 
     answer = await office.phone().choose(await office.phone().first(), "Log in")

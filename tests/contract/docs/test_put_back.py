@@ -52,7 +52,9 @@ def _escaped(line: str) -> str:
     return ".*".join(re.escape(part) for part in line.split("..."))
 
 
-def test_the_commands_print_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_of_the_page_print_the_shown_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wrong = configuration(ADA).replace("<webAccess>0<", "<webAccess>true<")
     monkeypatch.chdir(tmp_path)
     press_quickly(monkeypatch)
@@ -85,5 +87,5 @@ def test_the_commands_print_what_is_shown(tmp_path: Path, monkeypatch: pytest.Mo
         ("a (b)", "a b\n", False),
     ],
 )
-def test_what_is_printed_may_not_be_what_is_shown(shown: str, printed: str, agree: bool) -> None:
+def test_pattern_matches_the_shown_output_only(shown: str, printed: str, agree: bool) -> None:
     assert bool(re.fullmatch(pattern(shown), printed)) == agree

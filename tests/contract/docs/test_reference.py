@@ -46,7 +46,7 @@ WRITING = os.environ.get("PHONEPROV_WRITE_DOCS") == "1"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-async def test_a_page_shows_what_happens(page: Path, tmp_path: Path) -> None:
+async def test_examples_of_a_page_are_real_responses(page: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     pairs = list(PAIR.finditer(text))
     assert len(pairs) == text.count("HTTP/1.1 "), "a reply without its request"

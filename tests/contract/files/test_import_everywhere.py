@@ -51,7 +51,9 @@ ROWS = [(str(number), "custom", "Mine", "pw") for number in range(1000, 1006)]
 
 
 @pytest.mark.parametrize("kind", ["users", "extensions", "phones", "kems", "company-directory"])
-async def test_every_kind_goes_in_and_out(transfer: Transfer, actor: Actor, kind: str) -> None:
+async def test_every_kind_is_imported_and_exported(
+    transfer: Transfer, actor: Actor, kind: str
+) -> None:
     tables = {
         "users": ListTable(
             "username,first_name,last_name,email,password",
@@ -73,7 +75,7 @@ async def test_every_kind_goes_in_and_out(transfer: Transfer, actor: Actor, kind
 
 
 @pytest.mark.parametrize("keep_going", [False, True])
-async def test_what_others_take_meanwhile_stops_all_or_is_left_out(
+async def test_import_concurrent_conflict_stops_all_or_skips_the_row(
     transfer: Transfer,
     actor: Actor,
     database: Database,

@@ -237,7 +237,7 @@ async def test_a_server_that_keeps_data_connections_in_the_clear_is_refused(
         assert "STOR" not in server.seen
 
 
-async def test_what_was_slipped_in_before_the_handshake_is_not_believed(
+async def test_bytes_before_the_tls_handshake_are_not_trusted(
     certificates: Certificates,
 ) -> None:
     server = ScriptedFtp(certificates.context())

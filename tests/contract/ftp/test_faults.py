@@ -202,7 +202,7 @@ async def test_a_temporary_file_that_cannot_be_removed_changes_nothing_about_the
 
 @pytest.mark.parametrize("kind", ["hang", "refuse", "reset", "nonsense"])
 @pytest.mark.parametrize("verb", ["MLSD", "DELE", "QUIT"])
-async def test_what_fails_after_the_file_is_in_place_is_no_failure(
+async def test_fault_after_the_file_is_in_place_is_no_failure(
     verb: str, kind: Kind, certificates: Certificates
 ) -> None:
     async with scripted(Fault(verb, kind, 0, reply="450")).serving() as server:

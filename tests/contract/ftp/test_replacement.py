@@ -50,7 +50,7 @@ async def failure(server: ScriptedFtp, timeout: float = 5.0) -> PhoneprovError:
 
 
 @pytest.mark.parametrize("lacks", [set(), {"MLSD", "NLST", "LIST"}])
-async def test_the_file_is_replaced_and_a_note_says_how(lacks: set[str]) -> None:
+async def test_file_is_replaced_and_a_note_reports_it(lacks: set[str]) -> None:
     async with stubborn().serving() as server:
         server.lacks = lacks
         uploaded = await upload(server)
@@ -117,7 +117,7 @@ async def test_replacement_reply_to_the_second_rename_lost_finds_the_new_file() 
         assert FOUND_LATER in uploaded.notes
 
 
-async def test_the_old_bytes_are_written_again_when_the_server_gives_no_name_back() -> None:
+async def test_old_bytes_are_uploaded_if_the_rename_back_fails() -> None:
     refusals = [Fault("RNTO", "refuse", nth, "553") for nth in range(AGAIN, 9)]
     async with stubborn(*refusals).serving() as server:
         await failure(server)
@@ -125,7 +125,7 @@ async def test_the_old_bytes_are_written_again_when_the_server_gives_no_name_bac
         assert server.files[f"/{NAME}"] == OLD
 
 
-async def test_a_file_that_cannot_be_put_back_is_said_to_be_lost_and_where() -> None:
+async def test_file_that_cannot_be_restored_is_reported_with_its_place() -> None:
     refusals = [Fault("RNTO", "refuse", nth, "553") for nth in range(AGAIN, 9)]
     stores = [Fault("STOR", "refuse", nth) for nth in range(2, 9)]
     async with stubborn(*refusals, *stores).serving() as server:

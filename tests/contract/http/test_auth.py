@@ -255,7 +255,7 @@ async def test_a_refresh_token_is_exchanged_once_however_many_ask(api: Api, ada:
 
 
 @pytest.mark.parametrize("token", ["", "a.b.c", "\u00e9", "x" * 100_000, "e30.e30.", "null"])
-async def test_what_is_no_refresh_token_is_401(api: Api, token: str) -> None:
+async def test_refresh_invalid_token_is_401(api: Api, token: str) -> None:
     assert error_of(await refresh(api, token), 401, "unauthenticated") == {}
 
 

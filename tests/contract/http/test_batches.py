@@ -85,7 +85,7 @@ async def test_the_phones_of_a_batch_can_be_narrowed_and_paged(
     envelope = reply.json()
     assert [phone["position"] for phone in envelope["data"]] == [4, 5]
     assert envelope["metadata"] == {"total": 5, "limit": 2, "offset": 3}
-    assert "No profile is known" in envelope["data"][0]["message"]
+    assert "No deployment of this phone" in envelope["data"][0]["message"]
     assert envelope["data"][0]["deployment_uuid"] is None
     none = await admin.get(f"/batches/{batch['uuid']}/phones", state="waiting")
     assert data_of(none, message="0 phone(s) found") == []

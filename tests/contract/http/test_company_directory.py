@@ -74,7 +74,7 @@ async def test_contacts_are_listed_and_paged_oldest_first(admin: Caller, ada: Ca
     assert set(error_of(await ada.get("/company-directory", limit=0), 422)) == {"limit"}
 
 
-async def test_what_is_sent_is_changed_and_nothing_else(admin: Caller) -> None:
+async def test_update_changes_only_sent_fields(admin: Caller) -> None:
     before = await contact(admin, **FULL)
 
     reply = await admin.put(
@@ -87,7 +87,7 @@ async def test_what_is_sent_is_changed_and_nothing_else(admin: Caller) -> None:
     assert data_of(await admin.get(f"/company-directory/{before['uuid']}")) == after
 
 
-async def test_what_was_read_can_be_sent_back(admin: Caller) -> None:
+async def test_update_accepts_the_record_as_read(admin: Caller) -> None:
     before = await contact(admin, **FULL)
 
     reply = await admin.put(
@@ -123,7 +123,7 @@ async def test_a_contact_is_deleted_once(admin: Caller) -> None:
 
 
 @pytest.mark.parametrize("uuid", [STRANGER, "7", "%00", "' OR 1=1 --"])
-async def test_what_names_no_contact_is_not_found(admin: Caller, uuid: str) -> None:
+async def test_unknown_contact_is_not_found(admin: Caller, uuid: str) -> None:
     error_of(await admin.get(f"/company-directory/{uuid}"), 404, "not_found")
     error_of(await admin.put(f"/company-directory/{uuid}", {}), 404, "not_found")
     error_of(await admin.delete(f"/company-directory/{uuid}"), 404, "not_found")

@@ -129,7 +129,7 @@ async def test_filters_narrow_the_list_down(desk: Office) -> None:
     assert await numbers(unheard_of="passed over") == [0, 1, 2, 3]
 
 
-async def test_a_page_tells_how_many_agree_with_the_filters(desk: Office) -> None:
+async def test_page_total_is_the_number_of_matches(desk: Office) -> None:
     for _ in range(3):
         await desk.switch()
 
@@ -171,7 +171,7 @@ async def test_a_query_without_end_is_not_read(desk: Office) -> None:
     error_of(await desk.admin.get("/deployments", mac="1" * 3000), 400, "malformed")
 
 
-async def test_one_sees_one_s_own_and_level_0_sees_all(desk: Office) -> None:
+async def test_accounts_see_their_own_deployments_and_level_0_all(desk: Office) -> None:
     of_bob = await a_profile_of(desk.bob)
     await desk.switch()
     data_of(await switch(desk.admin, of_bob), metadata=False)
@@ -187,7 +187,7 @@ async def test_one_sees_one_s_own_and_level_0_sees_all(desk: Office) -> None:
     assert error_of(hidden, 404, "not_found") == {}
 
 
-async def test_a_phone_s_history_and_what_is_on_it(desk: Office) -> None:
+async def test_history_and_current_deployment_of_a_phone(desk: Office) -> None:
     await a_desk_phone(desk.admin, mac=OTHER)
     await desk.switch()
     await desk.save(NEWER)
@@ -249,7 +249,7 @@ async def preview(caller: Caller, profile: str, mac: str = MAC) -> Any:
     return await caller.post("/phone-profiles/switch/preview", body)
 
 
-async def test_a_preview_says_what_would_change_and_touches_nothing(desk: Office) -> None:
+async def test_preview_shows_the_changes_and_makes_none(desk: Office) -> None:
     desk.world.phones.tells["10.0.0.5"] = DeviceInformation(mac=MAC, model="CP-7945G")
     await desk.switch()
     await desk.save(NEWER)
@@ -284,7 +284,7 @@ async def test_secrets_are_masked_in_a_preview(desk: Office) -> None:
     assert "of numbers" not in reply.text
 
 
-async def test_what_is_another_s_is_not_shown_in_a_preview(desk: Office) -> None:
+async def test_preview_hides_records_of_other_users(desk: Office) -> None:
     await desk.switch()
     of_bob = await a_profile_of(desk.bob, cnf_xml=NEWER)
 
@@ -294,7 +294,7 @@ async def test_what_is_another_s_is_not_shown_in_a_preview(desk: Office) -> None
     assert "another user" in found["diff_note"]
 
 
-async def test_what_stands_against_a_switch_is_part_of_the_preview(desk: Office) -> None:
+async def test_preview_contains_the_obstacles_of_a_switch(desk: Office) -> None:
     for_others = await a_profile_of(desk.ada, compatible_models=["8841"])
 
     found = bare_data_of(await preview(desk.ada, for_others))
@@ -330,7 +330,7 @@ async def test_the_previous_configuration_is_put_back_in_one_call(desk: Office) 
     assert desk.on_phone() == NEWER
 
 
-async def test_what_a_deployment_brought_or_any_revision_is_put_back(desk: Office) -> None:
+async def test_rollback_to_a_deployment_or_any_revision(desk: Office) -> None:
     await desk.switch()
     for xml in (NEWER, "<device/>"):
         await desk.save(xml)
@@ -387,7 +387,7 @@ async def test_there_is_nothing_to_put_back(desk: Office) -> None:
     error_of(await desk.ada.post(path, {"profile_uuid": desk.profile, "revision": 2}), 404)
 
 
-async def test_what_is_another_s_is_not_put_back(desk: Office) -> None:
+async def test_rollback_of_another_users_profile_is_404(desk: Office) -> None:
     await desk.switch()
     of_bob = await a_profile_of(desk.bob, cnf_xml=NEWER)
     data_of(await switch(desk.bob, of_bob), metadata=False)
@@ -416,7 +416,7 @@ async def test_a_rollback_fails_in_the_ways_of_a_switch(desk: Office) -> None:
     assert desk.on_phone() == NEWER
 
 
-async def test_a_profile_that_is_gone_cannot_be_put_back(desk: Office) -> None:
+async def test_rollback_to_a_deleted_profile_is_refused(desk: Office) -> None:
     await desk.switch()
     second = await a_profile_of(desk.ada, cnf_xml=NEWER)
     await desk.switch(MAC, second)

@@ -45,7 +45,7 @@ class Links(HTMLParser):
         self._tag = ""
 
 
-async def test_the_page_names_only_what_is_served_here(api: Api) -> None:
+async def test_page_refers_to_files_of_this_service_only(api: Api) -> None:
     page = await api.client.get("/docs")
     links = Links(page.text)
 
@@ -75,7 +75,7 @@ async def test_the_page_may_load_nothing_from_elsewhere(api: Api) -> None:
     }
 
 
-def test_styles_and_scripts_of_ours_name_no_other_host() -> None:
+def test_styles_and_scripts_refer_to_no_other_host() -> None:
     styles = SWAGGER_UI.joinpath("swagger-ui.css").read_text(encoding="utf-8")
     assert "@import" not in styles
     addresses = re.findall(r"""url\(\s*["']?(.{5})""", styles)
@@ -104,7 +104,7 @@ def test_bundle_is_configured_to_call_no_other_host() -> None:
         ("swagger-ui/favicon-32x32.png", "image/png"),
     ],
 )
-async def test_parts_are_served_as_what_they_are(api: Api, path: str, media_type: str) -> None:
+async def test_parts_have_their_media_types(api: Api, path: str, media_type: str) -> None:
     reply = await api.client.get(f"/docs/{path}")
 
     folder = SWAGGER_UI if path.startswith("swagger-ui/") else STATIC
@@ -141,7 +141,7 @@ async def test_the_document_is_served_bare_and_to_everybody(api: Api) -> None:
     assert first.content == again.content
 
 
-async def test_the_command_prints_what_is_served(api: Api, tmp_path: Path) -> None:
+async def test_openapi_command_prints_the_served_document(api: Api, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "phoneprov_http.main", "openapi"),

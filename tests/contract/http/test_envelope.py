@@ -154,7 +154,7 @@ async def test_every_reply_forbids_caching_and_framing(admin: Caller) -> None:
         b'{"level":' * 50_000,
     ],
 )
-async def test_what_is_not_json_is_400(admin: Caller, content: bytes) -> None:
+async def test_body_that_is_not_json_is_400(admin: Caller, content: bytes) -> None:
     reply = await admin.ask("POST", "/permissions", content=content, headers=JSON)
 
     assert error_of(reply, 400, "malformed") == {}
@@ -246,7 +246,7 @@ async def test_401_comes_before_403_before_404_before_422(
     "authorization",
     ["", "Bearer", "Bearer ", "Basic YTpi", "Bearer \x7f", "Bearer a.b.c", "Token x", "a" * 10_000],
 )
-async def test_what_is_no_token_of_ours_is_401(anonymous: Caller, authorization: str) -> None:
+async def test_foreign_token_is_401(anonymous: Caller, authorization: str) -> None:
     reply = await anonymous.ask("GET", "/me", headers={"Authorization": authorization})
 
     assert error_of(reply, 401, "unauthenticated") == {}
@@ -276,7 +276,7 @@ async def test_the_same_field_twice_counts_once(admin: Caller) -> None:
     assert data_of(reply, 201)["name"] == "b"
 
 
-async def test_a_fault_of_our_own_is_a_500_that_tells_nothing(
+async def test_internal_error_is_500_without_details(
     api: Api, ada: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> Any:

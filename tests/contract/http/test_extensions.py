@@ -35,7 +35,7 @@ async def stored_password(api: Api, uuid: str) -> str:
     return found.password
 
 
-async def test_an_extension_is_created_from_what_it_needs(api: Api, admin: Caller) -> None:
+async def test_extension_is_created_from_required_fields(api: Api, admin: Caller) -> None:
     reply = await admin.post("/extensions", NEW)
 
     created = data_of(reply, 201, "Extension created")
@@ -120,7 +120,7 @@ async def test_long_list_is_complete_and_without_passwords(api: Api, admin: Call
     assert "secret-" not in reply.text
 
 
-async def test_what_is_sent_is_changed_and_nothing_else(api: Api, admin: Caller) -> None:
+async def test_update_changes_only_sent_fields(api: Api, admin: Caller) -> None:
     before = await extension(admin, **FULL)
     root = await api.account("root", level=0)
 
@@ -144,7 +144,7 @@ async def test_what_is_sent_is_changed_and_nothing_else(api: Api, admin: Caller)
     assert await stored_password(api, before["uuid"]) == "line secret"
 
 
-async def test_what_was_read_can_be_sent_back(api: Api, admin: Caller) -> None:
+async def test_update_accepts_the_record_as_read(api: Api, admin: Caller) -> None:
     before = await extension(admin, **FULL)
 
     reply = await admin.put(
@@ -206,7 +206,7 @@ async def test_an_extension_is_deleted_once(admin: Caller) -> None:
     assert (await extension(admin))["extension"] == "1001"
 
 
-async def test_what_names_no_extension_is_not_found(admin: Caller) -> None:
+async def test_unknown_extension_is_not_found(admin: Caller) -> None:
     for uuid in (STRANGER, "7", "%00", "' OR 1=1 --"):
         error_of(await admin.get(f"/extensions/{uuid}"), 404, "not_found")
         error_of(await admin.put(f"/extensions/{uuid}", {}), 404, "not_found")

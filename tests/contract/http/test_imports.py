@@ -20,7 +20,7 @@ async def count(caller: Caller) -> int:
     return len(data_of(await caller.get("/phones")))
 
 
-async def test_import_dry_run_says_what_would_happen_to_each_row(admin: Caller) -> None:
+async def test_import_dry_run_reports_the_result_of_each_row(admin: Caller) -> None:
     data_of(await admin.post("/phones", {"mac": "00:1B:D4:00:00:01", "model": "CP-7945G"}), 201)
 
     result = data_of(await send(admin, WRONG, dry_run=True), 200, "Nothing was written")

@@ -58,7 +58,7 @@ def problems(schema: Json, value: Any) -> list[str]:
     return [error.message for error in validator.iter_errors(value)]
 
 
-def test_it_is_an_openapi_document() -> None:
+def test_document_is_valid_openapi() -> None:
     schemathesis.openapi.from_dict(DOCUMENT).validate()
 
 
@@ -102,7 +102,7 @@ def test_every_field_is_described_and_others_are_forbidden(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_examples_are_what_they_are_examples_of(name: str) -> None:
+def test_examples_fit_their_schemas(name: str) -> None:
     described = OPERATIONS[name]
     if "requestBody" in described:
         content = described["requestBody"]["content"]["application/json"]
@@ -117,14 +117,14 @@ def test_examples_are_what_they_are_examples_of(name: str) -> None:
             assert problems(content["schema"], example) == []
 
 
-def test_examples_of_fields_are_what_they_are_examples_of() -> None:
+def test_examples_of_fields_fit_their_schemas() -> None:
     for name, schema in SCHEMAS.items():
         for field, described in schema["properties"].items():
             for example in described.get("examples", ()):
                 assert problems(described, example) == [], (name, field)
 
 
-def test_who_needs_a_token() -> None:
+def test_document_names_operations_that_need_a_token() -> None:
     for name, described in OPERATIONS.items():
         if "/health/" in name or name.endswith(("/auth/login", "/auth/refresh")):
             assert described["security"] == [], name
@@ -215,7 +215,7 @@ def test_the_profile_group_and_it_alone_has_no_metadata() -> None:
         assert schema["additionalProperties"] is False
 
 
-def test_what_creates_answers_201_what_begins_202_and_the_rest_200() -> None:
+def test_document_create_is_201_start_is_202_others_are_200() -> None:
     others = ("login", "refresh", "logout", "switch", "preview", "rollback", "user-perms",
               "lint", "imports/{kind}")  # fmt: skip
     for name, described in OPERATIONS.items():
@@ -234,7 +234,7 @@ def test_replies_show_their_headers() -> None:
             ), name
 
 
-def test_what_was_read_can_be_put() -> None:
+def test_document_allows_read_records_in_updates() -> None:
     for name, described in OPERATIONS.items():
         if not name.startswith("PUT"):
             continue
@@ -360,5 +360,5 @@ def test_a_pattern_and_its_rule_agree(field: Any, rule: Any) -> None:
     ["001bd4123456", "00:1B:d4:12:34:56", "00-1b-d4-12-34-56", "001b.d412.3456", "0" * 12,
      "01:1B:D4:12:34:56", "FF" * 6, "00:1B-D4:12:34:56", "001bd412345", "00:00:00:00:00:00"],
 )  # fmt: skip
-def test_the_pattern_of_a_mac_lets_through_what_the_rule_takes(mac: str) -> None:
+def test_pattern_of_a_mac_accepts_the_same_as_the_rule(mac: str) -> None:
     assert bool(re.match(pattern_of(fields.MacAddress), mac)) == bool(values.known_mac(mac))

@@ -164,7 +164,7 @@ async def test_an_assignment_is_removed_once(admin: Caller, ada: Caller) -> None
         error_of(reply, 404, "not_found")
 
 
-async def test_what_an_assignment_names_must_be_there(admin: Caller, ada: Caller) -> None:
+async def test_assignment_of_missing_records_is_not_found(admin: Caller, ada: Caller) -> None:
     made = await permission(admin)
 
     for body in (

@@ -51,7 +51,7 @@ async def test_a_contact_is_kept_as_it_was_created(ada: Caller) -> None:
     assert await contacts(ada, ada) == [created]
 
 
-async def test_the_owner_may_stand_in_the_body_and_must_agree(ada: Caller, bob: Caller) -> None:
+async def test_owner_in_the_body_must_agree_with_the_path(ada: Caller, bob: Caller) -> None:
     body = {"name": "Grace", "user_uuid": ada.uuid.upper()}
 
     created = data_of(await ada.post(f"/personal-directory/{ada.uuid}", body), 201)
@@ -83,7 +83,7 @@ async def test_each_user_s_contacts_are_listed_and_paged_oldest_first(
     assert set(error_of(await ada.get(path, offset="x"), 422)) == {"offset"}
 
 
-async def test_what_is_sent_is_changed_and_nothing_else(ada: Caller) -> None:
+async def test_update_changes_only_sent_fields(ada: Caller) -> None:
     before = await contact(ada, **FULL)
     path = f"/personal-directory/contact/{before['uuid']}"
 
@@ -96,7 +96,7 @@ async def test_what_is_sent_is_changed_and_nothing_else(ada: Caller) -> None:
     assert data_of(await ada.put(path, {})) == after
 
 
-async def test_what_was_read_can_be_sent_back(ada: Caller) -> None:
+async def test_update_accepts_the_record_as_read(ada: Caller) -> None:
     before = await contact(ada, **FULL)
     body = {**before, "created_at": "2001-01-01T00:00:00.000Z", "work": "9"}
 
@@ -106,7 +106,7 @@ async def test_what_was_read_can_be_sent_back(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize("field", ["uuid", "user_uuid"])
-async def test_a_contact_stays_what_and_whose_it_is(ada: Caller, admin: Caller, field: str) -> None:
+async def test_update_keeps_uuid_and_owner(ada: Caller, admin: Caller, field: str) -> None:
     before = await contact(ada)
 
     reply = await admin.put(

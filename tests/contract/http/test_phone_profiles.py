@@ -35,7 +35,7 @@ async def profile(owner: Caller, **fields: Any) -> dict[str, Any]:
     return created
 
 
-async def test_a_profile_is_created_from_what_it_needs(ada: Caller) -> None:
+async def test_profile_is_created_from_required_fields(ada: Caller) -> None:
     created = await profile(ada)
 
     assert list(created) == FIELDS
@@ -105,7 +105,7 @@ async def test_the_configuration_is_kept_exactly_as_it_was_sent(ada: Caller, xml
         ("<a>" + "\u00e9" * (256 * 1024) + "</a>", ""),
     ],
 )
-async def test_what_is_no_configuration_is_refused_with_its_place(
+async def test_invalid_configuration_is_refused_with_position(
     ada: Caller, xml: str, where: str
 ) -> None:
     reply = await ada.post("/phone-profiles", body(ada, cnf_xml=xml))
@@ -185,7 +185,7 @@ async def test_a_users_profiles_are_listed_to_them_and_superadmins(
         error_of(await admin.get(f"/phone-profiles/user/{uuid}", limit=1), 404, "not_found")
 
 
-async def test_what_is_sent_is_changed_and_nothing_else(ada: Caller) -> None:
+async def test_update_changes_only_sent_fields(ada: Caller) -> None:
     before = await profile(ada, compatible_models=["7945"], software_type="SIP", description="x")
     path = f"/phone-profiles/{before['uuid']}"
 
@@ -203,7 +203,7 @@ async def test_what_is_sent_is_changed_and_nothing_else(ada: Caller) -> None:
     assert data_of(await ada.get(path)) == cleared
 
 
-async def test_what_was_read_can_be_sent_back(ada: Caller) -> None:
+async def test_update_accepts_the_record_as_read(ada: Caller) -> None:
     before = await profile(ada, software_type="SCCP")
     path = f"/phone-profiles/{before['uuid']}"
 

@@ -77,7 +77,7 @@ async def test_phones_are_listed_and_paged_oldest_first(admin: Caller, ada: Call
      "001B.D4:12.3456", "00:00:00:00:00:00", "FF:FF:FF:FF:FF:FF", "01:1B:D4:12:34:56",
      " 001bd4123456", "001bd4123456\n", "\u0660" * 12, 7, None, [MAC]],
 )  # fmt: skip
-async def test_what_is_no_mac_of_a_phone_is_refused(admin: Caller, mac: Any) -> None:
+async def test_invalid_mac_is_refused(admin: Caller, mac: Any) -> None:
     assert set(error_of(await admin.post("/phones", {"mac": mac}), 422, "invalid")) == {"mac"}
 
 
@@ -139,7 +139,7 @@ async def test_a_mac_is_recorded_once(admin: Caller) -> None:
     assert sorted(reply.status_code for reply in replies) == [201, 409, 409, 409]
 
 
-async def test_what_is_sent_is_changed_and_nothing_else(admin: Caller) -> None:
+async def test_update_changes_only_sent_fields(admin: Caller) -> None:
     before = data_of(await admin.post("/phones", FULL), 201)
 
     reply = await admin.put("/phones/001BD4123456", {"name": "Hall", "brand": None})
@@ -152,7 +152,7 @@ async def test_what_is_sent_is_changed_and_nothing_else(admin: Caller) -> None:
     assert data_of(await admin.put(f"/phones/{MAC}", {}))["name"] == "Hall"
 
 
-async def test_what_was_read_can_be_sent_back(admin: Caller) -> None:
+async def test_update_accepts_the_record_as_read(admin: Caller) -> None:
     before = data_of(await admin.post("/phones", FULL), 201)
 
     reply = await admin.put(f"/phones/{MAC}", {**before, "created_at": None, "mac": MAC.lower()})
@@ -188,7 +188,7 @@ async def test_a_phone_is_deleted_with_its_flag_and_leaves_its_kems(admin: Calle
 
 
 @pytest.mark.parametrize("mac", ["00:1B:D4:12:34:57", "7", "%00", "FF:FF:FF:FF:FF:FF", "a b"])
-async def test_what_names_no_phone_is_not_found(admin: Caller, mac: str) -> None:
+async def test_unknown_phone_is_not_found(admin: Caller, mac: str) -> None:
     for method in ("GET", "PUT", "DELETE"):
         reply = await admin.ask(method, f"/phones/{mac}", content=b"{}")
         error_of(reply, 404, "not_found")

@@ -41,7 +41,7 @@ async def test_phones_q_and_filters_select_together(admin: Caller, ada: Caller) 
     assert len(await macs(q=" ")) == 3
 
 
-async def test_phones_last_outcome_and_login_are_filters_for_who_may_see_them(
+async def test_filters_last_outcome_and_login_require_permission(
     admin: Caller, ada: Caller, bob: Caller
 ) -> None:
     one = await phone(admin, 1)

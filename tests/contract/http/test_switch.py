@@ -186,7 +186,7 @@ async def test_without_an_address_there_is_nowhere_to_go(desk: Office, tmp_path:
     assert desk.world.files == {}
 
 
-async def test_with_a_server_of_its_own_the_file_gets_there_all_the_same(tmp_path: Path) -> None:
+async def test_switch_without_phone_ip_uploads_to_the_configured_server(tmp_path: Path) -> None:
     async with office(tmp_path, World(host="10.9.9.9")) as desk:
         await a_desk_phone(desk.admin, phone_ip=None)
 
@@ -307,7 +307,7 @@ async def test_of_many_at_once_one_switches(desk: Office) -> None:
     assert [one[0] for one in desk.world.happened] == ["upload", "phone", "phone"] * done
 
 
-async def test_a_client_that_goes_away_does_not_stop_it(desk: Office) -> None:
+async def test_disconnected_client_does_not_stop_a_switch(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     uuid = await a_profile_of(desk.ada)
     desk.world.gate.clear()
@@ -327,7 +327,7 @@ async def test_a_client_that_goes_away_does_not_stop_it(desk: Office) -> None:
     data_of(await switch(desk.ada, uuid))
 
 
-async def test_a_profile_deleted_meanwhile_is_still_put_in_place(desk: Office) -> None:
+async def test_profile_deleted_during_the_switch_is_deployed(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     uuid = await a_profile_of(desk.ada)
     desk.world.gate.clear()
@@ -341,7 +341,7 @@ async def test_a_profile_deleted_meanwhile_is_still_put_in_place(desk: Office) -
     assert desk.world.happened == [UPLOAD, CLEAR, RESTART]
 
 
-async def test_a_user_deleted_meanwhile_does_not_break_it(desk: Office) -> None:
+async def test_user_deleted_during_the_switch_does_not_break_it(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     uuid = await a_profile_of(desk.ada)
     desk.world.gate.clear()

@@ -110,7 +110,7 @@ async def confirmed(admin: Caller) -> Any:
             await asyncio.sleep(0.05)
 
 
-async def test_a_phone_that_restarts_is_confirmed_by_its_own_word(
+async def test_restarted_phone_is_confirmed_over_its_web_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     press_quickly(monkeypatch)
@@ -139,7 +139,7 @@ async def test_a_phone_that_does_nothing_is_not_confirmed(
         row = await confirmed(admin)
 
     assert (row["restart"], row["confirmation"]) == ("ok", "not_confirmed")
-    assert "not seen to restart" in row["confirmation_message"]
+    assert "did not restart" in row["confirmation_message"]
 
 
 @pytest.mark.parametrize("registers", [True, False])
@@ -164,4 +164,4 @@ async def test_phone_of_asterisk_is_confirmed_when_it_registers_again(
             row = await confirmed(admin)
 
     assert row["confirmation"] == ("confirmed" if registers else "not_confirmed")
-    assert "left Asterisk" in row["confirmation_message"]
+    assert "unregistered" in row["confirmation_message"]

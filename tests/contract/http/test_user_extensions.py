@@ -183,7 +183,7 @@ async def test_links_go_with_their_user_and_their_extension(
     assert data_of(await admin.get("/user-extensions")) == [left]
 
 
-async def test_what_names_nothing_is_not_found(admin: Caller, ada: Caller, desk: str) -> None:
+async def test_unknown_names_are_not_found(admin: Caller, ada: Caller, desk: str) -> None:
     for uuid in (STRANGER, "7", "%00", "' OR 1=1 --"):
         error_of(await admin.get(f"/user-extensions/by-user/{uuid}", limit=1), 404, "not_found")
         error_of(await admin.get(f"/user-extensions/by-extension/{uuid}", limit=1), 404)

@@ -54,7 +54,7 @@ async def logs_in(api: Api, username: str, password: str) -> bool:
     return reply.status_code == 200
 
 
-async def test_a_user_is_created_from_what_it_needs(api: Api, admin: Caller) -> None:
+async def test_user_is_created_from_required_fields(api: Api, admin: Caller) -> None:
     reply = await admin.post("/users", NEW)
 
     created = data_of(reply, 201, "User created")
@@ -125,7 +125,7 @@ async def test_users_are_listed_and_paged_oldest_first(admin: Caller, ada: Calle
     assert page.json()["metadata"] == {"total": 3, "limit": 1, "offset": 2}
 
 
-async def test_what_is_sent_is_changed_and_nothing_else(api: Api, admin: Caller) -> None:
+async def test_update_changes_only_sent_fields(api: Api, admin: Caller) -> None:
     before = await user(admin, **{**FULL, "is_active": True})
     root = await api.account("root", level=0)
 
@@ -145,7 +145,7 @@ async def test_what_is_sent_is_changed_and_nothing_else(api: Api, admin: Caller)
     assert await logs_in(api, "grace", NEW["password"])
 
 
-async def test_what_was_read_can_be_sent_back(admin: Caller) -> None:
+async def test_update_accepts_the_record_as_read(admin: Caller) -> None:
     before = await user(admin, **FULL)
     old = {**before, "created_at": "2001-01-01T00:00:00.000Z", "created_by": None, "last_uuid": 7}
 
@@ -163,7 +163,7 @@ async def test_an_identifier_in_the_body_must_agree(admin: Caller, ada: Caller) 
     assert data_of(reply)["first_name"] == "Ada"
 
 
-async def test_null_clears_what_may_be_null_and_is_refused_elsewhere(admin: Caller) -> None:
+async def test_null_clears_nullable_fields_and_is_refused_elsewhere(admin: Caller) -> None:
     path = f"/users/{(await user(admin, **FULL))['uuid']}"
     names = "first_name last_name username email password lang timezone is_active"
     never = dict.fromkeys(names.split())
@@ -277,7 +277,7 @@ async def test_a_deactivated_account_is_out_at_once(api: Api, admin: Caller, ada
     assert await logs_in(api, "ada", PASSWORD)
 
 
-async def test_a_user_goes_with_all_that_is_theirs(api: Api, admin: Caller, ada: Caller) -> None:
+async def test_user_is_deleted_with_its_records(api: Api, admin: Caller, ada: Caller) -> None:
     async with api.database.write() as tx:
         await tx.extensions.add(an_extension(1))
         await tx.links.add(a_link(1, ada.uuid, identifier(1)))
@@ -320,7 +320,7 @@ async def test_of_the_last_two_superadmins_one_stays(api: Api, admin: Caller) ->
 
 
 @pytest.mark.parametrize("uuid", [STRANGER, "7", "%00", "a b", "../users", "\u00e9", "x" * 3000])
-async def test_what_names_no_user_is_not_found(admin: Caller, uuid: str) -> None:
+async def test_unknown_user_is_not_found(admin: Caller, uuid: str) -> None:
     for method in ("GET", "PUT", "DELETE"):
         reply = await admin.ask(method, f"/users/{uuid.replace('/', '%2F')}", content=b"{}")
         error_of(reply, 404, "not_found")

@@ -80,7 +80,7 @@ async def test_kems_are_listed_and_paged_oldest_first(admin: Caller, ada: Caller
     assert set(error_of(await ada.get("/vendor-kem", limit=0), 422)) == {"limit"}
 
 
-async def test_what_is_sent_is_changed_and_nothing_else(admin: Caller) -> None:
+async def test_update_changes_only_sent_fields(admin: Caller) -> None:
     before = await kem(admin, **FULL)
     change = {"software_version": "2", "connected_phone": "001bd4ffffff"}
 
@@ -102,7 +102,7 @@ async def test_null_clears_a_field(admin: Caller, field: str) -> None:
     }
 
 
-async def test_what_was_read_can_be_sent_back(admin: Caller) -> None:
+async def test_update_accepts_the_record_as_read(admin: Caller) -> None:
     before = await kem(admin, **FULL)
 
     reply = await admin.put(
@@ -138,7 +138,7 @@ async def test_a_kem_is_deleted_once(admin: Caller) -> None:
 
 
 @pytest.mark.parametrize("uuid", [STRANGER, "7", "%00"])
-async def test_what_names_no_kem_is_not_found(admin: Caller, uuid: str) -> None:
+async def test_unknown_kem_is_not_found(admin: Caller, uuid: str) -> None:
     error_of(await admin.get(f"/vendor-kem/{uuid}"), 404, "not_found")
     error_of(await admin.put(f"/vendor-kem/{uuid}", {}), 404, "not_found")
     error_of(await admin.delete(f"/vendor-kem/{uuid}"), 404, "not_found")
@@ -173,7 +173,7 @@ async def test_every_bad_field_is_named(admin: Caller, body: Any, fields: set[st
     assert data_of(await admin.get("/vendor-kem")) == [before]
 
 
-async def test_what_is_read_only_cannot_be_recorded(admin: Caller) -> None:
+async def test_create_refuses_read_only_fields(admin: Caller) -> None:
     body = {"uuid": STRANGER, "created_at": "2026-01-31T08:15:30.250Z"}
 
     assert set(error_of(await admin.post("/vendor-kem", body), 422)) == set(body)

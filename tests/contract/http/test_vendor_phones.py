@@ -83,13 +83,13 @@ async def test_a_long_list_is_whole(ada: Caller, api: Api) -> None:
 
 
 @pytest.mark.parametrize("spelling", [DESK, "001bd4123456", "001B.D412.3456"])
-async def test_the_mac_of_the_path_may_stand_in_the_body(admin: Caller, spelling: str) -> None:
+async def test_mac_of_the_path_is_accepted_in_the_body(admin: Caller, spelling: str) -> None:
     reply = await admin.put(f"/vendor-phones/{DESK}", {"mac": spelling, "vendor": True})
 
     assert data_of(reply) == {"mac": DESK, "vendor": True}
 
 
-async def test_what_was_read_can_be_sent_back(admin: Caller) -> None:
+async def test_update_accepts_the_record_as_read(admin: Caller) -> None:
     await flagged(admin, DESK)
     before = data_of(await admin.get(f"/vendor-phones/{DESK}"))
 

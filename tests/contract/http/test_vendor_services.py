@@ -52,7 +52,7 @@ async def test_services_are_listed_and_paged_oldest_first(admin: Caller, ada: Ca
     assert set(error_of(await ada.get("/vendor-services", offset=-1), 422)) == {"offset"}
 
 
-async def test_what_is_sent_is_changed_and_nothing_else(admin: Caller) -> None:
+async def test_update_changes_only_sent_fields(admin: Caller) -> None:
     before = await service(admin, **FULL)
 
     reply = await admin.put(f"/vendor-services/{before['uuid']}", {"name": "News"})
@@ -73,7 +73,7 @@ async def test_null_clears_a_field(admin: Caller, field: str) -> None:
     assert after == {**before, field: None, "updated_at": after["updated_at"]}
 
 
-async def test_what_was_read_can_be_sent_back(admin: Caller) -> None:
+async def test_update_accepts_the_record_as_read(admin: Caller) -> None:
     before = await service(admin, **FULL)
     long_ago = "2001-01-01T00:00:00.000Z"
 
@@ -106,7 +106,7 @@ async def test_a_service_is_deleted_once(admin: Caller) -> None:
 
 
 @pytest.mark.parametrize("uuid", [STRANGER, "7", "%00"])
-async def test_what_names_no_service_is_not_found(admin: Caller, uuid: str) -> None:
+async def test_unknown_service_is_not_found(admin: Caller, uuid: str) -> None:
     error_of(await admin.get(f"/vendor-services/{uuid}"), 404, "not_found")
     error_of(await admin.put(f"/vendor-services/{uuid}", {}), 404, "not_found")
     error_of(await admin.delete(f"/vendor-services/{uuid}"), 404, "not_found")
@@ -141,7 +141,7 @@ async def test_every_bad_field_is_named(admin: Caller, body: Any, fields: set[st
     assert data_of(await admin.get("/vendor-services")) == [before]
 
 
-async def test_what_is_read_only_cannot_be_defined(admin: Caller) -> None:
+async def test_create_refuses_read_only_fields(admin: Caller) -> None:
     body = {"uuid": STRANGER, "created_at": "x", "updated_at": "x"}
 
     assert set(error_of(await admin.post("/vendor-services", body), 422)) == set(body)

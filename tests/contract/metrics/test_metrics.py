@@ -119,7 +119,7 @@ def test_metrics_request_is_observed_with_its_template() -> None:
     assert seen == [("GET", "/phones/{mac}", 200)]
 
 
-async def test_exposition_without_database_says_so() -> None:
+async def test_exposition_without_database_reports_it_down() -> None:
     database = MemoryDatabase()
     await database.close()
 

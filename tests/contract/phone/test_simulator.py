@@ -28,7 +28,7 @@ async def test_events_are_reported_in_order() -> None:
     assert reported == phone.events == [arrived(NAME, b"1"), CommandReceived("Init:Services")]
 
 
-async def test_a_client_that_hangs_up_at_the_end_of_its_session_is_nothing_to_tell_of() -> None:
+async def test_disconnect_at_the_end_of_a_session_is_not_reported() -> None:
     reported: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
     async with SimulatedPhone(ftp_password=FTP_PASSWORD) as phone:
@@ -46,7 +46,7 @@ async def test_a_client_that_hangs_up_at_the_end_of_its_session_is_nothing_to_te
     assert reported == []
 
 
-async def test_a_temporary_folder_is_gone_at_the_end() -> None:
+async def test_temporary_folder_is_removed_at_the_end() -> None:
     phone = SimulatedPhone(ftp_password=FTP_PASSWORD)
     with pytest.raises(RuntimeError):
         _ = phone.folder
@@ -66,7 +66,7 @@ async def test_a_given_folder_is_made_and_stays(tmp_path: Path) -> None:
     assert folder.is_dir()
 
 
-async def test_what_is_open_is_dropped_at_the_end() -> None:
+async def test_open_connections_are_closed_at_the_end() -> None:
     async with SimulatedPhone(ftp_password=FTP_PASSWORD) as phone:
         connections = [
             await asyncio.open_connection(phone.host, port)

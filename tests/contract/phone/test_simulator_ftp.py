@@ -101,7 +101,7 @@ async def test_an_upload_whose_connection_is_reset_has_not_arrived(
     assert phone.events == []
 
 
-async def test_it_tells_the_size_of_a_file(phone: SimulatedPhone, ftp: aioftp.Client) -> None:
+async def test_size_of_a_file_is_returned(phone: SimulatedPhone, ftp: aioftp.Client) -> None:
     await store(ftp, NAME, b"12345")
 
     _, info = await ftp.command(f"SIZE {NAME}", "213")

@@ -18,7 +18,7 @@ from support.phone_simulated import FTP_PASSWORD, web
 from support.phone_web import IP
 
 
-async def test_it_carries_out_commands_and_keeps_them(phone: SimulatedPhone) -> None:
+async def test_commands_are_executed_and_recorded(phone: SimulatedPhone) -> None:
     await web(phone).execute(IP, [*CLEAR_SERVICES, KeyPress('https://x/?a=1&b="2"')])
 
     assert phone.events == [
@@ -39,7 +39,7 @@ async def test_three_items_in_one_request_are_three_commands(phone: SimulatedPho
 
 
 @pytest.mark.parametrize("model", ["CP-7945G", "CP-8841", "CP-9971"])
-async def test_it_restarts_on_the_keys_of_its_model(model: str) -> None:
+async def test_keys_of_the_model_restart_the_phone(model: str) -> None:
     async with SimulatedPhone(ftp_password=FTP_PASSWORD, model=model) as phone:
         *keys, last = [KeyPress(key.uri) for key in restart_keys(model)]
         await web(phone).execute(IP, [*CLEAR_SERVICES, keys[0], *keys])
@@ -101,7 +101,7 @@ async def send(
         f"<!DOCTYPE x [<!ENTITY a 'Init:Services'>]>{GOOD}",
     ],
 )
-async def test_what_it_cannot_parse_is_error_1(phone: SimulatedPhone, xml: str) -> None:
+async def test_unparsable_command_is_error_1(phone: SimulatedPhone, xml: str) -> None:
     reply = await post(phone, xml)
 
     assert reply.status_code == 200
@@ -139,7 +139,7 @@ async def test_any_other_path_is_not_found(phone: SimulatedPhone, method: str, p
     assert (await send(phone, method, path)).status_code == 404
 
 
-async def test_it_says_what_it_is() -> None:
+async def test_device_information_names_the_phone() -> None:
     async with SimulatedPhone(
         ftp_password=FTP_PASSWORD, mac="00:1B:D4:AB:CD:EF", model="CP-<8841>"
     ) as phone:
@@ -179,7 +179,7 @@ async def test_a_caller_that_speaks_no_http_does_no_harm(
     assert phone.events == [CommandReceived("Init:Services")]
 
 
-async def test_it_is_away_while_it_restarts_and_then_answers_again() -> None:
+async def test_phone_is_absent_during_a_restart() -> None:
     async with SimulatedPhone(ftp_password=FTP_PASSWORD, away_seconds=0.3) as phone:
         await web(phone).execute(IP, [KeyPress(key.uri) for key in restart_keys(phone.model)])
 

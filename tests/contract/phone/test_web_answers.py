@@ -146,7 +146,7 @@ BOMB += "]><CiscoIPPhoneResponse><ResponseItem Status='0' Data='&j;'/></CiscoIPP
         "bad-length", "switching", "no-content", "garbage", "bytes", "html", "entities", "gzip",
     ],
 )  # fmt: skip
-async def test_nonsense_is_refused_in_our_own_words(stub: PhoneStub, answer: Answer) -> None:
+async def test_unparsable_reply_is_refused_and_not_quoted(stub: PhoneStub, answer: Answer) -> None:
     stub.answers = [answer]
 
     begun = time.monotonic()
@@ -161,7 +161,7 @@ async def test_nonsense_is_refused_in_our_own_words(stub: PhoneStub, answer: Ans
     await until_idle(stub)
 
 
-async def test_a_caller_that_goes_away_leaves_the_phone_free(stub: PhoneStub) -> None:
+async def test_cancelled_caller_releases_the_phone(stub: PhoneStub) -> None:
     stub.answers = [nothing, sends(http())]
     phone = web(stub)
     call = asyncio.create_task(phone.execute(IP, CLEAR_SERVICES))

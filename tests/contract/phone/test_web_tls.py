@@ -28,7 +28,7 @@ async def test_self_signed_certificate_is_accepted() -> None:
     assert stub.uris == ["Init:Services"]
 
 
-async def test_a_phone_that_only_knows_old_tls_is_called() -> None:
+async def test_phone_with_old_tls_is_called() -> None:
     context = server_tls()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)

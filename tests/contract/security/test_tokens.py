@@ -33,7 +33,7 @@ def tokens(request: pytest.FixtureRequest) -> Tokens:
     issued_at=MOMENTS,
     lifetime=st.integers(2000, 10**11),
 )
-def test_a_token_says_what_it_was_issued_with_in_whole_seconds(
+def test_token_contains_its_claims_in_whole_seconds(
     tokens: Tokens,
     kind: TokenKind,
     names: tuple[str, str, str],

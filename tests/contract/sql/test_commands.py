@@ -77,7 +77,7 @@ async def test_an_address_that_is_wrong_is_one_line_without_the_password(
     assert "plan" not in done.stderr
 
 
-async def test_the_service_says_when_it_cannot_serve_and_goes_on_by_itself(
+async def test_unready_service_reports_it_and_recovers(
     tmp_path: Path, proxy: Proxy, url: str
 ) -> None:
     environment = {"PHONEPROV_DATA_DIR": str(tmp_path), "PHONEPROV_DATABASE_URL": proxy.url(url)}

@@ -49,11 +49,11 @@ async def tables(url: str) -> set[str]:
     return await migrate._with_connection(url, names)
 
 
-async def test_an_empty_database_stands_at_nothing(url: str) -> None:
+async def test_empty_database_has_no_schema_version(url: str) -> None:
     assert await migrate.current(url) is None
 
 
-async def test_each_step_goes_up_and_down_and_up_again(url: str) -> None:
+async def test_each_migration_is_reversible(url: str) -> None:
     for revision, before in STEPS:
         await migrate.upgrade(url, revision)
         after = await tables(url)
@@ -98,7 +98,7 @@ async def test_the_steps_make_the_tables_that_the_code_expects(url: str) -> None
     assert await migrate._with_connection(url, differences) == []
 
 
-async def test_what_is_looked_up_is_compared_byte_by_byte() -> None:
+async def test_keys_are_compared_byte_by_byte() -> None:
     async with postgres.new_database() as url:
         found = await postgres.ask(
             url,
@@ -189,7 +189,7 @@ def test_the_newest_step_is_known_without_the_tools_that_take_it() -> None:
     assert newest() == ScriptDirectory(str(migrate._HERE)).get_current_head()
 
 
-async def test_what_is_up_to_date_is_left_alone(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_current_schema_is_not_changed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     await bring_up_to_date(url)
     assert await migrate.current(url) == newest()
     await bring_up_to_date(url)

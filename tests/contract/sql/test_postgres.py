@@ -46,7 +46,7 @@ async def add(database: PostgresDatabase, user: User) -> None:
         ("ZZZZZ", "unavailable", "cannot be used"),
     ],
 )
-async def test_errors_of_the_server_are_said_in_our_words(
+async def test_errors_of_the_server_have_messages_of_the_service(
     database: PostgresDatabase, url: str, state: str, code: str, says: str
 ) -> None:
     await postgres.ask(url, ON_EACH_NEW_USER.format(state=state))
@@ -79,7 +79,7 @@ async def test_a_database_without_a_schema() -> None:
         await database.close()
 
 
-async def test_of_two_in_a_deadlock_one_goes_on(url: str) -> None:
+async def test_deadlock_one_of_two_transactions_succeeds(url: str) -> None:
     database = database_at(url + "&deadlock_timeout=50ms")
     await database.open()
     await add(database, a_user(1))

@@ -89,7 +89,7 @@ async def test_one_alone_is_asked_as_it_is(database: PostgresDatabase) -> None:
     assert asking.asked == [compiled_for(NAME).sql]
 
 
-async def test_who_comes_while_enough_is_under_way_waits_for_its_end(
+async def test_queries_above_the_limit_wait(
     database: PostgresDatabase,
 ) -> None:
     asking = Asking(database)
@@ -148,7 +148,7 @@ async def test_cancelled_read_does_not_affect_others(database: PostgresDatabase)
     assert late[0].cancelled()
 
 
-async def test_what_everybody_gave_up_is_not_asked(database: PostgresDatabase) -> None:
+async def test_query_without_callers_is_not_sent(database: PostgresDatabase) -> None:
     asking = Asking(database)
     tasks = asking.begin(1, 2)
     await asyncio.sleep(0)

@@ -75,7 +75,7 @@ async def together(database: SqliteDatabase, *followers: Meanwhile) -> list[Base
     return await asyncio.gather(leader, *others, return_exceptions=True)
 
 
-async def test_who_waits_is_committed_together(
+async def test_waiting_writers_are_committed_together(
     database: SqliteDatabase, commits: list[None]
 ) -> None:
     ended = await together(database, *[nothing] * 9)
@@ -85,7 +85,7 @@ async def test_who_waits_is_committed_together(
     assert len(commits) == 1
 
 
-async def test_who_is_alone_is_committed_at_once(
+async def test_single_writer_is_committed_at_once(
     database: SqliteDatabase, commits: list[None]
 ) -> None:
     for number in range(3):

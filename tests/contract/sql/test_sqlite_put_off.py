@@ -57,7 +57,9 @@ async def left(database: SqliteDatabase) -> set[str]:
     return found
 
 
-async def test_they_take_no_turns_of_their_own(database: SqliteDatabase, asked: list[int]) -> None:
+async def test_deferred_statements_take_no_turns(
+    database: SqliteDatabase, asked: list[int]
+) -> None:
     async with database.write() as tx:
         await tx.attempts.clear("a")
         await tx.attempts.clear("b")
@@ -77,7 +79,7 @@ async def test_alone_they_are_a_transaction_too(database: SqliteDatabase, asked:
     assert await left(database) == {"b"}
 
 
-async def test_what_follows_them_sees_what_they_did(database: SqliteDatabase) -> None:
+async def test_later_statements_see_deferred_changes(database: SqliteDatabase) -> None:
     async with database.write() as tx:
         await tx.attempts.keep("a", Attempts(failures=7))
         assert await tx.attempts.of("a") == Attempts(failures=7)

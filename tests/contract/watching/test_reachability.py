@@ -117,7 +117,7 @@ async def test_nothing_listens_there_and_nothing_is_raised() -> None:
     assert (await reachability.phone(PHONE)).reachable is False
 
 
-async def test_who_is_mute_is_not_waited_for_longer_than_allowed(
+async def test_silent_host_is_not_awaited_beyond_the_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert reach.SECONDS <= 3.0

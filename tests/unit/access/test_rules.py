@@ -52,7 +52,7 @@ def test_others_may_act_for_themselves_alone(actor: Actor) -> None:
 
 
 @pytest.mark.parametrize("actor", OTHERS)
-def test_what_all_share_is_written_by_superadmins_unless_opened(actor: Actor) -> None:
+def test_shared_records_are_written_by_superadmins_unless_opened(actor: Actor) -> None:
     require_shared_write(actor, SharedWrite.BEARER)
     with pytest.raises(Forbidden):
         require_shared_write(actor, SharedWrite.SUPERADMIN)

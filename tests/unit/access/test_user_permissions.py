@@ -151,7 +151,7 @@ async def test_by_the_interface_s_rule_any_assignment_holds_level_0() -> None:
     await office.user_permissions.remove(root, root.user_uuid)
 
 
-async def test_superadmins_who_leave_at_once_leave_one(office: Office) -> None:
+async def test_concurrent_removals_of_superadmins_leave_one(office: Office) -> None:
     roots = [await office.add_user(f"root{n}", level=0) for n in range(5)]
 
     left = await asyncio.gather(

@@ -18,7 +18,9 @@ async def logged_in(office: Office, ada: Actor) -> LoggedIn:
     return await office.log_in("ada")
 
 
-async def test_the_actor_is_the_account_as_it_stands(office: Office, logged_in: LoggedIn) -> None:
+async def test_actor_has_the_current_state_of_the_account(
+    office: Office, logged_in: LoggedIn
+) -> None:
     actor = await office.authenticate(logged_in.tokens.access_token, "192.168.1.1")
 
     assert (actor.user_uuid, actor.level, actor.ip) == (logged_in.user.uuid, 1, "192.168.1.1")
@@ -26,7 +28,7 @@ async def test_the_actor_is_the_account_as_it_stands(office: Office, logged_in: 
     assert actor.level_rule is LevelRule.STRICT
 
 
-async def test_the_actor_goes_by_the_rule_that_is_set() -> None:
+async def test_actor_uses_the_configured_level_rule() -> None:
     office = Office(Settings(level_rule=LevelRule.HIERARCHICAL))
     await office.add_user("ada", level=7)
 
@@ -83,6 +85,6 @@ async def test_a_token_of_another_account_does_not_open_a_session(
 
 
 @pytest.mark.parametrize("token", ["", "nonsense", "plain.", "plain.{}", "\x00", "\ud800"])
-async def test_what_is_no_token_is_refused(office: Office, token: str) -> None:
+async def test_invalid_token_is_refused(office: Office, token: str) -> None:
     with pytest.raises(Unauthenticated):
         await office.authenticate(token)

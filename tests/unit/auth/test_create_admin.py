@@ -45,7 +45,7 @@ async def test_the_first_account_holds_level_0(office: Office, create_admin: Cre
     assert permission.perm_name == "superadmin"
 
 
-async def test_it_is_safe_to_repeat(office: Office, create_admin: CreateAdmin) -> None:
+async def test_create_admin_can_be_repeated(office: Office, create_admin: CreateAdmin) -> None:
     first = await create_admin(account())
     actor = await office.actor_of(await office.log_in("chief"))
     before = await office.user_permissions.get(actor, actor.user_uuid)

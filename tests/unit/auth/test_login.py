@@ -78,7 +78,7 @@ async def test_the_tokens_live_as_long_as_they_are_set_to(office: Office, ada: A
     assert access.user_uuid == refresh.user_uuid == ada.user_uuid
 
 
-async def test_each_login_opens_a_session_of_its_own(office: Office, ada: Actor) -> None:
+async def test_each_login_creates_a_session(office: Office, ada: Actor) -> None:
     one, other = await office.log_in("ada"), await office.log_in("ada")
 
     sessions = {(await office.actor_of(logged_in)).session_uuid for logged_in in (one, other)}
@@ -296,7 +296,7 @@ async def test_guesses_of_any_number_of_processes_are_all_counted(
     assert await failures(office) == 5
 
 
-async def test_who_finds_guesses_undecided_waits_and_is_refused_when_they_were_wrong(
+async def test_login_waits_for_undecided_attempts_and_is_refused_if_wrong(
     office: Office, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = asyncio.Event()
@@ -566,7 +566,7 @@ async def test_login_familiar_accounts_and_addresses_are_hashed_first(
 # What happens while the hash is computed
 
 
-async def test_a_password_changed_meanwhile_does_not_let_the_old_one_in(
+async def test_login_password_changed_during_the_check_is_refused(
     office: Office, root: Actor, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def change() -> None:
@@ -579,7 +579,7 @@ async def test_a_password_changed_meanwhile_does_not_let_the_old_one_in(
     assert await failures(office) == 0  # a new password forgets them
 
 
-async def test_an_account_deactivated_meanwhile_does_not_get_in(
+async def test_login_account_deactivated_during_the_check_is_refused(
     office: Office, root: Actor, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     meanwhile(office, monkeypatch, lambda: office.deactivate(ada.user_uuid))
@@ -588,7 +588,7 @@ async def test_an_account_deactivated_meanwhile_does_not_get_in(
         await office.log_in("ada")
 
 
-async def test_an_account_deleted_meanwhile_does_not_get_in(
+async def test_login_account_deleted_during_the_check_is_refused(
     office: Office, root: Actor, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     meanwhile(office, monkeypatch, lambda: office.users.delete(root, ada.user_uuid))
@@ -597,7 +597,7 @@ async def test_an_account_deleted_meanwhile_does_not_get_in(
         await office.log_in("ada")
 
 
-async def test_a_change_made_meanwhile_is_not_written_over(
+async def test_login_keeps_concurrent_changes_of_the_account(
     office: Office, root: Actor, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def change() -> None:

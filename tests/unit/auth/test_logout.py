@@ -91,7 +91,7 @@ async def test_a_session_that_is_over_may_be_named_again(
     assert not await is_over(office, here)
 
 
-async def test_only_refresh_tokens_of_one_s_own_are_taken(
+async def test_logout_accepts_own_refresh_tokens_only(
     office: Office, here: LoggedIn, bob: Actor
 ) -> None:
     of_another = await office.log_in("bob")
@@ -113,7 +113,7 @@ async def test_an_expired_refresh_token_names_nothing(office: Office, here: Logg
         await office.logout(actor, naming(here))
 
 
-async def test_null_is_like_none_given(office: Office, here: LoggedIn) -> None:
+async def test_logout_null_is_like_no_token(office: Office, here: LoggedIn) -> None:
     request: LogoutRequest = command_of(LogoutRequest, {"refresh_token": None})
 
     await office.logout(await office.actor_of(here), request)

@@ -44,7 +44,7 @@ async def test_a_refresh_token_is_exchanged_for_a_new_pair(
     assert after.user_uuid == ada.user_uuid
 
 
-async def test_exchanges_keep_a_session_alive_up_to_its_end() -> None:
+async def test_refresh_prolongs_a_session_up_to_its_end() -> None:
     office = Office(Settings(lifetimes=Lifetimes(access=10, refresh_idle=100, session=250)))
     await office.add_user("ada")
     tokens = (await office.log_in("ada")).tokens
@@ -127,7 +127,7 @@ async def test_an_inactive_account_gets_nothing(
 
 
 @pytest.mark.parametrize("which", ["", "nonsense", "plain.{}", "plain.", "access"])
-async def test_what_is_no_refresh_token_is_refused(
+async def test_refresh_invalid_token_is_refused(
     office: Office, tokens: TokenPair, which: str
 ) -> None:
     with pytest.raises(Unauthenticated):

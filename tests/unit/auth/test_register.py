@@ -57,7 +57,7 @@ async def test_a_superadmin_registers_others_anywhere(office: Office, root: Acto
     assert user.created_by == root.user_uuid
 
 
-async def test_who_is_no_superadmin_does_not_stand_as_the_creator(public: Office) -> None:
+async def test_register_caller_without_level_0_is_not_the_creator(public: Office) -> None:
     ada = await public.add_user("ada", level=1)
 
     assert (await public.register(ada, sent())).created_by is None

@@ -130,7 +130,7 @@ def test_a_day_of_guessing_without_pause_tries_about_a_hundred_passwords() -> No
 
 
 @given(st.integers(0, 10_000), st.integers(0, 10_000))
-def test_a_clock_that_goes_back_closes_nothing_for_ever(back: int, failures: int) -> None:
+def test_clock_set_back_does_not_prolong_a_lock(back: int, failures: int) -> None:
     attempts = Attempts(failures, START, START, 0).counted(START - back)
 
     assert attempts.wait(START) * 1000 <= LONGEST_WAIT
@@ -206,7 +206,7 @@ def test_guesses_are_counted_by_account_in_any_case() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "ada", "hunter2", "\ud800", "x" * 100_000, "\x00"])
-def test_a_key_shows_nothing_of_what_was_typed(name: str) -> None:
+def test_key_reveals_nothing_of_the_input(name: str) -> None:
     key = account_key(name)
 
     assert len(key) == 64

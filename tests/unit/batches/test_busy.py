@@ -32,9 +32,7 @@ async def test_a_phone_in_a_call_comes_last(
     assert (await phones_of(office, root, batch))[0].tries == 2
 
 
-async def test_a_phone_that_talks_on_is_given_up(
-    office: Office, root: Actor, profile: Profile
-) -> None:
+async def test_phone_in_a_long_call_fails(office: Office, root: Actor, profile: Profile) -> None:
     office.calls.talking.add(a_mac(1))
 
     batch = await ended(office, root, await begin(office, root, profile, wait_minutes=5))
@@ -56,7 +54,7 @@ async def test_idle_phones_are_not_awaited(office: Office, root: Actor, profile:
     assert (phone.state, phone.tries) == (PhoneState.FAILED, 1)
 
 
-async def test_a_phone_that_waits_says_why(
+async def test_waiting_phone_has_the_reason(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     office.calls.talking.add(a_mac(1))

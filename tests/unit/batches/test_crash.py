@@ -46,7 +46,9 @@ async def test_leased_batch_is_not_claimed(
     assert journal.steps == []
 
 
-async def test_what_had_not_begun_is_done(office: Office, root: Actor, profile: Profile) -> None:
+async def test_resume_starts_phones_that_had_not_begun(
+    office: Office, root: Actor, profile: Profile
+) -> None:
     await crashed(office, root, profile, 3)
     office.clock.advance(31)
 
@@ -67,7 +69,7 @@ async def test_what_had_not_begun_is_done(office: Office, root: Actor, profile: 
         (Outcome.RUNNING, PhoneState.DONE, 2),  # the lease has expired: it was interrupted
     ],
 )
-async def test_what_the_record_says_counts(
+async def test_resume_uses_the_outcome_of_the_deployment(
     office: Office, root: Actor, profile: Profile, outcome: Outcome, state: PhoneState, tries: int
 ) -> None:
     (turn,) = await crashed(office, root, profile, 1)
@@ -93,7 +95,7 @@ async def test_what_the_record_says_counts(
     assert len(await deployments(office)) == 11 + tries
 
 
-async def test_who_is_still_at_work_is_waited_for(
+async def test_resume_waits_for_running_deployments(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     (turn,) = await crashed(office, root, profile, 1)
@@ -117,7 +119,7 @@ async def test_who_is_still_at_work_is_waited_for(
     assert (phone.state, phone.tries) == (PhoneState.DONE, 1)
 
 
-async def test_a_restart_that_was_cut_off_is_given_again(
+async def test_interrupted_restart_is_repeated(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     await crashed(office, root, None, 2)
@@ -130,7 +132,7 @@ async def test_a_restart_that_was_cut_off_is_given_again(
 
 
 @pytest.mark.parametrize("switched", [True, False])
-async def test_a_phone_whose_work_is_cut_off_again_and_again_is_given_up(
+async def test_phone_interrupted_repeatedly_fails(
     office: Office, root: Actor, profile: Profile, switched: bool
 ) -> None:
     turns = await crashed(office, root, profile if switched else None, 1)
@@ -163,7 +165,7 @@ async def one_who_crashes(office: Office) -> list[Turn]:
     return [turn for turn in turns if turn.position == 1]
 
 
-async def test_an_attempt_is_made_once_by_two_who_think_it_is_theirs(
+async def test_attempt_of_two_processes_is_made_once(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     """One slept so long that its batch was taken up by the other."""

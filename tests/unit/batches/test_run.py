@@ -66,7 +66,7 @@ async def test_failed_restart_is_recorded(office: Office, root: Actor, profile: 
     )
 
 
-async def test_each_phone_can_be_given_what_is_on_it_anew(
+async def test_batch_without_profile_deploys_the_current_profile_of_each_phone(
     office: Office, root: Actor, ada: Actor, profile: Profile
 ) -> None:
     other = await office.profiles.create(
@@ -88,7 +88,7 @@ async def test_each_phone_can_be_given_what_is_on_it_anew(
     }
     unknown = (await phones_of(office, root, batch))[2]
     assert unknown.state is PhoneState.FAILED
-    assert "No profile is known" in str(unknown.message)
+    assert "No deployment of this phone" in str(unknown.message)
 
 
 async def test_concurrency_limit_is_kept(
@@ -235,15 +235,13 @@ async def test_a_cancelled_batch_begins_no_further_phone(
     assert await office.batches.cancel(root, batch.uuid) == batch
 
 
-async def test_what_was_done_is_not_cancelled(
-    office: Office, root: Actor, profile: Profile
-) -> None:
+async def test_cancel_keeps_finished_phones(office: Office, root: Actor, profile: Profile) -> None:
     batch = await ended(office, root, await begin(office, root, profile))
 
     assert (await office.batches.cancel(root, batch.uuid)).state is BatchState.DONE
 
 
-async def test_a_profile_that_is_deleted_meanwhile_reaches_no_further_phone(
+async def test_profile_deleted_during_a_batch_fails_the_rest(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     gate = journal.gate("upload")
@@ -258,7 +256,7 @@ async def test_a_profile_that_is_deleted_meanwhile_reaches_no_further_phone(
     assert (await phones_of(office, root, batch))[1].message == "The profile was deleted."
 
 
-async def test_a_phone_that_is_deleted_meanwhile_fails(
+async def test_phone_deleted_during_a_batch_fails(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     gate = journal.gate("upload")

@@ -100,7 +100,7 @@ async def test_a_phone_that_is_listed_twice_is_in_it_once(
     await office.background.done()
 
 
-async def test_where_no_phone_agrees_there_is_no_batch(
+async def test_start_without_matching_phones_is_refused(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     with pytest.raises(Conflict) as raised:
@@ -110,7 +110,9 @@ async def test_where_no_phone_agrees_there_is_no_batch(
     assert (await office.batches.all(root)).first == []
 
 
-async def test_what_is_named_has_to_be_there(office: Office, root: Actor, profile: Profile) -> None:
+async def test_start_with_missing_records_is_not_found(
+    office: Office, root: Actor, profile: Profile
+) -> None:
     with pytest.raises(NotFound, match=a_mac(99)):
         await begin(office, root, profile, macs=(a_mac(1), a_mac(99)))
     with pytest.raises(NotFound, match="revision"):
@@ -147,7 +149,7 @@ async def test_what_is_named_has_to_be_there(office: Office, root: Actor, profil
         ({"action": "restart", "location": "x", "speed": 9}, "speed"),
     ],
 )
-def test_what_cannot_be_meant_is_named(body: dict[str, Any], field: str) -> None:
+def test_start_contradictory_fields_are_named(body: dict[str, Any], field: str) -> None:
     with pytest.raises(Invalid) as raised:
         command_of(NewBatch, body)
 

@@ -92,7 +92,7 @@ def test_our_own_are_taken_unless_another_is_chosen() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_what_another_package_offers_is_taken_when_it_is_chosen() -> None:
+def test_plugin_is_used_when_selected() -> None:
     settings = chosen(PHONEPROV_UPLOADER="shelf", PHONEPROV_SHELF="attic")
     container = Container(settings=settings, keys=KEYS)
 
@@ -141,7 +141,7 @@ def test_unknown_database_is_refused_without_its_address() -> None:
         ({"PHONEPROV_UPLOADER": "shelf"}, "PHONEPROV_SHELF is not set"),
     ],
 )
-def test_one_that_cannot_be_made_says_why_in_one_line(
+def test_plugin_that_cannot_be_created_fails_with_one_line(
     variables: dict[str, str], reason: str
 ) -> None:
     with pytest.raises(SettingsError, match=reason) as caught:

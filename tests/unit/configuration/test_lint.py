@@ -83,7 +83,7 @@ def test_findings_hold_no_secret() -> None:
         (b"<device>" + b" " * 512 * 1024, ("error", "too_large", 1, 1)),
     ],
 )
-def test_what_cannot_be_a_configuration_is_the_only_thing_found(
+def test_text_that_is_no_configuration_has_one_finding(
     content: bytes, finding: tuple[str, str, int, int]
 ) -> None:
     assert found(content) == [finding]
@@ -131,7 +131,7 @@ def test_a_number_where_the_phone_reads_a_word() -> None:
         ("            <processNodeName>10.20.0.10</processNodeName>\n", "error"),
     ],
 )
-def test_what_a_phone_needs_is_missed_at_the_root(element: str, severity: str) -> None:
+def test_missing_required_elements_are_reported_at_the_root(element: str, severity: str) -> None:
     name = element.split("<")[1].split(">", maxsplit=1)[0]
     line = 2
 
@@ -141,7 +141,7 @@ def test_what_a_phone_needs_is_missed_at_the_root(element: str, severity: str) -
     assert found(desk(element, emptied)) == [(severity, "missing_element", line, 1)]
 
 
-def test_web_access_may_stand_in_any_of_the_three_groups() -> None:
+def test_web_access_is_accepted_in_any_of_the_three_groups() -> None:
     content = desk("    <webAccess>0</webAccess>\n").replace(
         b"</device>", b"<commonConfig><webAccess>0</webAccess></commonConfig></device>"
     )
@@ -164,13 +164,13 @@ def test_a_sip_phone_needs_a_line() -> None:
         ("<settingsAccess>1</settingsAccess>", "warning", 27),
     ],
 )
-def test_what_stands_twice_in_one_place(element: str, severity: str, line: int) -> None:
+def test_duplicate_elements_are_reported(element: str, severity: str, line: int) -> None:
     content = desk(element, element + "\n" + element)
 
     assert found(content) == [(severity, "duplicate_element", line + 1, 1)]
 
 
-def test_lines_and_members_may_stand_as_often_as_they_like() -> None:
+def test_lines_and_members_may_be_repeated() -> None:
     assert "duplicate_element" not in {code for _, code, _, _ in found(FRONT_DESK)}
     assert FRONT_DESK.count(b"<line ") > 30
 

@@ -87,7 +87,7 @@ def test_each_place_a_secret_can_be_in(xml: str, shown: str) -> None:
     assert masked(xml) == shown
 
 
-def test_numbered_stars_tell_secrets_apart_across_texts() -> None:
+def test_numbered_masks_distinguish_secrets_across_texts() -> None:
     mask = NumberedStars()
 
     one = masked("<d><pin>1</pin><pin>2</pin><pin>1</pin></d>", mask)

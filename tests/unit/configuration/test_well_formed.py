@@ -78,9 +78,7 @@ def test_well_formed_configurations(text: str) -> None:
         ('{"json": true}', "not well-formed", "line 1, column 1"),
     ],
 )
-def test_what_is_not_well_formed_is_refused_with_line_and_column(
-    text: str, reason: str, at: str
-) -> None:
+def test_malformed_xml_is_refused_with_line_and_column(text: str, reason: str, at: str) -> None:
     said = objection(text)
 
     assert said is not None
@@ -203,7 +201,7 @@ def test_half_a_mebibyte_is_checked_fast() -> None:
         assert time.process_time() - began < 1
 
 
-def test_what_cannot_be_encoded_is_refused() -> None:
+def test_text_that_cannot_be_encoded_is_refused() -> None:
     assert objection("<a>\ud800</a>") == "must be text that can be encoded in UTF-8"
 
 
@@ -237,5 +235,5 @@ def _element(tree: Any) -> ElementTree.Element:
 
 @settings(max_examples=50)
 @given(trees)
-def test_what_a_library_writes_is_well_formed(tree: Any) -> None:
+def test_output_of_an_xml_library_is_well_formed(tree: Any) -> None:
     assert objection(ElementTree.tostring(_element(tree), encoding="unicode")) is None

@@ -201,7 +201,7 @@ def test_a_confirmation_that_is_overdue_is_not_coming() -> None:
     assert decided.as_of("2027-01-31T08:17:30.251Z") is decided
 
 
-async def test_what_is_read_is_true_at_that_moment(
+async def test_pending_confirmation_is_read_as_of_now(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await switch(office, ada, profile)

@@ -37,7 +37,9 @@ def test_a_line_holds_the_deployment_and_its_steps(caplog: pytest.LogCaptureFixt
 
 
 @pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.INTERRUPTED])
-def test_what_went_wrong_is_a_warning(caplog: pytest.LogCaptureFixture, outcome: Outcome) -> None:
+def test_failures_are_logged_as_warnings(
+    caplog: pytest.LogCaptureFixture, outcome: Outcome
+) -> None:
     log_deployment(a_deployment(1, a_mac(1), outcome=outcome))
 
     assert [line.levelno for line in caplog.records] == [logging.WARNING]

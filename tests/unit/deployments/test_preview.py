@@ -39,7 +39,9 @@ async def of(office: Office, actor: Actor, xml: str) -> Profile:
     return await office.profiles.create(actor, new)
 
 
-async def test_what_would_be_put_where(office: Office, ada: Actor, profile: Profile) -> None:
+async def test_preview_names_revision_and_file(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
     previewed = await preview(office, ada, profile)
 
     assert (previewed.profile, previewed.mac, previewed.revision) == ("Ada at the desk", MAC, 1)
@@ -121,7 +123,7 @@ async def test_secrets_are_masked_with_distinct_marks(
         assert secret not in repr(previewed)
 
 
-async def test_what_is_another_s_is_not_shown(
+async def test_records_of_other_users_are_not_shown(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     await switch(office, ada, profile)
@@ -208,7 +210,7 @@ async def test_findings_know_the_phone_and_the_family(
     assert codes["missing_element"] is not None
 
 
-async def test_it_is_refused_like_a_switch(
+async def test_preview_has_the_refusals_of_a_switch(
     office: Office, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     for actor, uuid, mac in (

@@ -65,7 +65,7 @@ async def test_twice_in_a_row_it_ends_where_it_began(
     assert on_phone(office) == SECOND
 
 
-async def test_the_same_once_more_is_not_what_was_before(
+async def test_rollback_skips_deployments_of_the_same_configuration(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await deployed(office, ada, profile, XML, SECOND, SECOND)
@@ -78,7 +78,7 @@ async def test_the_same_once_more_is_not_what_was_before(
     assert on_phone(office) == XML
 
 
-async def test_what_a_deployment_brought_comes_back(
+async def test_rollback_to_a_deployment_restores_its_revision(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await deployed(office, ada, profile, XML, SECOND, THIRD)
@@ -89,7 +89,7 @@ async def test_what_a_deployment_brought_comes_back(
     assert on_phone(office) == XML
 
 
-async def test_what_a_failed_deployment_should_have_brought_can_be_had(
+async def test_rollback_to_a_failed_deployment_is_allowed(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     office.uploader.fail_next(Refused("no"))
@@ -169,7 +169,7 @@ async def test_another_phone_s_deployment_is_none_of_this_one(
         await office.rollback(ada, MAC, RollbackRequest(deployment_uuid=uuid))
 
 
-async def test_a_profile_that_is_gone_cannot_be_put_back(
+async def test_rollback_to_a_deleted_profile_is_refused(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await switch(office, ada, profile)
@@ -181,7 +181,7 @@ async def test_a_profile_that_is_gone_cannot_be_put_back(
         await office.rollback(ada, MAC)
 
 
-async def test_it_takes_the_right_to_switch_to_the_profile(
+async def test_rollback_requires_the_permission_to_switch(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     await switch(office, ada, profile)
@@ -215,7 +215,7 @@ async def test_present_owner_of_the_profile_may_roll_back(
     assert on_phone(office) == XML
 
 
-async def test_who_asked_for_another_s_switch_may_not_put_it_back_alone(
+async def test_rollback_requester_without_permission_is_refused(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     """Seeing a deployment is one thing, having a right to its profile another."""
@@ -229,7 +229,7 @@ async def test_who_asked_for_another_s_switch_may_not_put_it_back_alone(
     await office.rollback(bob, MAC, RollbackRequest(profile_uuid=profile.uuid, revision=1))
 
 
-async def test_it_fails_in_the_ways_of_a_switch(
+async def test_rollback_has_the_errors_of_a_switch(
     office: Office, root: Actor, ada: Actor, profile: Profile
 ) -> None:
     await deployed(office, ada, profile, XML, SECOND)
@@ -260,9 +260,7 @@ async def test_it_fails_in_the_ways_of_a_switch(
         ({"deployment_uuid": "5"}, {"deployment_uuid"}),
     ],
 )
-def test_what_excludes_or_needs_each_other_is_named(
-    fields: dict[str, Any], blamed: set[str]
-) -> None:
+def test_rollback_contradictory_fields_are_named(fields: dict[str, Any], blamed: set[str]) -> None:
     with pytest.raises(Invalid) as invalid:
         RollbackRequest(**fields)
 

@@ -172,7 +172,7 @@ def _passing(office: Office, seconds: float) -> Callable[[], Awaitable[None]]:
     return pass_time
 
 
-async def test_what_the_uploader_notes_is_recorded(
+async def test_notes_of_the_uploader_are_recorded(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     journal.notes = ("The old file was deleted first.", "Twice.")
@@ -230,7 +230,7 @@ async def test_superadmin_switches_the_profile_of_any_user(
         ("  ", "SIP", "PJSIPNotify"),
     ],
 )
-async def test_what_the_phone_runs_or_else_what_the_profile_is_for(
+async def test_restart_uses_the_phones_software_type_else_the_profiles(
     office: Office,
     root: Actor,
     ada: Actor,

@@ -122,7 +122,7 @@ async def test_after_a_failure_the_phone_can_be_switched_again(
     assert (await switch(office, ada, profile)).restart == "ok"
 
 
-async def test_a_mistake_of_our_own_is_recorded_as_an_interruption(
+async def test_unexpected_error_is_recorded_as_an_interruption(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     async def stumble() -> None:

@@ -74,7 +74,7 @@ async def test_a_record_begins_when_the_phone_was_free(
     assert (await last_deployment(office)).created_at == since
 
 
-async def test_other_phones_are_switched_meanwhile(
+async def test_other_phones_are_switched_concurrently(
     office: Office, root: Actor, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     other = "00:1B:D4:12:34:99"
@@ -121,7 +121,7 @@ async def test_a_lease_that_was_lost_is_not_taken_from_another(
     assert not await is_free(office)
 
 
-async def test_an_owner_deleted_meanwhile_does_not_undo_the_record(
+async def test_owner_deleted_during_a_switch_keeps_the_record(
     office: Office, root: Actor, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     async def delete() -> None:
@@ -171,7 +171,7 @@ async def test_switch_cancelled_after_the_upload_is_deployed(
     assert await is_free(office)
 
 
-async def test_a_database_that_goes_away_meanwhile_leaves_a_record_to_be_found(
+async def test_database_lost_during_a_switch_leaves_a_running_record(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     journal.at("restart", office.database.close)

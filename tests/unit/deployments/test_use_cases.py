@@ -50,7 +50,7 @@ async def test_everybody_sees_their_own_and_level_0_all(
                     await office.deployments.get(actor, row.uuid)
 
 
-async def test_what_is_on_a_phone_is_seen_by_whom_it_belongs_to(
+async def test_current_deployment_is_visible_to_its_owner(
     office: Office, root: Actor, ada: Actor, bob: Actor, history: list[Deployment]
 ) -> None:
     assert await office.deployments.current(root, MAC) == history[2]
@@ -62,7 +62,7 @@ async def test_what_is_on_a_phone_is_seen_by_whom_it_belongs_to(
     assert await numbers(await office.deployments.all(bob, Wanted(current=True))) == [3]
 
 
-async def test_a_page_counts_what_is_wanted_and_seen(
+async def test_page_total_counts_visible_matches(
     office: Office, ada: Actor, history: list[Deployment]
 ) -> None:
     listing = await office.deployments.all(ada, Wanted(mac=MAC), Window(limit=1, offset=1))
@@ -85,14 +85,14 @@ async def test_unknown_phone_has_no_deployments(
         await office.deployments.of_phone(root, mac)
 
 
-async def test_a_history_of_others_does_not_tell_that_there_is_a_phone(
+async def test_history_of_others_does_not_reveal_a_phone(
     office: Office, bob: Actor, history: list[Deployment]
 ) -> None:
     with pytest.raises(NotFound):
         await office.deployments.of_phone(bob, OTHER)
 
 
-async def test_no_phone_comes_before_what_is_wrong(
+async def test_missing_phone_is_reported_before_other_errors(
     office: Office, root: Actor, history: list[Deployment]
 ) -> None:
     with pytest.raises(NotFound):
@@ -102,7 +102,7 @@ async def test_no_phone_comes_before_what_is_wrong(
     assert [problem.field for problem in invalid.value.problems] == ["mac"]
 
 
-def test_what_is_wanted_is_put_into_canonical_form() -> None:
+def test_filters_are_canonical() -> None:
     wanted = Wanted(mac="001bd4123456", profile_uuid=identifier(10).upper())
 
     assert (wanted.mac, wanted.profile_uuid) == (MAC, identifier(10))
@@ -110,7 +110,7 @@ def test_what_is_wanted_is_put_into_canonical_form() -> None:
         Wanted(mac="nonsense")
 
 
-async def test_before_pages_backwards_through_what_the_caller_may_see(
+async def test_before_pages_through_visible_deployments(
     office: Office, ada: Actor, bob: Actor, history: list[Deployment]
 ) -> None:
     page = await office.deployments.all(ada, Wanted(before=NEWEST), Window(limit=2))

@@ -37,7 +37,7 @@ async def test_sccp_phone_is_watched_by_events_and_sip_phone_in_both_ways(
 
 
 @pytest.mark.parametrize("error", [Refused("no"), TimedOut("no"), Conflict("no")])
-async def test_what_does_not_work_gives_way_to_the_next(error: Refused) -> None:
+async def test_watch_that_fails_is_replaced_by_the_next(error: Refused) -> None:
     events, web = MemoryWatch(), MemoryWatch()
     events.refuse(error)
 

@@ -73,13 +73,13 @@ async def test_not_at_all_when_that_was_chosen(
     assert commands.sent == {PHONE.phone_ip: [CLEAR_SERVICES[0].uri] * 2}
 
 
-async def test_a_manager_that_is_not_set_up_is_said_to_be_missing(commands: MemoryPhone) -> None:
+async def test_restart_without_a_manager_names_the_setting(commands: MemoryPhone) -> None:
     assert "PHONEPROV_AMI_HOST" in await said(CiscoPhones(RestartBy.AMI, commands, None))
     assert commands.sent == {}
 
 
 @pytest.mark.parametrize("error", [Refused("It refused."), TimedOut("It was late.")])
-async def test_a_failure_goes_on_to_the_caller(
+async def test_failure_is_raised_to_the_caller(
     commands: MemoryPhone, manager: MemoryManager, error: PhoneprovError
 ) -> None:
     manager.fail(error)
@@ -114,6 +114,6 @@ async def test_an_address_outside_the_phone_networks_is_not_called(commands: Mem
     assert commands.sent == {}
 
 
-async def test_a_mistake_of_our_own_is_not_taken_for_an_answer(commands: MemoryPhone) -> None:
+async def test_unexpected_error_is_not_treated_as_a_reply(commands: MemoryPhone) -> None:
     with pytest.raises(AttributeError):
         await CiscoPhones(RestartBy.HTTP, commands, None).restart(None, None)  # type: ignore[arg-type]

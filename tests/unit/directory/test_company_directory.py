@@ -101,7 +101,7 @@ async def test_missing_record_is_not_found(
     assert await stored(office) == [grace]
 
 
-async def test_without_level_0_nothing_is_written_or_learned(
+async def test_without_level_0_writing_is_forbidden_without_details(
     office: Office, grace: CompanyContact
 ) -> None:
     for uuid in (grace.uuid, MISSING):

@@ -65,7 +65,7 @@ async def test_new_extension_has_its_creator_and_no_last_editor(
     assert await office.extensions.get(ADMIN, desk.uuid.upper()) == desk
 
 
-async def test_a_change_knows_who_when_and_from_where(office: Office, desk: Extension) -> None:
+async def test_update_records_account_time_and_address(office: Office, desk: Extension) -> None:
     office.clock.advance(60)
 
     changed = await office.extensions.update(
@@ -140,7 +140,7 @@ async def test_missing_record_is_not_found_before_the_patch_is_checked(
     assert await stored(office) == [desk]
 
 
-async def test_without_level_0_nothing_is_read_written_or_learned(
+async def test_without_level_0_reading_and_writing_is_forbidden_without_details(
     office: Office, desk: Extension
 ) -> None:
     with pytest.raises(Forbidden):

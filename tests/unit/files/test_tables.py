@@ -48,7 +48,7 @@ def test_a_telephone_number_stays_one() -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.lists(st.tuples(st.text(min_size=1), st.text()), max_size=5))
-async def test_what_leaves_as_csv_comes_in_as_it_was(
+async def test_csv_export_can_be_imported_unchanged(
     tmp_path: Path, values: list[tuple[str, str]]
 ) -> None:
     path = tmp_path / "file.csv"
@@ -169,7 +169,7 @@ LINE = st.text(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(LINE, min_size=9, max_size=9))
-async def test_what_leaves_as_vcard_comes_in_as_it_was(tmp_path: Path, texts: list[str]) -> None:
+async def test_vcard_export_can_be_imported_unchanged(tmp_path: Path, texts: list[str]) -> None:
     row: dict[str, Any] = dict(zip((c for c in COLUMNS if c != "uuid"), texts, strict=False))
     row |= {"uuid": "12345678-1234-1234-1234-123456789abc", "email": "ada@example.com"}
     path = tmp_path / "f.vcf"
@@ -195,7 +195,7 @@ async def test_an_owner_leaves_and_comes_back(tmp_path: Path) -> None:
     assert back.cells["username"] == "ada"
 
 
-async def test_what_cannot_be_read_stays_out_of_the_log(
+async def test_skipped_content_is_not_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     content = "BEGIN:VCARD\nVERSION:2.1\nFN:a secret name\nnonsense hush\nEND:VCARD\n"

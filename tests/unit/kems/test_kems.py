@@ -98,7 +98,9 @@ async def test_missing_record_is_not_found(office: Office, kem: Kem, uuid: str) 
     assert await stored(office) == [kem]
 
 
-async def test_without_level_0_nothing_is_written_or_learned(office: Office, kem: Kem) -> None:
+async def test_without_level_0_writing_is_forbidden_without_details(
+    office: Office, kem: Kem
+) -> None:
     for uuid in (kem.uuid, MISSING):
         with pytest.raises(Forbidden):
             await office.kems.update(ADA, uuid, cast(Any, None))

@@ -84,7 +84,7 @@ def test_a_command_names_every_bad_field_and_the_first_in_its_sentence() -> None
     assert error.value.message.endswith("(and 3 more).")
 
 
-def test_one_bad_field_stands_alone_in_the_sentence() -> None:
+def test_message_of_one_invalid_field_names_it_only() -> None:
     error = invalid([Problem("name", "must not be empty")])
 
     assert error.message == "The field name must not be empty."
@@ -125,7 +125,7 @@ def test_required_fields_are_missed() -> None:
     assert problems(NewDesk, {}) == {"mac": "is required", "name": "is required"}
 
 
-def test_null_is_refused_where_it_may_not_stand_and_kept_where_it_may() -> None:
+def test_null_is_accepted_for_nullable_fields_only() -> None:
     assert command_of(DeskPatch, {"description": None}) == DeskPatch(description=None)
     assert problems(DeskPatch, {"name": None}) == {"name": "must be text"}
     assert problems(DeskPatch, {"description": 1}) == {"description": "must be text or null"}
@@ -192,7 +192,7 @@ def test_rule_is_not_applied_to_a_field_that_is_already_refused(mac: object) -> 
     assert "name" in found
 
 
-def test_a_rule_is_not_asked_about_what_is_absent_or_null() -> None:
+def test_rules_skip_absent_and_null_fields() -> None:
     never: dict[str, Any] = {"name": _never, "description": _never}
 
     obey(never, DeskPatch(description=None))
@@ -206,7 +206,7 @@ def _never(value: object) -> object:
 # Applying
 
 
-def test_a_patch_changes_what_it_sets_and_nothing_else() -> None:
+def test_patch_changes_only_set_fields() -> None:
     desk = Desk(UUID, "m", "Front", "by the door", "then")
 
     assert applied(desk, DeskPatch()) == desk
@@ -231,7 +231,7 @@ def test_a_patch_changes_what_it_sets_and_nothing_else() -> None:
         (Annotated[Literal["SIP", ""], Check(str)] | None, "one of SIP or null"),
     ],
 )
-def test_what_to_send_instead_is_said_in_words(annotation: Any, words: str) -> None:
+def test_message_names_the_expected_type(annotation: Any, words: str) -> None:
     command = type("Command", (Struct,), {"__annotations__": {"field": annotation}})
 
     assert problems(command, {"field": 1.5}) == {"field": f"must be {words}"}

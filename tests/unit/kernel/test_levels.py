@@ -60,7 +60,7 @@ def test_the_largest_level_that_holds_level_0_is_just_that(rule: LevelRule, leve
 
 @pytest.mark.parametrize("rule", LevelRule)
 @pytest.mark.parametrize("level", [None, 0, 1, 2])
-def test_an_actor_holds_what_its_rule_says(rule: LevelRule, level: int | None) -> None:
+def test_actor_holds_levels_by_its_rule(rule: LevelRule, level: int | None) -> None:
     actor = Actor("u", level, level_rule=rule)
 
     assert [actor.holds(n) for n in range(3)] == [rule.holds(level, n) for n in range(3)]

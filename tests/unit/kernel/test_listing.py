@@ -82,16 +82,14 @@ async def test_a_page_is_that_part_of_the_list(
 
 
 @given(st.integers(0, 40), st.integers(1, 12), st.none() | st.integers(1, 40))
-async def test_a_list_can_be_gone_through_again(length: int, piece: int, limit: int | None) -> None:
+async def test_list_can_be_iterated_again(length: int, piece: int, limit: int | None) -> None:
     listed = await Numbers(length).listed(page(limit), piece=piece)
 
     assert await listed.everything() == await listed.everything() == list(range(length))[:limit]
 
 
 @given(st.integers(0, 40), st.integers(1, 12), st.none() | st.integers(1, 40))
-async def test_a_list_that_says_it_is_complete_is(
-    length: int, piece: int, limit: int | None
-) -> None:
+async def test_list_marked_complete_is_complete(length: int, piece: int, limit: int | None) -> None:
     listed = await Numbers(length).listed(page(limit), piece=piece)
 
     if listed.complete:
@@ -100,7 +98,7 @@ async def test_a_list_that_says_it_is_complete_is(
         assert len(listed.first) == piece
 
 
-async def test_an_owner_s_list_and_its_total_are_theirs() -> None:
+async def test_list_and_total_of_an_owner_are_limited_to_it() -> None:
     store = Numbers(9)
 
     assert await (await store.listed(owner="odd", piece=2)).everything() == [1, 3, 5, 7]
@@ -130,7 +128,7 @@ async def test_only_the_pieces_that_are_wanted_are_read() -> None:
     assert store.asked == [10, 10]
 
 
-async def test_records_that_come_or_go_meanwhile_shift_nothing() -> None:
+async def test_records_added_or_removed_between_pieces_shift_nothing() -> None:
     store = Numbers(30)
     listed = await store.listed()
     seen = []

@@ -71,7 +71,7 @@ def test_secrets_that_are_set_are_not_shown(account: Account, expected: str) -> 
     assert redacted(account, "password", "pin") == expected
 
 
-def test_what_was_found_is_passed_on_and_what_was_not_is_named() -> None:
+def test_found_returns_the_record_or_raises_not_found() -> None:
     assert found("record", "phone") == "record"
     assert found(True, "phone") is True
     for nothing in (None, False):

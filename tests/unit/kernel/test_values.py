@@ -100,7 +100,7 @@ def test_the_all_zero_mac_belongs_to_no_phone(spelled: Callable[[bytes], str]) -
         "00_1B_D4_12_34_56",
     ],
 )
-def test_what_is_no_mac_is_refused(text: str) -> None:
+def test_invalid_mac_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="must be a MAC address"):
         values.mac(text)
     assert values.known_mac(text) == ""
@@ -162,7 +162,7 @@ def test_an_address_has_one_spelling(text: str, canonical: str) -> None:
         "10.0.0.1:80",
     ],
 )
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_invalid_address_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="must be an IP"):
         values.ip(text)
 
@@ -236,7 +236,7 @@ def test_text_is_bounded_in_characters(
         rule(character * (longest + 1))
 
 
-def test_what_counts_is_the_length_that_is_stored() -> None:
+def test_length_limit_applies_to_the_stored_text() -> None:
     decomposed = "e\u0301" * 255
 
     assert len(values.required_text(decomposed)) == 255
@@ -273,7 +273,7 @@ def test_a_uuid_is_lower_case_with_hyphens(uuid: object) -> None:
         "00000000_0000_4000_8000_000000000001",
     ],
 )
-def test_what_is_no_uuid_is_refused(text: str) -> None:
+def test_invalid_uuid_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="must be a UUID"):
         values.uuid(text)
 
@@ -287,7 +287,7 @@ def test_iana_names_are_time_zones(tag: str) -> None:
     "name",
     ["", "utc", "Europe/Nowhere", "europe/paris", "+02:00", "../etc/passwd", "/etc/localtime"],
 )
-def test_what_is_no_time_zone_is_refused(name: str) -> None:
+def test_invalid_time_zone_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="IANA"):
         values.timezone(name)
 
@@ -320,7 +320,7 @@ def test_language_tags(tag: str) -> None:
     ["", "e", "en_US", "en-", "-en", "english language", "en--US", "de-CH-", "en-u", "x", "en-x",
      "d\u00e9", "en\n", "12", "en-a-", "toolongtag1"],
 )  # fmt: skip
-def test_what_is_no_language_tag_is_refused(tag: str) -> None:
+def test_invalid_language_tag_is_refused(tag: str) -> None:
     with pytest.raises(ValueError, match="must"):
         values.language(tag)
 
@@ -345,7 +345,7 @@ def test_email_addresses(email: str) -> None:
      "ada@.example.com", "ada@example.com.", "Ada <ada@example.com>", "ada@example.com\n",
      "a@b@c.com", "ada,bob@example.com", "x" * 250 + "@a.com"],
 )  # fmt: skip
-def test_what_has_not_the_shape_of_an_email_address_is_refused(email: str) -> None:
+def test_invalid_email_address_is_refused(email: str) -> None:
     with pytest.raises(ValueError, match="must"):
         values.email(email)
 
@@ -372,7 +372,7 @@ def test_urls(url: str) -> None:
      "http://a b/", "http://pbx/\n", "http://pbx/\t", "file:///etc/passwd", "http:pbx",
      "http://pbx/" + "x" * 2048],
 )  # fmt: skip
-def test_what_is_no_http_address_is_refused(url: str) -> None:
+def test_invalid_http_address_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="must"):
         values.url(url)
 
@@ -396,7 +396,7 @@ def test_a_pin_is_4_to_32_digits(pin: str) -> None:
 @pytest.mark.parametrize(
     "pin", ["", "123", "1" * 33, "12a4", "12 4", "1234\n", "\u0661\u0662\u0663\u0664", "-123"]
 )
-def test_what_a_phone_has_no_keys_for_is_no_pin(pin: str) -> None:
+def test_pin_with_other_characters_than_digits_is_refused(pin: str) -> None:
     with pytest.raises(ValueError, match="4 to 32 digits"):
         values.pin_code(pin)
 
@@ -407,7 +407,7 @@ def test_extension_numbers(number: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["", " ", "10 01", "10/01", "\u0661", "x" * 256, "1\n"])
-def test_what_is_no_extension_number_is_refused(number: str) -> None:
+def test_invalid_extension_number_is_refused(number: str) -> None:
     with pytest.raises(ValueError, match="must"):
         values.extension_number(number)
 

@@ -48,7 +48,7 @@ async def office() -> Office:
     return office
 
 
-async def test_a_link_tells_who_and_what_it_links(office: Office) -> None:
+async def test_link_contains_user_and_extension(office: Office) -> None:
     link = await linked(office, BOB, LAB)
 
     assert link == FullLink(
@@ -154,7 +154,7 @@ async def test_a_link_is_deleted_once_and_its_ends_stay(office: Office) -> None:
 
 
 @pytest.mark.parametrize("uuid", [MISSING, "", "ada", "1001"])
-async def test_what_is_missing_is_not_found(office: Office, uuid: str) -> None:
+async def test_link_of_missing_records_is_not_found(office: Office, uuid: str) -> None:
     with pytest.raises(NotFound):
         await office.links.of_user(ADMIN, uuid, Window())
     with pytest.raises(NotFound):
@@ -163,7 +163,9 @@ async def test_what_is_missing_is_not_found(office: Office, uuid: str) -> None:
         await office.links.delete(ADMIN, uuid)
 
 
-async def test_without_level_0_nothing_is_read_written_or_learned(office: Office) -> None:
+async def test_without_level_0_reading_and_writing_is_forbidden_without_details(
+    office: Office,
+) -> None:
     link = await linked(office, ADA, DESK)
 
     with pytest.raises(Forbidden):

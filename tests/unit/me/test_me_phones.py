@@ -31,7 +31,7 @@ def test_a_phone_keeps_its_fields_but_for_updated_at() -> None:
         assert getattr(shown, name) == getattr(phone, name)
 
 
-def test_a_phone_is_the_vendor_s_when_its_flag_says_so() -> None:
+def test_is_vendor_follows_the_flag() -> None:
     yes, no = VendorPhone(a_mac(1), True), VendorPhone(a_mac(1), False)
 
     shown = [enriched(a_phone(1), flag, ()) for flag in (yes, no, None)]

@@ -20,7 +20,7 @@ from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.kernel.times import shown
 
 
-def test_a_clock_stands_still_until_it_is_moved() -> None:
+def test_fixed_clock_moves_only_on_request() -> None:
     clock = FixedClock()
     assert clock() == clock()
 
@@ -41,7 +41,7 @@ def test_identifiers_count_up_and_are_known() -> None:
     assert [known_id(uuid) for uuid in made] == made
 
 
-async def test_a_hash_holds_what_it_was_made_of_and_says_so() -> None:
+async def test_plain_hash_contains_its_input() -> None:
     hash_ = await PlainHasher().hash("a$b$c")
 
     assert hash_.startswith("$plain$")
@@ -61,7 +61,7 @@ async def test_a_hash_holds_what_it_was_made_of_and_says_so() -> None:
         "plain." + "[" * 100_000,
     ],
 )
-def test_what_is_no_token_says_nothing(token: str) -> None:
+def test_invalid_token_is_unauthenticated(token: str) -> None:
     with pytest.raises(Unauthenticated):
         PlainTokens().read(TokenKind.ACCESS, token, 1000)
 
@@ -72,7 +72,7 @@ def test_a_token_can_be_read_by_eye() -> None:
     assert token == ('plain.{"typ":"at+jwt","sub":"u","sid":"s","jti":"t","iat":1,"exp":9}')
 
 
-async def test_who_awaits_directly_takes_the_work_along() -> None:
+async def test_directly_awaited_work_is_cancelled_with_its_caller() -> None:
     ended: list[str] = []
 
     async def work() -> int:

@@ -64,7 +64,7 @@ async def test_phones_are_listed_for_everybody_oldest_first(
     assert page.total == 3
 
 
-async def test_a_phone_is_changed_where_the_patch_says_so(office: Office, root: Actor) -> None:
+async def test_update_changes_the_fields_of_the_patch(office: Office, root: Actor) -> None:
     before = await office.phones.create(root, NewPhone(mac=MAC, phone_ip="10.0.0.1", brand="C"))
     office.clock.advance(5)
 
@@ -99,7 +99,9 @@ async def test_a_phone_that_is_not_there(office: Office, root: Actor, mac: str) 
             await call()
 
 
-async def test_who_may_not_write_learns_nothing(office: Office, ada: Actor, bob: Actor) -> None:
+async def test_caller_without_permission_is_forbidden_for_any_input(
+    office: Office, ada: Actor, bob: Actor
+) -> None:
     for actor in (ada, bob):
         calls: list[Callable[[Actor], Awaitable[object]]] = [
             lambda actor: office.phones.create(actor, UNREADABLE),

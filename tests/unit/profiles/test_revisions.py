@@ -68,7 +68,7 @@ async def test_any_other_save_makes_none(office: Office, ada: Actor, profile: Pr
     assert [one.number for one in await revisions(office, ada, profile)] == [1]
 
 
-async def test_a_configuration_that_comes_back_is_a_revision_of_its_own(
+async def test_restored_configuration_is_a_new_revision(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     for xml in (SECOND, FIRST):
@@ -80,7 +80,7 @@ async def test_a_configuration_that_comes_back_is_a_revision_of_its_own(
     assert found[0].sha256 == found[2].sha256
 
 
-async def test_they_are_paged_and_seen_like_their_profile(
+async def test_revisions_are_paged_and_visible_like_their_profile(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     await office.profiles.update(ada, profile.uuid, ProfilePatch(cnf_xml=SECOND))
@@ -92,7 +92,9 @@ async def test_they_are_paged_and_seen_like_their_profile(
         await office.profiles.revisions(bob, profile.uuid)
 
 
-async def test_they_go_with_their_profile(office: Office, ada: Actor, profile: Profile) -> None:
+async def test_revisions_are_deleted_with_their_profile(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
     (first,) = await revisions(office, ada, profile)
     await office.profiles.delete(ada, profile.uuid)
 

@@ -93,7 +93,7 @@ async def test_the_largest_configuration_is_a_setting() -> None:
         await office.profiles.create(ada, new(ada, cnf_xml="<a>123456789012</a>\r\n"))
 
 
-async def test_an_account_that_is_gone_gets_no_profile(
+async def test_create_for_a_deleted_account_is_refused(
     office: Office, root: Actor, ada: Actor
 ) -> None:
     body = {"user_uuid": ada.user_uuid, "name": "Desk", "cnf_xml": XML}
@@ -120,7 +120,7 @@ async def test_everybody_lists_their_own_and_superadmins_all(
     assert await names(office, root, ada) == ["p1"]
 
 
-async def test_pages_and_totals_are_those_of_one_s_own(
+async def test_pages_and_totals_count_own_profiles(
     office: Office, root: Actor, ada: Actor, bob: Actor
 ) -> None:
     for owner in (ada, bob, ada, bob):
@@ -156,7 +156,7 @@ async def test_another_s_list_is_forbidden_whether_or_not_they_exist(
 
 
 @pytest.mark.parametrize("owner", [NOWHERE, "nonsense", ""])
-async def test_a_superadmin_misses_who_does_not_exist(
+async def test_superadmin_gets_not_found_for_a_missing_user(
     office: Office, root: Actor, owner: str
 ) -> None:
     with pytest.raises(NotFound, match="no such user"):
@@ -187,7 +187,7 @@ async def test_another_s_profile_reads_like_a_missing_one(
 # Changing
 
 
-async def test_a_profile_is_changed_where_the_patch_says_so(
+async def test_update_changes_the_fields_of_the_patch(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     office.clock.advance(5)
@@ -198,7 +198,7 @@ async def test_a_profile_is_changed_where_the_patch_says_so(
     assert await office.profiles.get(ada, profile.uuid) == after
 
 
-async def test_null_and_empty_clear_what_may_be_empty(office: Office, ada: Actor) -> None:
+async def test_null_and_empty_clear_optional_fields(office: Office, ada: Actor) -> None:
     profile = await office.profiles.create(
         ada, new(ada, description="d", software_type="SIP", compatible_models=("7945",))
     )
@@ -212,7 +212,7 @@ async def test_null_and_empty_clear_what_may_be_empty(office: Office, ada: Actor
     assert after.compatible_models == ()
 
 
-async def test_a_profile_is_given_away_by_superadmins_alone(
+async def test_only_superadmins_change_the_owner(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     for heir in (bob.user_uuid, NOWHERE):

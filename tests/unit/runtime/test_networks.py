@@ -142,13 +142,13 @@ def test_naming_loopback_of_one_family_names_no_other() -> None:
     "part",
     ["10.0.0.1/8", "10/8", "phones", "10.0.0.0/33", "::ffff:10.0.0.0/104", "fe80::%eth0/64", "-"],
 )
-def test_what_is_no_network_is_named(part: str) -> None:
+def test_invalid_network_is_named(part: str) -> None:
     with pytest.raises(ValueError, match=part.split("/", maxsplit=1)[0]):
         PhoneNetworks.parse(f"192.168.0.0/16,{part}")
 
 
 @given(st.ip_addresses() | st.ip_addresses(network="10.0.0.0/8"))
-def test_what_is_called_lies_in_a_configured_network(
+def test_allowed_address_is_in_a_configured_network(
     address: ipaddress.IPv4Address | ipaddress.IPv6Address,
 ) -> None:
     configured = [ipaddress.ip_network(part) for part in PRIVATE_RANGES.split(",")]

@@ -42,7 +42,7 @@ async def test_by_default_a_hash_has_the_recommended_cost() -> None:
     assert argon2.PasswordHasher().verify(hash_, "correct horse")
 
 
-async def test_what_an_earlier_release_hashed_is_known_again() -> None:
+async def test_hashes_of_an_earlier_release_verify() -> None:
     password = (
         "$argon2id$v=19$m=64,t=1,p=1$VVXM70BGhThpDSV4Euqpyw$"
         "t/RKARatXeNXEfm95Jr8IBn5GFLy1nFhdpnkcnT/ERo"
@@ -117,7 +117,7 @@ def test_parameters_that_could_not_be_verified_again_are_refused(changes: dict[s
         "$2b$12$abcdefghijklmnopqrstuv",
     ],
 )
-async def test_a_hash_that_nothing_made_costs_what_a_real_one_does(hash_: str) -> None:
+async def test_dummy_hash_costs_the_same_as_a_real_one(hash_: str) -> None:
     async with cheap(parameters=argon2_parameters(8192)) as hasher:
         real = await hasher.hash("correct horse")
         costs: dict[str, list[float]] = {"real": [], "made up": []}
@@ -156,7 +156,7 @@ async def test_unknown_wrong_and_right_take_the_same_time() -> None:
     assert max(medians.values()) < 1.3 * min(medians.values()), medians
 
 
-async def test_the_event_loop_goes_on_while_passwords_are_verified() -> None:
+async def test_event_loop_runs_while_passwords_are_verified() -> None:
     async with cheap(parameters=PARAMETERS) as hasher:
         hash_ = await hasher.hash("correct horse")
         # Other processes of the machine can hold the loop up too: the best of several counts.

@@ -88,7 +88,7 @@ def test_the_same_secret_never_looks_the_same() -> None:
     assert not any(b"1234" in one.data for one in sealed)
 
 
-def test_what_an_earlier_release_sealed_opens() -> None:
+def test_secrets_of_an_earlier_release_decrypt() -> None:
     sealed = Sealed(
         "7787e2447d780e47",
         bytes.fromhex(
@@ -99,7 +99,7 @@ def test_what_an_earlier_release_sealed_opens() -> None:
     assert BOX.open(sealed, PLACE) == b"kept for years"
 
 
-def test_the_error_is_unavailable_and_tells_the_place_but_no_secret() -> None:
+def test_error_is_unavailable_and_names_the_place_without_secrets() -> None:
     sealed = SecretBox(OLD_KEYS).seal(b"very secret", PLACE)
 
     with pytest.raises(Unavailable) as caught:

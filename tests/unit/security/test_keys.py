@@ -212,7 +212,7 @@ def test_a_file_too_large_to_be_read_whole_is_refused(tmp_path: Path) -> None:
         load_or_create_keys(tmp_path)
 
 
-def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+def test_key_path_that_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     pipe, folder, plain = tmp_path / "pipe", tmp_path / "folder", tmp_path / "plain"
     pipe.mkdir()
     os.mkfifo(pipe / "secret.key", 0o600)

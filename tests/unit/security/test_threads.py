@@ -122,7 +122,7 @@ async def test_work_that_waits_is_dropped_with_its_caller(threads: WorkThreads, 
     assert work.begun == 3
 
 
-async def test_what_the_work_raises_comes_out_and_gives_its_place_back(
+async def test_exception_of_the_work_is_raised_and_frees_its_thread(
     threads: WorkThreads,
 ) -> None:
     def fail() -> None:
@@ -134,7 +134,7 @@ async def test_what_the_work_raises_comes_out_and_gives_its_place_back(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads have no priority")
-async def test_work_gives_way_to_the_loop(threads: WorkThreads) -> None:
+async def test_work_yields_to_the_event_loop(threads: WorkThreads) -> None:
     def niceness() -> int:
         return os.getpriority(os.PRIO_PROCESS, 0)
 

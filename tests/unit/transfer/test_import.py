@@ -87,7 +87,7 @@ async def test_a_row_that_names_a_record_changes_it(phoneprov: InMemory) -> None
     assert (phone.name, phone.location) == ("Hall", "Attic")
 
 
-async def test_an_empty_cell_clears_what_may_be_empty_and_leaves_the_rest(
+async def test_empty_cell_clears_optional_fields_only(
     phoneprov: InMemory,
 ) -> None:
     actor = phoneprov.system_actor()
@@ -154,7 +154,7 @@ async def test_the_rules_of_the_use_case_hold(phoneprov: InMemory) -> None:
     assert "short" not in str(done.problems)
 
 
-async def test_a_dry_run_writes_nothing_and_says_the_same(phoneprov: InMemory) -> None:
+async def test_dry_run_writes_nothing_and_reports_the_same(phoneprov: InMemory) -> None:
     dry = await into(phoneprov, "users", users(ADA, BOB), dry_run=True)
     assert await everything(phoneprov, "users") == []
 
@@ -210,7 +210,7 @@ async def test_a_conflict_while_writing_takes_everything_back(
     assert await everything(phoneprov, "extensions") == []
 
 
-async def test_keep_going_leaves_out_what_others_took_meanwhile(
+async def test_keep_going_skips_rows_with_concurrent_conflicts(
     phoneprov: InMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [(str(number), "custom", "Desk", "pw") for number in range(1000, 1010)]
@@ -237,7 +237,7 @@ def refuse_number(monkeypatch: pytest.MonkeyPatch, number: str) -> None:
 # Directories
 
 
-async def test_a_contact_without_uuid_is_the_one_that_says_the_same(phoneprov: InMemory) -> None:
+async def test_contact_without_uuid_matches_by_content(phoneprov: InMemory) -> None:
     table = ListTable("name,work", ("Ada", "1"), ("Ada", "2"), ("Ada", "1"))
 
     first = await into(phoneprov, "company-directory", table)
@@ -330,7 +330,7 @@ async def test_wrong_columns_are_reported_once(
     assert message in problem.message
 
 
-async def test_what_was_exported_can_be_imported(phoneprov: InMemory) -> None:
+async def test_export_can_be_imported(phoneprov: InMemory) -> None:
     await into(phoneprov, "users", users(ADA))
     rows = await everything(phoneprov, "users")
     exported = ListTable(
@@ -346,7 +346,7 @@ async def test_what_was_exported_can_be_imported(phoneprov: InMemory) -> None:
     assert "password" not in rows[0]
 
 
-async def test_secrets_leave_only_when_asked(phoneprov: InMemory) -> None:
+async def test_secrets_are_exported_only_on_request(phoneprov: InMemory) -> None:
     actor = phoneprov.system_actor()
     new = NewExtension(
         type="custom", extension="1001", name="D", password="hush", voicemail_passcode="2468"

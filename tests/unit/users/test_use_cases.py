@@ -160,7 +160,7 @@ async def test_only_superadmins_come_near(office: Office, ada: Actor, bob: Actor
 # Changing
 
 
-async def test_an_account_is_changed_where_the_patch_says_so(
+async def test_update_changes_the_fields_of_the_patch(
     office: Office, root: Actor, ada: Actor
 ) -> None:
     before = await office.users.get(root, ada.user_uuid)
@@ -212,9 +212,7 @@ async def test_a_new_password_ends_the_account_s_sessions(
     await office.log_in("ada", NEW_PASSWORD)
 
 
-async def test_a_new_password_of_one_s_own_spares_the_session_one_is_in(
-    office: Office, root: Actor
-) -> None:
+async def test_own_new_password_keeps_the_current_session(office: Office, root: Actor) -> None:
     here, elsewhere = await office.log_in("root"), await office.log_in("root")
     actor = await office.actor_of(here)
 
@@ -240,9 +238,7 @@ async def test_a_poor_new_password_is_refused(office: Office, root: Actor, ada: 
     await office.log_in("ada", PASSWORD)
 
 
-async def test_a_deactivation_ends_every_session_for_good(
-    office: Office, root: Actor, ada: Actor
-) -> None:
+async def test_deactivation_ends_every_session(office: Office, root: Actor, ada: Actor) -> None:
     logged_in = await office.log_in("ada")
 
     await office.users.update(root, ada.user_uuid, UserPatch(is_active=False))
@@ -257,9 +253,7 @@ async def test_a_deactivation_ends_every_session_for_good(
 # Deleting
 
 
-async def test_an_account_is_deleted_with_all_that_is_theirs(
-    office: Office, root: Actor, ada: Actor
-) -> None:
+async def test_user_is_deleted_with_its_records(office: Office, root: Actor, ada: Actor) -> None:
     logged_in = await office.log_in("ada")
     await office.profiles.create(
         ada, NewProfile(user_uuid=ada.user_uuid, name="Ada", cnf_xml="<device/>")
@@ -300,7 +294,7 @@ async def test_an_inactive_superadmin_may_be_deleted(office: Office, root: Actor
     await office.users.delete(root, sleeper.user_uuid)
 
 
-async def test_superadmins_who_delete_each_other_at_once_leave_one(office: Office) -> None:
+async def test_superadmins_deleting_each_other_leave_one(office: Office) -> None:
     one, two = [await office.add_user(name, level=0) for name in ("one", "two")]
 
     outcomes = await asyncio.gather(

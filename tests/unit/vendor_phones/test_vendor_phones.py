@@ -78,7 +78,7 @@ async def test_a_flag_is_deleted_once(office: Office) -> None:
 
 
 @pytest.mark.parametrize("mac", ["", "desk", "00:1B:D4:12:34", "00:00:00:00:00:00"])
-async def test_what_is_no_mac_names_no_flag(office: Office, mac: str) -> None:
+async def test_invalid_mac_has_no_flag(office: Office, mac: str) -> None:
     with pytest.raises(NotFound):
         await office.vendor_phones.get(ADA, mac)
     with pytest.raises(NotFound):
@@ -86,7 +86,7 @@ async def test_what_is_no_mac_names_no_flag(office: Office, mac: str) -> None:
 
 
 @pytest.mark.parametrize("mac", ["", "desk", "00:00:00:00:00:00", "FF:FF:FF:FF:FF:FF"])
-async def test_no_flag_is_set_for_what_is_no_mac(office: Office, mac: str) -> None:
+async def test_flag_for_an_invalid_mac_is_refused(office: Office, mac: str) -> None:
     with pytest.raises(Invalid) as invalid:
         await office.vendor_phones.save(ADMIN, mac, NO)
 
@@ -94,7 +94,7 @@ async def test_no_flag_is_set_for_what_is_no_mac(office: Office, mac: str) -> No
     assert await stored(office) == []
 
 
-async def test_without_level_0_nothing_is_written_or_learned(office: Office) -> None:
+async def test_without_level_0_writing_is_forbidden_without_details(office: Office) -> None:
     await office.vendor_phones.save(ADMIN, DESK, NO)
 
     for mac in (DESK, OTHER_DESK, "desk"):

@@ -102,7 +102,7 @@ async def test_missing_record_is_not_found(office: Office, menu: VendorService, 
     assert await stored(office) == [menu]
 
 
-async def test_without_level_0_nothing_is_written_or_learned(
+async def test_without_level_0_writing_is_forbidden_without_details(
     office: Office, menu: VendorService
 ) -> None:
     for uuid in (menu.uuid, MISSING):

@@ -100,7 +100,7 @@ async def test_a_user_that_is_missing_is_not_found(office: Office, owner: str) -
         await office.vendor_users.delete(ADMIN, owner)
 
 
-async def test_what_is_no_pin_is_not_hashed(office: Office) -> None:
+async def test_invalid_pin_is_not_hashed(office: Office) -> None:
     hasher = _Refusing()
     vendor_users = VendorUsers(office.database, hasher, office.clock, CountingIds())
 

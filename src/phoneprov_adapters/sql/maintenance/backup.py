@@ -51,7 +51,7 @@ class BackedUpFile(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """What a backup says about itself. ``created_at`` is a shown moment."""
+    """The description of a backup in its archive. ``created_at`` is a shown moment."""
 
     format: int
     version: str
@@ -178,7 +178,7 @@ def _schema_of(connection: sqlite3.Connection, place: Path) -> str:
     except sqlite3.Error:
         row = None
     if row is None:
-        raise Refused(f"{place} holds no database of phoneprov.")
+        raise Refused(f"{place} contains no database of phoneprov.")
     return str(row[0])
 
 
@@ -219,7 +219,7 @@ def _opened(backup: Path) -> Iterator[tuple[tarfile.TarFile, Manifest]]:
             declared = msgspec.json.decode(content, type=_Declared).format
             if declared != FORMAT:
                 raise Refused(
-                    f"{backup} has the format {declared}, which this version does not know. Use "
+                    f"{backup} has the format {declared}, which this version does not support. Use "
                     "the version of phoneprov that made it."
                 )
             manifest = msgspec.json.decode(content, type=Manifest)
@@ -234,7 +234,7 @@ def _opened(backup: Path) -> Iterator[tuple[tarfile.TarFile, Manifest]]:
     except OSError as error:
         raise Refused(f"{backup} cannot be read: {error.strerror}.") from None
     except (tarfile.TarError, KeyError, msgspec.MsgspecError, EOFError):
-        raise Refused(f"{backup} is no complete backup of phoneprov.") from None
+        raise Refused(f"{backup} is not a complete backup of phoneprov.") from None
 
 
 class _Declared(Struct, frozen=True):

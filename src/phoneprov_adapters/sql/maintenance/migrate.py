@@ -82,8 +82,8 @@ async def _with_connection(url: str, work: Callable[[Connection], T]) -> T:
         if "Can't locate revision" not in str(error):
             raise
         raise Unavailable(
-            "The database's schema is not known to this version: a newer version has upgraded "
-            "it. Use that version, or restore the backup from before the upgrade."
+            "The database's schema is newer than this version of phoneprov. Use the newer "
+            "version, or restore the backup from before the upgrade."
         ) from error
     except OSError as error:
         raise Unavailable("The database cannot be reached.") from error

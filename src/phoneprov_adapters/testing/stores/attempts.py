@@ -78,7 +78,7 @@ class LoginAttemptsContract:
         assert await _of(database, "a") == KEPT
         assert await _of(database, "b") == Attempts(failures=9)
 
-    async def test_a_count_is_begun_where_one_was_only_asked_for(self, database: Database) -> None:
+    async def test_attempts_begin_after_a_read_only(self, database: Database) -> None:
         async with database.write() as tx:
             assert await tx.attempts.of("a") == Attempts()
             await tx.attempts.keep("b", Attempts())
@@ -89,7 +89,7 @@ class LoginAttemptsContract:
 
         assert await _of(database, "a") == KEPT
 
-    async def test_a_count_that_was_cleared_is_begun_anew(self, database: Database) -> None:
+    async def test_attempts_begin_after_clear(self, database: Database) -> None:
         await _keep(database, "a", KEPT)
         async with database.write() as tx:
             await tx.attempts.clear("a")

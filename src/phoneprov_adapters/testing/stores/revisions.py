@@ -60,7 +60,7 @@ class RevisionsContract:
             assert await tx.revisions.cnf_xml(identifier(12)) == "<a/>"
 
     @pytest.mark.parametrize("number", [0, -1, 3, 2**31, 2**63, 2**80])
-    async def test_what_is_not_there_is_none(self, database: Database, number: int) -> None:
+    async def test_missing_revision_is_none(self, database: Database, number: int) -> None:
         await _add(database, _revision(1, 11))
 
         async with database.read() as tx:
@@ -115,7 +115,7 @@ class RevisionsContract:
         async with database.read() as tx:
             assert await tx.revisions.cnf_xml(identifier(11)) == XML
 
-    async def test_they_are_counted_and_listed_by_number_then_uuid(
+    async def test_revisions_are_counted_and_listed_by_number_then_uuid(
         self, database: Database
     ) -> None:
         first, second, third = _revision(1, 12), _revision(2, 11), _revision(3, 13)
@@ -160,7 +160,7 @@ class RevisionsContract:
         async with database.read() as tx:
             assert await tx.whole_profiles.find(key) is None
 
-    async def test_remove_oldest_keeps_the_newest_and_what_is_needed(
+    async def test_remove_oldest_keeps_the_newest_and_needed_revisions(
         self, database: Database
     ) -> None:
         """Of twelve revisions, 2 is on a phone and 4 to 6 were before; 7 is being deployed, 8 in a

@@ -81,7 +81,7 @@ class RowsContract:
 
         assert await _rows(database, kind, 1000) == records
 
-    async def test_rows_show_what_the_transaction_did_before(
+    async def test_rows_show_changes_of_the_transaction(
         self, database: Database, kind: Kind, records: Sequence[Any]
     ) -> None:
         async with database.write() as tx:

@@ -142,7 +142,7 @@ class SessionsContract:
         winner = f"n{outcomes.index(Exchange.DONE)}"
         assert await _exchange(database, winner, "next", now=2001) is Exchange.DONE
 
-    async def test_a_token_used_again_ends_the_session_for_good(self, database: Database) -> None:
+    async def test_exchange_reused_token_ends_the_session(self, database: Database) -> None:
         assert await _exchange(database, "t1", "t2") is Exchange.DONE
 
         assert await _exchange(database, "t1", "t3") is Exchange.REUSED

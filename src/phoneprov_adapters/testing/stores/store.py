@@ -31,9 +31,7 @@ class StoreContract:
             assert await kind.store(tx).find(kind.key_of(kind.make(2))) is None
             assert await kind.store(tx).find("") is None
 
-    async def test_a_transaction_sees_what_it_did_before(
-        self, database: Database, kind: Kind
-    ) -> None:
+    async def test_transaction_sees_its_own_changes(self, database: Database, kind: Kind) -> None:
         one, two = kind.make(1), kind.make(2)
         await add(database, kind, one)
 

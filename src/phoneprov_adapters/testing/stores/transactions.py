@@ -138,7 +138,7 @@ class TransactionsContract:
 
         assert await _names(database) == ["ada-1", "ada-3"]
 
-    async def test_a_reader_sees_only_what_is_committed(self, database: Database) -> None:
+    async def test_reader_sees_only_committed_changes(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1))
 

@@ -148,7 +148,7 @@ async def _until_back(phone: SimulatedPhone) -> None:
             except httpx.TransportError:
                 pass
             await asyncio.sleep(0.1)
-    raise DemoFailed("The phone did not come back.")
+    raise DemoFailed("The phone did not restart in time.")
 
 
 async def _until_confirmed(client: httpx.AsyncClient, mac: str) -> None:
@@ -258,7 +258,7 @@ async def _create_admin(environment: Mapping[str, str]) -> None:
     )
     said, complained = await process.communicate(f"{PASSWORD}\n".encode())
     if process.returncode:
-        raise DemoFailed(f"No account could be made. {complained.decode().strip()}")
+        raise DemoFailed(f"The account could not be created. {complained.decode().strip()}")
     _say(said.decode().strip())
 
 

@@ -106,7 +106,7 @@ def _import_profiles(file: Path, user: str | None, *, dry_run: bool, keep_going:
     except OSError as error:
         raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
     if imported.total == 0:
-        raise click.UsageError(f"{file} holds no SEP*.cnf.xml.")
+        raise click.UsageError(f"{file} contains no SEP*.cnf.xml.")
     if user is not None and any(one.field == OWNER for one in imported.problems):
         raise click.UsageError(f"--user: there is no user with the name {user!r}.")
     for problem in imported.problems:
