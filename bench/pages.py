@@ -102,7 +102,7 @@ async def _pages(tx: Stores, rows: int) -> dict[str, Callable[[], Awaitable[list
     current = tx.deployments.matching(Wanted(current=True))
     batch = await tx.batches.find(uuid(max(rows // 10, PAGE * 3) // 2))
     phones = tx.batches.phones(uuid(1), WantedPhones())
-    (phone,) = await phones.rows(1, offset=rows // 2)
+    later_phones = tx.batches.phones(uuid(1), WantedPhones(after=rows // 2))
     return {
         "deployments, newest": lambda: deployments.newest(PAGE),
         "deployments, middle": lambda: deployments.newest(PAGE, before=deployment),
@@ -111,7 +111,7 @@ async def _pages(tx: Stores, rows: int) -> dict[str, Callable[[], Awaitable[list
         "batches, newest": lambda: tx.batches.newest(PAGE),
         "batches, middle": lambda: tx.batches.newest(PAGE, before=batch),
         "phones of a batch, first": lambda: phones.rows(PAGE),
-        "phones of a batch, middle": lambda: phones.rows(PAGE, after=phone),
+        "phones of a batch, middle": lambda: later_phones.rows(PAGE),
     }
 
 

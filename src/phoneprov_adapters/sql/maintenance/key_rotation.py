@@ -106,12 +106,14 @@ class KeyRotation:
             tx.trail.note(Event("session.ended", "session", None, {"sessions": count}))
             return count
 
-    async def require_all(self) -> KeyStatus:
-        """The status; raises ``MissingKeys`` if a needed key is not configured."""
-        status = await self.status()
-        if status.missing:
-            raise MissingKeys(status.missing)
-        return status
+    async def require_all(self) -> None:
+        """Raises ``MissingKeys`` if a needed key is not configured, and ``Unavailable``. Counts
+        nothing: the cost does not depend on the number of secrets."""
+        async with self._database.read() as tx:
+            uses = tuple(await tx.secrets.needed())
+        missing = KeyStatus(self._configured, uses, self._pins_only).missing
+        if missing:
+            raise MissingKeys(missing)
 
     async def pin_owners(self, key_id: str, limit: int) -> list[str]:
         """The names of users whose PIN needs a key. A PIN is stored as a hash, which only the user
@@ -126,7 +128,8 @@ class KeyRotation:
         interrupted and repeated. Raises ``MissingKeys`` before the first change, and
         ``Unavailable``.
         """
-        status = await self.require_all()
+        await self.require_all()
+        status = await self.status()
         left = total = _outdated(status)
         count = 0
         unreadable: dict[str, None] = {}

@@ -64,6 +64,15 @@ class SealedColumn:
         return _counts(self._key_id).where(self._key_id.is_not(None))
 
     @cached_property
+    def needed(self) -> Statement:
+        """The ids of the keys, one step through the index for each."""
+        other = self._table.alias("other").c[self._key_id.name]
+        ids = select(func.min(self._key_id).label("key_id")).cte("ids", recursive=True)
+        following = select(func.min(other)).where(other > ids.c.key_id).scalar_subquery()
+        ids = ids.union_all(select(following).where(ids.c.key_id.is_not(None)))
+        return select(ids.c.key_id).where(ids.c.key_id.is_not(None))
+
+    @cached_property
     def under(self) -> Statement:
         # A row that another transaction holds is skipped until the next pass: waiting for it while
         # holding other rows could deadlock.
@@ -118,6 +127,15 @@ class SqlSecrets:
             KeyUse(column.what, *row)
             for column in SEALED_COLUMNS
             for row in await self._connection.rows(column.counts)
+        ]
+        return [*uses, *[KeyUse(PINS, *row) for row in await self._connection.rows(_PIN_COUNTS)]]
+
+    async def needed(self) -> list[KeyUse]:
+        """The keys that each kind of secret needs, with the count 0 for all but PINs."""
+        uses = [
+            KeyUse(column.what, row[0], 0)
+            for column in SEALED_COLUMNS
+            for row in await self._connection.rows(column.needed)
         ]
         return [*uses, *[KeyUse(PINS, *row) for row in await self._connection.rows(_PIN_COUNTS)]]
 
