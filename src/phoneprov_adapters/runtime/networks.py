@@ -80,9 +80,7 @@ class PhoneNetworks:
             raise AddressNotAllowed("The phone's address is not an IP address.") from None
         if isinstance(parsed, IPv6Address):
             if parsed.scope_id is not None:
-                raise AddressNotAllowed(
-                    "The phone's address carries a scope id and cannot be called."
-                )
+                raise AddressNotAllowed("The phone's address has a scope id and cannot be called.")
             parsed = parsed.ipv4_mapped or parsed
         if not any(_covers(network, parsed) for network in self._networks):
             raise AddressNotAllowed(

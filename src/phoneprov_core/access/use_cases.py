@@ -12,7 +12,7 @@ from phoneprov_core.access.model import (
 from phoneprov_core.access.ports import AccessTransaction
 from phoneprov_core.access.rules import LastSuperadmin, require_superadmin
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import applied, require_same
+from phoneprov_core.kernel.commands import applied, record_of, require_same
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
@@ -42,12 +42,8 @@ class Permissions:
     async def create(self, actor: Actor, new: NewPermission) -> Permission:
         """Raises ``Conflict`` if a permission with this level and name exists."""
         require_superadmin(actor)
-        permission = Permission(
-            uuid=self._new_id(),
-            level=new.level,
-            name=new.name,
-            description=new.description,
-            created_at=shown(self._clock()),
+        permission = record_of(
+            Permission, new, uuid=self._new_id(), created_at=shown(self._clock())
         )
         async with self._open.write(by=actor) as tx:
             await tx.permissions.add(permission)

@@ -247,8 +247,8 @@ class Locked(TooManyAttempts):
 
     code = "locked"
     usual = (
-        "This login is locked after too many failures; log in from an address you used lately,"
-        " or ask an administrator for a new password."
+        "This login is locked after too many failures; log in from an address that you used in the "
+        "last 30 days, or ask an administrator for a new password."
     )
 
 

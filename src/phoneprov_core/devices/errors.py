@@ -12,7 +12,7 @@ class NoAddress(Conflict):
     """The phone has no address, and no FTP server is set."""
 
     code = "no_address"
-    usual = "The phone has no IP address in the inventory, so there is nowhere to upload to."
+    usual = "The phone has no recorded address: set its phone_ip, or PHONEPROV_FTP_HOST."
 
 
 class AddressNotAllowed(Conflict):

@@ -23,7 +23,7 @@ from phoneprov_core.directory.ports import (
 )
 from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import applied, require_same
+from phoneprov_core.kernel.commands import applied, record_of, require_same
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
@@ -64,18 +64,10 @@ class CompanyDirectory:
     async def create(self, actor: Actor, new: NewCompanyContact) -> CompanyContact:
         """Create a contact; it is active."""
         require_shared_write(actor, self._shared_write)
-        contact = CompanyContact(
+        contact = record_of(
+            CompanyContact,
+            new,
             uuid=self._new_id(),
-            name=new.name,
-            work=new.work,
-            mobile=new.mobile,
-            home=new.home,
-            email=new.email,
-            ringtone=new.ringtone,
-            department=new.department,
-            company=new.company,
-            location=new.location,
-            building=new.building,
             is_active=True,
             created_at=shown(self._clock()),
         )
@@ -132,15 +124,11 @@ class PersonalDirectory:
         require_owner(actor, owner)
         async with self._open.read() as tx:
             found(await tx.users.find(owner), "user")
-        contact = PersonalContact(
+        contact = record_of(
+            PersonalContact,
+            new,
             uuid=self._new_id(),
             user_uuid=owner,
-            name=new.name,
-            work=new.work,
-            mobile=new.mobile,
-            home=new.home,
-            email=new.email,
-            ringtone=new.ringtone,
             created_at=shown(self._clock()),
         )
         async with self._open.write(by=actor) as tx:

@@ -7,7 +7,7 @@ from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtens
 from phoneprov_core.extensions.ports import ExtensionsTransaction
 from phoneprov_core.extensions.search import ExtensionSearch
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import applied
+from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
@@ -44,16 +44,10 @@ class Extensions:
         """Raises ``Conflict`` if the number is in use."""
         require_superadmin(actor)
         now = shown(self._clock())
-        extension = Extension(
+        extension = record_of(
+            Extension,
+            new,
             uuid=self._new_id(),
-            type=new.type,
-            extension=new.extension,
-            name=new.name,
-            password=new.password,
-            description=new.description,
-            voicemail=new.voicemail,
-            voicemail_passcode=new.voicemail_passcode,
-            is_active=new.is_active,
             created_at=now,
             created_by=actor.user_uuid,
             updated_at=now,

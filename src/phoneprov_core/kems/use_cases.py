@@ -6,7 +6,7 @@ from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kems.model import Kem, KemPatch, NewKem
 from phoneprov_core.kems.ports import KemsTransaction
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import applied
+from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
@@ -40,16 +40,7 @@ class Kems:
     async def create(self, actor: Actor, new: NewKem) -> Kem:
         """Create a KEM."""
         require_shared_write(actor, self._shared_write)
-        kem = Kem(
-            uuid=self._new_id(),
-            model=new.model,
-            mac=new.mac,
-            ip=new.ip,
-            connected_phone=new.connected_phone,
-            software_version=new.software_version,
-            software_type=new.software_type,
-            created_at=shown(self._clock()),
-        )
+        kem = record_of(Kem, new, uuid=self._new_id(), created_at=shown(self._clock()))
         async with self._open.write(by=actor) as tx:
             await tx.kems.add(kem)
         return kem

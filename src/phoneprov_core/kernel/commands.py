@@ -33,6 +33,7 @@ C = TypeVar("C", bound=Struct)
 _TRUTH = {"true": True, "false": False}
 _WHOLE = re.compile("-?[0-9]{1,19}")
 E = TypeVar("E", bound=Struct)
+R = TypeVar("R", bound=Struct)
 
 
 Rule = Callable[[Any], Any]
@@ -165,6 +166,13 @@ def applied(entity: E, patch: Struct, **more: Any) -> E:
         if (value := getattr(patch, name)) is not UNSET
     }
     return msgspec.structs.replace(entity, **{**changes, **more})
+
+
+def record_of(record: type[R], source: Struct, **more: Any) -> R:
+    """A record with the fields of a command or of another record, and ``more``."""
+    wanted = record.__struct_fields__
+    copied = [name for name in source.__struct_fields__ if name in wanted and name not in more]
+    return record(**{name: getattr(source, name) for name in copied}, **more)
 
 
 def invalid(problems: list[Problem]) -> Invalid:

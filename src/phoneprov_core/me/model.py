@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from phoneprov_core.access.model import PermissionLevel, PermissionName
 from phoneprov_core.kems.model import Kem
+from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.fields import CreatedAt, Notes, StoredMac, schema
 from phoneprov_core.phones.model import (
     Active,
@@ -74,20 +75,9 @@ class EnrichedPhone(Struct, frozen=True):
 
 def enriched(phone: Phone, vendor: VendorPhone | None, kems: tuple[Kem, ...]) -> EnrichedPhone:
     """The phone with its flag, if any, and its KEMs."""
-    return EnrichedPhone(
-        mac=phone.mac,
-        brand=phone.brand,
-        model=phone.model,
-        description=phone.description,
-        name=phone.name,
-        hostname=phone.hostname,
-        location=phone.location,
-        phone_ip=phone.phone_ip,
-        phone_vlan=phone.phone_vlan,
-        software_version=phone.software_version,
-        software_type=phone.software_type,
-        is_active=phone.is_active,
-        created_at=phone.created_at,
+    return record_of(
+        EnrichedPhone,
+        phone,
         is_vendor=vendor is not None and vendor.vendor,
         vendor=vendor,
         key_expansion_modules=kems,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phoneprov_core.access.rules import SharedWrite, require_owner, require_shared_write
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import applied
+from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import Forbidden, found
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
@@ -47,22 +47,7 @@ class Phones:
         require_shared_write(actor, self._shared_write)
         _require_address_unchanged(actor, None, new.phone_ip)
         now = shown(self._clock())
-        phone = Phone(
-            mac=new.mac,
-            brand=new.brand,
-            model=new.model,
-            description=new.description,
-            name=new.name,
-            hostname=new.hostname,
-            location=new.location,
-            phone_ip=new.phone_ip,
-            phone_vlan=new.phone_vlan,
-            software_version=new.software_version,
-            software_type=new.software_type,
-            is_active=new.is_active,
-            created_at=now,
-            updated_at=now,
-        )
+        phone = record_of(Phone, new, created_at=now, updated_at=now)
         async with self._open.write(by=actor) as tx:
             await tx.phones.add(phone)
         return phone

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from phoneprov_core.access.rules import may_act_for, require_owner
 from phoneprov_core.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Rules, applied, obey
+from phoneprov_core.kernel.commands import Rules, applied, obey, record_of
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
@@ -87,12 +87,10 @@ class Profiles:
         obey(self.rules, new)
         await self._require_owner(actor, new.user_uuid)
         now = shown(self._clock())
-        profile = ProfileRecord(
+        profile = record_of(
+            ProfileRecord,
+            new,
             uuid=self._new_id(),
-            user_uuid=new.user_uuid,
-            name=new.name,
-            description=new.description,
-            compatible_models=new.compatible_models,
             software_type=new.software_type or None,
             created_at=now,
             updated_at=now,

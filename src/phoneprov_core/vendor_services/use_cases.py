@@ -6,7 +6,7 @@ from typing import Protocol
 
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import applied
+from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, Store, listing
@@ -53,14 +53,7 @@ class VendorServices:
         """Define a service."""
         require_shared_write(actor, self._shared_write)
         now = shown(self._clock())
-        service = VendorService(
-            uuid=self._new_id(),
-            name=new.name,
-            url=new.url,
-            type=new.type,
-            created_at=now,
-            updated_at=now,
-        )
+        service = record_of(VendorService, new, uuid=self._new_id(), created_at=now, updated_at=now)
         async with self._open.write(by=actor) as tx:
             await tx.vendor_services.add(service)
         return service
