@@ -59,7 +59,6 @@ from phoneprov_core.users.model import Registration
 from phoneprov_core.users.passwords import AccountPolicy
 from phoneprov_core.users.use_cases import Users, created_user
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
-from phoneprov_core.vendor_services.use_cases import VendorServices
 from phoneprov_core.vendor_users.use_cases import VendorUsers
 
 PASSWORD = "correct horse battery"
@@ -117,7 +116,6 @@ class Office:
         self.links = Links(database, clock, new_id)
         self.kems = Kems(database, chosen.shared_write, clock, new_id)
         self.vendor_phones = VendorPhones(database, chosen.shared_write, clock)
-        self.vendor_services = VendorServices(database, chosen.shared_write, clock, new_id)
         self.vendor_users = VendorUsers(database, hasher, clock, new_id)
         self.company_directory = CompanyDirectory(database, chosen.shared_write, clock, new_id)
         self.personal_directory = PersonalDirectory(database, clock, new_id)

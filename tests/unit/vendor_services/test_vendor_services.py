@@ -17,12 +17,19 @@ from phoneprov_core.vendor_services.model import (
     VendorService,
     VendorServicePatch,
 )
+from phoneprov_core.vendor_services.use_cases import VendorServices
 from support.office import Office, Settings
 
 ADMIN = Actor(identifier(0xAD), level=0)
 ADA = Actor(identifier(0xA), level=None)
 MISSING = identifier(0xDEAD)
 BEGAN = "2026-01-31T08:15:30.250Z"
+
+
+def services(office: Office) -> VendorServices:
+    return VendorServices(
+        office.database, office.settings.shared_write, office.clock, office.new_id
+    )
 
 
 async def stored(office: Office) -> list[VendorService]:
@@ -32,9 +39,7 @@ async def stored(office: Office) -> list[VendorService]:
 
 @pytest.fixture
 async def menu(office: Office) -> VendorService:
-    return await office.vendor_services.create(
-        ADMIN, NewVendorService(name="Menu", url="http://pbx/m")
-    )
+    return await services(office).create(ADMIN, NewVendorService(name="Menu", url="http://pbx/m"))
 
 
 async def test_a_service_is_defined_at_this_moment(office: Office, menu: VendorService) -> None:
@@ -50,21 +55,21 @@ async def test_a_service_is_defined_at_this_moment(office: Office, menu: VendorS
 
 
 async def test_nothing_of_a_service_is_needed_at_once(office: Office) -> None:
-    empty = await office.vendor_services.create(ADMIN, NewVendorService())
+    empty = await services(office).create(ADMIN, NewVendorService())
 
     assert empty == VendorService(identifier(1), None, None, None, BEGAN, BEGAN)
 
 
 async def test_everybody_reads(office: Office, menu: VendorService) -> None:
-    assert await office.vendor_services.get(ADA, menu.uuid.upper()) == menu
-    assert await (await office.vendor_services.all(ADA)).everything() == [menu]
+    assert await services(office).get(ADA, menu.uuid.upper()) == menu
+    assert await (await services(office).all(ADA)).everything() == [menu]
 
 
 async def test_a_page_of_the_list_has_its_total(office: Office, menu: VendorService) -> None:
     office.clock.advance(1)
-    younger = await office.vendor_services.create(ADMIN, NewVendorService())
+    younger = await services(office).create(ADMIN, NewVendorService())
 
-    page = await office.vendor_services.all(ADA, Window(limit=1, offset=1))
+    page = await services(office).all(ADA, Window(limit=1, offset=1))
 
     assert page.first == [younger]
     assert page.total == 2
@@ -75,7 +80,7 @@ async def test_a_change_leaves_the_rest_alone_and_has_its_moment(
 ) -> None:
     office.clock.advance(60)
 
-    changed = await office.vendor_services.update(
+    changed = await services(office).update(
         ADMIN, menu.uuid, VendorServicePatch(name=None, type="IPPhone")
     )
 
@@ -86,7 +91,7 @@ async def test_a_change_leaves_the_rest_alone_and_has_its_moment(
 
 
 async def test_a_service_is_deleted(office: Office, menu: VendorService) -> None:
-    await office.vendor_services.delete(ADMIN, menu.uuid)
+    await services(office).delete(ADMIN, menu.uuid)
 
     assert await stored(office) == []
 
@@ -94,11 +99,11 @@ async def test_a_service_is_deleted(office: Office, menu: VendorService) -> None
 @pytest.mark.parametrize("uuid", [MISSING, "", "menu"])
 async def test_missing_record_is_not_found(office: Office, menu: VendorService, uuid: str) -> None:
     with pytest.raises(NotFound):
-        await office.vendor_services.get(ADMIN, uuid)
+        await services(office).get(ADMIN, uuid)
     with pytest.raises(NotFound):
-        await office.vendor_services.update(ADMIN, uuid, VendorServicePatch())
+        await services(office).update(ADMIN, uuid, VendorServicePatch())
     with pytest.raises(NotFound):
-        await office.vendor_services.delete(ADMIN, uuid)
+        await services(office).delete(ADMIN, uuid)
     assert await stored(office) == [menu]
 
 
@@ -107,21 +112,21 @@ async def test_without_level_0_writing_is_forbidden_without_details(
 ) -> None:
     for uuid in (menu.uuid, MISSING):
         with pytest.raises(Forbidden):
-            await office.vendor_services.update(ADA, uuid, cast(Any, None))
+            await services(office).update(ADA, uuid, cast(Any, None))
         with pytest.raises(Forbidden):
-            await office.vendor_services.delete(ADA, uuid)
+            await services(office).delete(ADA, uuid)
     with pytest.raises(Forbidden):
-        await office.vendor_services.create(ADA, cast(Any, None))
+        await services(office).create(ADA, cast(Any, None))
     assert await stored(office) == [menu]
 
 
 async def test_everybody_writes_when_it_is_set_so() -> None:
     office = Office(Settings(shared_write=SharedWrite.BEARER))
 
-    service = await office.vendor_services.create(ADA, NewVendorService(name="Menu"))
-    await office.vendor_services.update(ADA, service.uuid, VendorServicePatch(name="News"))
+    service = await services(office).create(ADA, NewVendorService(name="Menu"))
+    await services(office).update(ADA, service.uuid, VendorServicePatch(name="News"))
     assert [one.name for one in await stored(office)] == ["News"]
-    await office.vendor_services.delete(ADA, service.uuid)
+    await services(office).delete(ADA, service.uuid)
     assert await stored(office) == []
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from phoneprov_adapters.testing.records import an_assignment
 from phoneprov_core.access.model import Permission
-from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.kernel.errors import AlreadyExists, InUse, NotFound
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.stores import Stores
@@ -54,7 +54,7 @@ class Model:
 
     def remove_permission(self, uuid: str) -> bool:
         if uuid in self.assignments.values():
-            raise Conflict("in use", code="in_use")
+            raise InUse("in use")
         return self.permissions.pop(uuid, None) is not None
 
     def assign(self, user_uuid: str, perm_uuid: str) -> None:
@@ -108,7 +108,7 @@ class Model:
     @staticmethod
     def _require_free(taken: bool) -> None:
         if taken:
-            raise Conflict("taken", code="already_exists")
+            raise AlreadyExists("taken")
 
 
 def _position(record: Any) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from phoneprov_adapters.testing.records import (
     an_assignment,
     identifier,
 )
-from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.kernel.errors import AlreadyExists, NotFound
 from phoneprov_core.stores import Database
 
 ADA, BOB = identifier(1), identifier(2)
@@ -38,7 +38,7 @@ class UsersContract:
                 await tx.users.add(a_user(number, username=f"user {number}"))
         await claim(101, "a", "b")
         for looks in (("a",), ("b", "c")):
-            with pytest.raises(Conflict) as conflict:
+            with pytest.raises(AlreadyExists) as conflict:
                 await claim(102, *looks)
             assert conflict.value.code == "already_exists"
             assert [problem.field for problem in conflict.value.problems] == ["username"]
@@ -60,7 +60,7 @@ class UsersContract:
 
         added = await asyncio.gather(*map(add, range(101, 111)), return_exceptions=True)
 
-        assert [type(error) for error in added if error] == [Conflict] * 9
+        assert [type(error) for error in added if error] == [AlreadyExists] * 9
 
     @pytest.mark.parametrize("spelling", ["Stra\u00dfe", "stra\u00dfe", "STRASSE", "strasse"])
     async def test_user_is_found_by_name_ignoring_case(
