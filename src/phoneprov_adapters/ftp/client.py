@@ -105,6 +105,8 @@ class FtpClient(aioftp.Client):
         if command is not None and self.stream.writer.transport.is_closing():
             self.idle = False
             raise ConnectionResetError
+        if expected_codes or wait_codes:
+            self.idle = False  # until its reply: the connection may be reset while it is sent
         return await super().command(command, expected_codes, wait_codes, censor_after)
 
     async def parse_response(self) -> tuple[Code, list[str]]:

@@ -74,7 +74,7 @@ def _a_smaller_limit(document: dict[str, Any]) -> None:
 
 
 def _a_field_that_must_be_sent(document: dict[str, Any]) -> None:
-    document["components"]["schemas"]["NewCompanyContact"]["required"].append("work")
+    document["components"]["schemas"]["CreateCompanyContact"]["required"].append("work")
 
 
 def _without_a_token(document: dict[str, Any]) -> None:
