@@ -1,4 +1,4 @@
-"""Two PostgreSQL servers under Patroni, with etcd, behind HAProxy: all from Debian."""
+"""Two PostgreSQL servers under Patroni, with etcd and HAProxy: all from Debian."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Node:
 
 
 class Cluster:
-    """Two nodes, and ``url`` of the database behind HAProxy."""
+    """Two nodes, and ``url`` of the database through HAProxy."""
 
     def __init__(self) -> None:
         self.folder = make_folder("patroni-")

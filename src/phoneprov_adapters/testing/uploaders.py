@@ -120,7 +120,7 @@ class UploaderContract:
     async def test_upload_removes_leftovers_of_earlier_attempts(self, rig: UploaderRig) -> None:
         others = {rig.leftover("other.xml"), rig.leftover(f"{NAME}.more"), f"{NAME}.tmp"}
         for name in {rig.leftover(NAME), *others}:
-            rig.write(name, b"left behind")
+            rig.write(name, b"left over")
 
         await rig.uploader.upload(an_upload(PROFILE))
 

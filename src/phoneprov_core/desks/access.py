@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from typing import Protocol
 
@@ -11,7 +10,7 @@ from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.kernel.values import known_mac
+from phoneprov_core.kernel.values import known_mac, same_address
 
 _DEVICE = re.compile(r"SEP([0-9A-F]{12})", re.IGNORECASE | re.ASCII)
 
@@ -60,7 +59,7 @@ class IdentifyPhone:
 
     def _may_act(self, recorded: str | None, ip: str) -> bool:
         if self._binding is PhoneBinding.ADDRESS and recorded is not None:
-            return _plain(recorded) == _plain(ip)
+            return same_address(recorded, ip)
         return self._networks.contains(ip)
 
 
@@ -75,12 +74,3 @@ def mac_of_device(device: str) -> str:
     """The canonical MAC in a device name (``SEP001BD4123456``); empty for any other text."""
     match = _DEVICE.fullmatch(device)
     return known_mac(match[1]) if match else ""
-
-
-def _plain(text: str) -> object:
-    """The address; an IPv4 address in IPv6's mapped form is that IPv4 address."""
-    try:
-        address = ipaddress.ip_address(text)
-    except ValueError:
-        return text
-    return getattr(address, "ipv4_mapped", None) or address

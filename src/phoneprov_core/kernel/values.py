@@ -113,6 +113,20 @@ def ip(value: str) -> str:
     return str(parsed)
 
 
+def same_address(one: str, other: str) -> bool:
+    """Whether both texts are the same address; an IPv4 address in IPv6's mapped form is that
+    IPv4 address."""
+    return _unmapped(one) == _unmapped(other)
+
+
+def _unmapped(text: str) -> object:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return text
+    return getattr(address, "ipv4_mapped", None) or address
+
+
 def uuid(value: str) -> str:
     """A UUID in lower case with hyphens."""
     known = known_id(value)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-
 import msgspec
 from msgspec import Struct
 
@@ -15,7 +13,7 @@ from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.kernel.values import known_mac
+from phoneprov_core.kernel.values import known_mac, same_address
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.provisioning.model import (
     DiscoveredPhone,
@@ -158,7 +156,7 @@ class ProvideFile:
             and phone.phone_ip is not None
             and self._binding is FetchBinding.ADDRESS
         ):
-            return _same_address(phone.phone_ip, client_ip)
+            return same_address(phone.phone_ip, client_ip)
         return self._networks.contains(client_ip)
 
     async def _confirm(
@@ -223,17 +221,3 @@ class DiscoveredPhones:
 def _shown_name(name: str) -> str:
     """A requested name that is safe to store and to print: at most 255 characters, printable."""
     return "".join(c if c.isprintable() else "?" for c in name[:MAX_NAME])
-
-
-def _same_address(recorded: str, client_ip: str) -> bool:
-    """Whether both texts are the same address; an IPv4 address in IPv6's mapped form is that
-    IPv4 address."""
-    return _plain(recorded) == _plain(client_ip)
-
-
-def _plain(text: str) -> object:
-    try:
-        address = ipaddress.ip_address(text)
-    except ValueError:
-        return text
-    return getattr(address, "ipv4_mapped", None) or address

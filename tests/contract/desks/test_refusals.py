@@ -82,8 +82,8 @@ async def test_refused_logins_are_logged_counted_and_audited(tmp_path: Path) -> 
             await office.phone().log_in("ada", PIN)
 
         wrong = ("login failed", IP, "wrong_pin")
-        told = [(line["event"], line["client_ip"], line["reason"]) for line in lines]
-        assert told == [wrong] * 5 + [("login locked", IP, "pin_locked")]
+        logged = [(line["event"], line["client_ip"], line["reason"]) for line in lines]
+        assert logged == [wrong] * 5 + [("login locked", IP, "pin_locked")]
         assert REGISTRY.get_sample_value("phoneprov_pin_failures_total") == counted + 6
         locked = data_of(await office.admin.get("/audit", action="login.locked"))
         assert {(one["resource"], one["resource_id"]) for one in locked} == {

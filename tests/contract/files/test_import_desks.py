@@ -8,16 +8,12 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
 from phoneprov_adapters.testing.records import a_mac, a_phone, a_profile, a_user, identifier
-from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
-from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.stores import Database
 from phoneprov_core.transfer.model import Imported
 from phoneprov_core.transfer.use_cases import Transfer
-from phoneprov_core.users.passwords import AccountPolicy
 from support.stores import DATABASES
 from support.table import ListTable
 
@@ -37,19 +33,6 @@ async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
             for number in (1, 2, 3):
                 await tx.phones.add(a_phone(number))
         yield opened
-
-
-@pytest.fixture
-def transfer(database: Database) -> Transfer:
-    return Transfer(
-        database,
-        PlainHasher(),
-        AccountPolicy(is_common=lambda _: False),
-        SharedWrite.SUPERADMIN,
-        FixedClock(),
-        CountingIds(),
-        lambda open_: Profiles(open_, FixedClock(), CountingIds()),
-    )
 
 
 async def into(transfer: Transfer, *rows: tuple[str, ...], **options: Any) -> Imported:

@@ -8,17 +8,13 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
-from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kernel.actor import Actor, system_actor
 from phoneprov_core.kernel.levels import LevelRule
-from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.stores import Database
 from phoneprov_core.transfer.index import Index
 from phoneprov_core.transfer.model import RowProblem
 from phoneprov_core.transfer.rows import Reader
 from phoneprov_core.transfer.use_cases import Transfer
-from phoneprov_core.users.passwords import AccountPolicy
 from support.stores import DATABASES
 from support.table import ListTable
 
@@ -27,19 +23,6 @@ from support.table import ListTable
 async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
     async with DATABASES[request.param](tmp_path) as opened:
         yield opened
-
-
-@pytest.fixture
-def transfer(database: Database) -> Transfer:
-    return Transfer(
-        database,
-        PlainHasher(),
-        AccountPolicy(is_common=lambda _: False),
-        SharedWrite.SUPERADMIN,
-        FixedClock(),
-        CountingIds(),
-        lambda open_: Profiles(open_, FixedClock(), CountingIds()),
-    )
 
 
 @pytest.fixture
