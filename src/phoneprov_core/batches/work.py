@@ -7,14 +7,11 @@ import msgspec
 from phoneprov_core.batches.changes import put_back
 from phoneprov_core.batches.model import Batch, BatchAction, PhoneState
 from phoneprov_core.batches.ports import BatchesTransaction
-from phoneprov_core.batches.rules import (
-    LOOK_AGAIN_SECONDS,
-    MOST_CUT_OFF,
-    waited_long_enough,
-)
+from phoneprov_core.batches.rules import LOOK_AGAIN_SECONDS, MOST_CUT_OFF, waited_long_enough
 from phoneprov_core.batches.transitions import Turn, ended
-from phoneprov_core.deployments.deploy import LEASE_SECONDS, RESTARTED, Deploy, Order
+from phoneprov_core.deployments.deploy import LEASE_SECONDS, RESTARTED, Deploy
 from phoneprov_core.deployments.model import Action, Deployment, Outcome, StepName
+from phoneprov_core.deployments.order import Order
 from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.deployments.steps import unexpected
 from phoneprov_core.devices.calls import Calls, is_in_call

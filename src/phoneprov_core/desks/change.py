@@ -9,10 +9,13 @@ from collections.abc import Awaitable, Callable
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.deployments.deploy import Deploy, DeskChange, Order, require_fitting
+from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.desk_change import DeskChange
+from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action, Deployment
-from phoneprov_core.deployments.ports import DeskUse, Unbroken
+from phoneprov_core.deployments.order import Order, require_fitting
+from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.desks.model import DeskRecord
 from phoneprov_core.desks.ports import DesksTransaction
 from phoneprov_core.devices.calls import Calls, is_in_call
