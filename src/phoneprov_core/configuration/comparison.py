@@ -41,7 +41,7 @@ class Compared(Struct, frozen=True):
 
 
 def compare(comparison: Comparison) -> Compared:
-    """Compute all three. The cost is linear: at most about two seconds for two texts of 512 KiB."""
+    """Compute all three. The cost is linear: at most about a second for two texts of 512 KiB."""
     old, new = comparison.old, comparison.new
     diff = None
     if old is not None:

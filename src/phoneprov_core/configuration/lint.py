@@ -78,6 +78,7 @@ def _error(line: int, column: int, code: str, message: str) -> Finding:
 
 
 _NOT_A_NUMBER = frozenset({"true", "false", "on", "off", "yes", "no", "enabled", "disabled"})
+_AT_MOST_ONCE = KNOWN - REPEATED
 _DEVICE_NAME = re.compile(r"\bSEP([0-9A-Fa-f]{12})\b")
 _CALL_MANAGER = "device/devicePool/callManagerGroup/members/member/callManager/processNodeName"
 _SIP_LINE = "device/sipProfile/sipLines/line"
@@ -104,7 +105,8 @@ class _Linter:
         self._digits = mac.replace(":", "") if mac else None
         self._family = family
         self._is_secret = cache(speaks_of_secret)  # for this text only
-        self._reported: set[tuple[str, str]] = set()
+        self._unknown: set[str] = set()
+        """Unknown names that were reported. Only the first element of a name is."""
         self._present: set[str] = set()
         self._protocol = ""
         self._load = ""
@@ -127,8 +129,9 @@ class _Linter:
         value = element.text.strip()
         self._look_at_name(element)
         self._look_at_value(element, value)
-        self._look_at_secrets(element, value)
-        self._look_for_other_phones(element, value)
+        if value or element.attributes:
+            self._look_at_secrets(element, value)
+            self._look_for_other_phones(element, value)
         if element.parent is None:
             self._look_at_root(element)
 
@@ -149,26 +152,28 @@ class _Linter:
         self._found.sort(key=lambda one: (one.line, one.column, one.code))
         del self._found[MOST_FINDINGS + 1 :]
 
-    def _find_once(self, severity: Severity, at: Element, code: str, message: str) -> None:
-        """Report only the first element of this name."""
-        if (code, at.name) not in self._reported:
-            self._reported.add((code, at.name))
-            self._find(severity, at, code, message)
-
     def _look_at_name(self, element: Element) -> None:
         name, parent = element.name, element.parent
-        if parent is not None and name not in KNOWN:
-            known = SPELLINGS.get(name.casefold())
-            if known:
-                message = f"{_cut(name)} is read as {known} only: names are case-sensitive."
-                self._find_once(Severity.WARNING, element, "other_case", message)
-            else:
-                message = f"{_cut(name)} is not a known element; some firmware may support it."
-                self._find_once(Severity.NOTE, element, "unknown_element", message)
-        if parent is not None and name in parent.inside and name in KNOWN - REPEATED:
+        if parent is None:
+            return
+        if name not in KNOWN:
+            if name not in self._unknown:
+                self._unknown.add(name)
+                self._look_at_unknown_name(element)
+        elif name in parent.inside and name in _AT_MOST_ONCE:
             severity = Severity.ERROR if name in _ONCE else Severity.WARNING
             message = f"{name} occurs more than once in {_cut(parent.name)}; only one is used."
             self._find(severity, element, "duplicate_element", message)
+
+    def _look_at_unknown_name(self, element: Element) -> None:
+        known = SPELLINGS.get(element.name.casefold())
+        shown = _cut(element.name)
+        if known:
+            message = f"{shown} is read as {known} only: names are case-sensitive."
+            self._find(Severity.WARNING, element, "other_case", message)
+        else:
+            message = f"{shown} is not a known element; some firmware may support it."
+            self._find(Severity.NOTE, element, "unknown_element", message)
 
     def _look_at_value(self, element: Element, value: str) -> None:
         name = element.name
