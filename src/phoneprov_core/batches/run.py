@@ -12,7 +12,7 @@ from phoneprov_core.audit.model import AuditEntry, WantedEntries
 from phoneprov_core.batches.changes import halt
 from phoneprov_core.batches.model import Batch, BatchState
 from phoneprov_core.batches.pace import Pace
-from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal, Pause
+from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal
 from phoneprov_core.batches.rules import stopped_because, too_many_failures
 from phoneprov_core.batches.transitions import Hold, Turn, claimed, final
 from phoneprov_core.batches.work import PhoneWork
@@ -23,7 +23,7 @@ from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.origin import NO_ORIGIN, belonging_to
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.times import Clock, Pause, shown
 from phoneprov_core.kernel.trail import Event
 
 log = logging.getLogger("phoneprov.batches")

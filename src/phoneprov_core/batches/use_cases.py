@@ -14,7 +14,8 @@ from phoneprov_core.deployments.ports import Background
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.store import NEWEST, Listing, Page, ReadAndWrite, limit_by_key, listing
+from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.trail import Event
 

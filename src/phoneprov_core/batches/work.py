@@ -6,17 +6,15 @@ import msgspec
 
 from phoneprov_core.batches.changes import put_back
 from phoneprov_core.batches.model import Batch, BatchAction, PhoneState
-from phoneprov_core.batches.ports import BatchesTransaction, Calls
-from phoneprov_core.batches.rules import (
-    LOOK_AGAIN_SECONDS,
-    MOST_CUT_OFF,
-    waited_long_enough,
-)
+from phoneprov_core.batches.ports import BatchesTransaction
+from phoneprov_core.batches.rules import LOOK_AGAIN_SECONDS, MOST_CUT_OFF, waited_long_enough
 from phoneprov_core.batches.transitions import Turn, ended
-from phoneprov_core.deployments.deploy import LEASE_SECONDS, RESTARTED, Deploy, Order
+from phoneprov_core.deployments.deploy import LEASE_SECONDS, RESTARTED, Deploy
 from phoneprov_core.deployments.model import Action, Deployment, Outcome, StepName
+from phoneprov_core.deployments.order import Order
 from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.deployments.steps import unexpected
+from phoneprov_core.devices.calls import Calls, is_in_call
 from phoneprov_core.devices.ports import PhoneDriver
 from phoneprov_core.devices.restart import SWITCHED_OFF
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
@@ -66,7 +64,7 @@ class PhoneWork:
             await self._end(turn, PhoneState.FAILED, "The phone is no longer in the inventory.")
         elif not phone.is_active:
             await self._end(turn, PhoneState.FAILED, "This phone is not active.")
-        elif await self._is_in_call(phone):
+        elif await is_in_call(self._calls, phone):
             await self._later(batch, turn, _IN_A_CALL)
         elif batch.action is BatchAction.RESTART:
             await self._unbroken(self._restart(actor, batch, turn, phone))
@@ -160,14 +158,6 @@ class PhoneWork:
             tx.trail.note(Event("phone.restarted", "phone", phone.mac, fields))
             await tx.leases.release(phone.mac, turn.attempt_uuid, fence)
             await tx.batches.move(turn, ended(state, shown(self._clock()), message=message))
-
-    async def _is_in_call(self, phone: Phone) -> bool:
-        if self._calls is None:
-            return False
-        try:
-            return await self._calls.in_call(phone)
-        except PhoneprovError:
-            return False
 
     async def _later(self, batch: Batch, turn: Turn, why: str) -> None:
         now = shown(self._clock())

@@ -7,7 +7,8 @@ from datetime import timedelta
 import msgspec
 
 from phoneprov_core.deployments.model import Confirmation, Deployment
-from phoneprov_core.deployments.ports import Background, DeploymentsTransaction, Journal, Watching
+from phoneprov_core.deployments.observation import Watching
+from phoneprov_core.deployments.ports import Background, DeploymentsTransaction, Journal
 from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import PhoneprovError

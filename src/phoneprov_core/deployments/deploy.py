@@ -3,54 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import msgspec
-from msgspec import Struct
 
 from phoneprov_core.deployments.confirm import Confirm
-from phoneprov_core.deployments.errors import (
-    DeskChanged,
-    PhoneBusy,
-    PhoneInactive,
-    ProfileDoesNotFit,
-)
+from phoneprov_core.deployments.desk_change import begin_change, change_use
+from phoneprov_core.deployments.errors import PhoneBusy
 from phoneprov_core.deployments.limits import SwitchLimits
-from phoneprov_core.deployments.model import (
-    Action,
-    Confirmation,
-    Deployment,
-    Outcome,
-    StepName,
-)
-from phoneprov_core.deployments.ports import (
-    DeploymentsTransaction,
-    DeskUse,
-    Journal,
-    Unbroken,
-    Watching,
-)
+from phoneprov_core.deployments.model import Deployment, Outcome, StepName
+from phoneprov_core.deployments.observation import Watching
+from phoneprov_core.deployments.order import Order, require_fitting
+from phoneprov_core.deployments.ports import DeploymentsTransaction, Journal, Unbroken
+from phoneprov_core.deployments.records import begun_event, ended_event, new_record
 from phoneprov_core.deployments.steps import Course, Progress, no_progress
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
-from phoneprov_core.devices.ports import (
-    ConfigUploader,
-    ForgetsCalls,
-    PhoneDriver,
-    Upload,
-    Uploaded,
-)
+from phoneprov_core.devices.ports import ConfigUploader, ForgetsCalls, PhoneDriver, Upload, Uploaded
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Unavailable, found
+from phoneprov_core.kernel.errors import PhoneprovError, Unavailable, found
 from phoneprov_core.kernel.ids import NewId
-from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis, shown
-from phoneprov_core.kernel.trail import Event, Value
 from phoneprov_core.phones.model import Phone, software_type_of
-from phoneprov_core.profiles.model import ProfileRecord, Revision
 
 RESTARTED = "ok"
 """The ``restart`` of a record when the command was accepted."""
@@ -58,42 +33,6 @@ RESTARTED = "ok"
 LEASE_SECONDS = 60
 """Seconds; longer than all deadlines of a deployment together (30 s). A process whose lease expires
 no longer runs."""
-
-
-async def _no_answer() -> None:
-    """No phone waits for an answer."""
-
-
-class DeskChange(Struct, frozen=True):
-    """A login or a logout that a deployment carries out: who uses the phone afterwards.
-
-    ``turn`` is the turn of the phone in which it was asked for, None for any. ``answer`` is
-    awaited once the file is in place, before the phone is called: the phone that asked gets its
-    answer before it is restarted. ``forget_calls`` clears the phone's call history.
-    """
-
-    use: DeskUse
-    turn: int | None = None
-    refuse_elsewhere: bool = False
-    end_elsewhere: bool = False
-    forget_calls: bool = False
-    answer: Callable[[], Awaitable[None]] = _no_answer
-
-
-class Order(Struct, frozen=True):
-    """A phone and the revision for it. ``uuid`` is that of the record; None creates one. ``desk``
-    is the login or logout that the deployment belongs to; None for a switch and a rollback."""
-
-    action: Action
-    profile: ProfileRecord
-    revision: Revision
-    cnf_xml: str
-    phone: Phone
-    uuid: str | None = None
-    desk: DeskChange | None = None
-
-    def __repr__(self) -> str:
-        return redacted(self, "cnf_xml")
 
 
 class Deploy:
@@ -207,33 +146,8 @@ class Deploy:
 
     async def _begun(self, actor: Actor, order: Order) -> Deployment:
         """Create the record and acquire the lease of the phone."""
-        content = order.cnf_xml.encode()
-        record = Deployment(
-            uuid=order.uuid or self._new_id(),
-            mac=order.phone.mac,
-            number=0,
-            action=order.action,
-            profile_uuid=order.profile.uuid,
-            profile_name=order.profile.name,
-            revision=order.revision.number,
-            sha256=hashlib.sha256(content).hexdigest(),
-            size=len(content),
-            owner_uuid=order.profile.user_uuid,
-            user_uuid=actor.user_uuid,
-            filename=self.filename(order.phone),
-            place=None,
-            outcome=Outcome.RUNNING,
-            failed_step=None,
-            message=None,
-            steps=(),
-            restart=None,
-            confirmation=Confirmation.NONE,
-            confirmation_message=None,
-            confirmation_by=None,
-            confirmation_at=None,
-            created_at=shown(self._clock()),
-            ended_at=None,
-        )
+        uuid, filename = order.uuid or self._new_id(), self.filename(order.phone)
+        record = new_record(order, uuid, actor.user_uuid, filename, shown(self._clock()))
         async with self._open.write(by=actor) as tx:
             fence = await tx.leases.take(record.mac, record.uuid, self._lease_seconds)
             if fence is not None:
@@ -249,14 +163,8 @@ class Deploy:
                 )
                 await tx.deployments.add(record)
                 if order.desk is not None:
-                    await _begin_change(tx, order.desk, record)
-                fields = {
-                    "mac": record.mac,
-                    "action": record.action.value,
-                    "profile_uuid": record.profile_uuid,
-                    "revision": record.revision,
-                }
-                tx.trail.note(Event("deployment.created", "deployment", record.uuid, fields))
+                    await begin_change(tx, order.desk, record)
+                tx.trail.note(begun_event(record))
         if fence is None:
             raise PhoneBusy
         return record
@@ -274,32 +182,14 @@ class Deploy:
         try:
             async with self._open.write(by=actor) as tx:
                 await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
-                await self._use(tx, order)
+                now = shown(self._clock())
+                await change_use(tx, phone.mac, order.profile, desk, now)
         finally:
             if desk is not None:
                 await desk.answer()
         await self._driver.leave_services(phone)
         if desk is not None and desk.forget_calls and isinstance(self._driver, ForgetsCalls):
             await self._driver.forget_calls(phone)
-
-    async def _use(self, tx: DeploymentsTransaction, order: Order) -> None:
-        mac, now = order.phone.mac, shown(self._clock())
-        if await tx.phones.find(mac) is None:
-            return
-        if order.desk is not None:
-            use = order.desk.use
-        elif await tx.desks.default_profile(mac) == order.profile.uuid:
-            use = DeskUse()
-        else:
-            use = DeskUse(order.profile.user_uuid, order.profile.uuid)
-        # Held until the end of the transaction: of two logins of a user one ends the other.
-        user = await tx.users.find(use.user_uuid) if use.user_uuid else None
-        if user is not None and order.desk is not None and order.desk.end_elsewhere:
-            await tx.desks.end_elsewhere(user.uuid, mac)
-        await tx.desks.use(mac, use, now)
-        if use.user_uuid and (user is None or not user.is_active):
-            # Deleted or deactivated during the upload: the phone gets its default profile back.
-            await tx.desks.end_user(use.user_uuid)
 
     async def _noted(self, actor: Actor, record: Deployment) -> Deployment:
         """Store the steps so far, so that a caller can watch them. The deployment does not depend
@@ -321,59 +211,12 @@ class Deploy:
         """Complete the record and release the phone."""
         async with self._open.write(by=actor) as tx:
             await tx.deployments.put(record)
-            tx.trail.note(_ended(record))
+            tx.trail.note(ended_event(record))
             await tx.leases.release(record.mac, record.uuid, record.number)
             if order.desk is not None and record.outcome in _SETTLED:
                 await tx.desks.end_change(record.mac, record.uuid)
 
 
-_OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
 _SETTLED = frozenset({Outcome.DEPLOYED, Outcome.FAILED})
 """After any other outcome the file on the server may be the old or the new one: the change stays
 recorded, and is repaired."""
-
-
-async def _begin_change(tx: DeploymentsTransaction, desk: DeskChange, record: Deployment) -> None:
-    """Raises ``Conflict``."""
-    user_uuid = desk.use.user_uuid
-    if user_uuid and desk.refuse_elsewhere:
-        await tx.users.find(user_uuid)  # of two logins of a user one waits here
-        if await tx.desks.is_elsewhere(user_uuid, record.mac):
-            raise Conflict(
-                "You are logged in at another phone. Log out there first.",
-                code="logged_in_elsewhere",
-            )
-    if not await tx.desks.take_turn(record.mac, desk.turn):
-        raise DeskChanged
-    await tx.desks.begin_change(record.mac, record.uuid, user_uuid)
-
-
-def _ended(record: Deployment) -> Event:
-    """The event of a deployment that ended: ``phone.switched`` and the like once the phone has
-    the configuration, else ``phone.switch_failed``."""
-    resource = "phone"
-    verb = {Action.SWITCH: "switched", Action.ROLLBACK: "rolled_back"}.get(
-        record.action, record.action.value
-    )
-    if record.outcome is not Outcome.DEPLOYED:
-        verb = "switch_failed"
-    elif record.action in _OF_DESKS:
-        resource, verb = "desk", record.action.value
-    fields: dict[str, Value] = {
-        "deployment_uuid": record.uuid,
-        "profile_uuid": record.profile_uuid,
-        "profile_name": record.profile_name,
-        "revision": record.revision,
-        "outcome": record.outcome.value,
-        "restart": record.restart,
-    }
-    return Event(f"{resource}.{verb}", resource, record.mac, fields)
-
-
-def require_fitting(profile: ProfileRecord, phone: Phone) -> None:
-    """Raises ``Conflict`` if the phone is not active or not compatible with the profile."""
-    if not phone.is_active:
-        raise PhoneInactive
-    objection = profile.objection_to(phone)
-    if objection:
-        raise ProfileDoesNotFit(f"The profile does not fit this phone: {objection}.")

@@ -6,18 +6,19 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, UnsetType
 
-from phoneprov_core.deployments.deploy import Deploy, Order
+from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Action, Deployment
+from phoneprov_core.deployments.order import Order
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.rollback_target import rollback_target
 from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import Command, invalid, settle
 from phoneprov_core.kernel.errors import NotFound, Problem, found
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import AnyRevision
 from phoneprov_core.profiles.use_cases import profile_of

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from phoneprov_core.deployments.deploy import RESTARTED, Deploy, Order
+from phoneprov_core.deployments.deploy import RESTARTED, Deploy
 from phoneprov_core.deployments.model import Action, Deployment
+from phoneprov_core.deployments.order import Order
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.kernel.actor import Actor

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from phoneprov_core.deployments.ports import PhoneWatch, Watching
+from phoneprov_core.deployments.observation import PhoneWatch, Watching
 from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
 from phoneprov_core.phones.model import Phone, speaks_sip
 

@@ -7,10 +7,10 @@ from typing import Protocol
 
 from phoneprov_core.desks.model import AtPhone, PhoneBinding
 from phoneprov_core.desks.ports import DesksTransaction
+from phoneprov_core.kernel.addresses import known_mac, same_address
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.kernel.values import known_mac, same_address
 
 _DEVICE = re.compile(r"SEP([0-9A-F]{12})", re.IGNORECASE | re.ASCII)
 

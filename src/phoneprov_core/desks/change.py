@@ -9,18 +9,21 @@ from collections.abc import Awaitable, Callable
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.batches.ports import Calls, Pause
-from phoneprov_core.deployments.deploy import Deploy, DeskChange, Order, require_fitting
+from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.desk_change import DeskChange
+from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action, Deployment
-from phoneprov_core.deployments.ports import DeskUse, Unbroken
+from phoneprov_core.deployments.order import Order, require_fitting
+from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.desks.model import DeskRecord
 from phoneprov_core.desks.ports import DesksTransaction
+from phoneprov_core.devices.calls import Calls, is_in_call
 from phoneprov_core.devices.ports import ForgetsCalls, PhoneDriver
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.times import Clock, Pause, shown
 from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone
 
@@ -69,13 +72,8 @@ class ChangeDesk:
         self._running: set[asyncio.Future[object]] = set()
 
     async def is_in_call(self, phone: Phone) -> bool:
-        """Whether Asterisk knows the phone to be in a call; False where it cannot tell."""
-        if self._calls is None:
-            return False
-        try:
-            return await self._calls.in_call(phone)
-        except PhoneprovError:
-            return False
+        """Whether the phone is known to be in a call."""
+        return await is_in_call(self._calls, phone)
 
     async def put(self, actor: Actor, order: Order) -> Deployment:
         """Execute an order completely. Raises like ``Deploy``."""

@@ -10,7 +10,8 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.times import Clock, shown
 
 

@@ -6,7 +6,8 @@ from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Problem, found
 from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser, NewLink
 from phoneprov_core.links.ports import LinksTransaction

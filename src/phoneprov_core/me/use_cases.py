@@ -6,7 +6,8 @@ import msgspec
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import found
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.me.model import EnrichedPhone, MeProfile, OwnPermission
 from phoneprov_core.me.ports import MeTransaction
 

@@ -7,7 +7,8 @@ from typing import Annotated
 from msgspec import Struct
 
 from phoneprov_core.configuration.comparison import Compare, Comparison
-from phoneprov_core.configuration.lint import Finding, lint
+from phoneprov_core.configuration.findings import Finding
+from phoneprov_core.configuration.lint import lint
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command

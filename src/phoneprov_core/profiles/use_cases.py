@@ -14,7 +14,8 @@ from phoneprov_core.kernel.commands import Rules, applied, obey, record_of
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.profiles.model import (
     NewProfile,

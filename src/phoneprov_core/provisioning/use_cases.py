@@ -9,11 +9,12 @@ from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import Journal
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
+from phoneprov_core.kernel.addresses import known_mac, same_address
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.kernel.values import known_mac, same_address
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.provisioning.model import (
     DiscoveredPhone,

@@ -11,17 +11,14 @@ from msgspec import Struct
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.deployments.ports import DeploymentStore
 from phoneprov_core.desks.ports import DeskStore
-from phoneprov_core.directory.ports import (
-    CompanyDirectoryTransaction,
-    PersonalDirectoryTransaction,
-)
+from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions.ports import ExtensionsTransaction
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kems.use_cases import Kems
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Rule
 from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.field_types import Rule
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.store import Rows, Store
 from phoneprov_core.kernel.times import Clock

@@ -9,7 +9,8 @@ from phoneprov_core.access.rules import SharedWrite, require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.ids import NewId
-from phoneprov_core.kernel.store import Listing, ReadAndWrite, Rows, listing
+from phoneprov_core.kernel.paging import Listing, listing
+from phoneprov_core.kernel.store import ReadAndWrite, Rows
 from phoneprov_core.kernel.times import Clock
 from phoneprov_core.transfer.asterisk import Section, Sections, speaks_sccp
 from phoneprov_core.transfer.importing import Import

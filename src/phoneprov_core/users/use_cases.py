@@ -11,15 +11,10 @@ from phoneprov_core.kernel.commands import Rules, applied, obey
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.users.model import (
-    NewUser,
-    Registration,
-    User,
-    UserPatch,
-    account_key,
-)
+from phoneprov_core.users.model import NewUser, Registration, User, UserPatch, account_key
 from phoneprov_core.users.names import check_new_username
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.ports import UsersTransaction

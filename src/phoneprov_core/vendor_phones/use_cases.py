@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
-from phoneprov_core.kernel import values
+from phoneprov_core.kernel import addresses
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import invalid
 from phoneprov_core.kernel.errors import Problem, found
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag, VendorPhoneRecord
 from phoneprov_core.vendor_phones.ports import VendorPhonesTransaction
@@ -32,14 +33,14 @@ class VendorPhones:
     async def get(self, actor: Actor, mac: str) -> VendorPhone:  # noqa: ARG002
         """Raises ``NotFound``."""
         async with self._open.read() as tx:
-            record = found(await tx.vendor_phones.find(values.known_mac(mac)), "vendor phone")
+            record = found(await tx.vendor_phones.find(addresses.known_mac(mac)), "vendor phone")
         return _vendor_phone(record)
 
     async def save(self, actor: Actor, mac: str, flag: VendorPhoneFlag) -> VendorPhone:
         """Set the flag of a phone. Raises ``Invalid`` also if the MAC in the path is invalid."""
         require_shared_write(actor, self._shared_write)
         try:
-            addressed = values.mac(mac)
+            addressed = addresses.mac(mac)
         except ValueError as error:
             raise invalid([Problem("mac", str(error))]) from None
         record = VendorPhoneRecord(addressed, flag.vendor, shown(self._clock()))
@@ -51,7 +52,7 @@ class VendorPhones:
         """Raises ``NotFound``."""
         require_shared_write(actor, self._shared_write)
         async with self._open.write(by=actor) as tx:
-            found(await tx.vendor_phones.remove(values.known_mac(mac)), "vendor phone")
+            found(await tx.vendor_phones.remove(addresses.known_mac(mac)), "vendor phone")
 
 
 def _vendor_phone(record: VendorPhoneRecord) -> VendorPhone:

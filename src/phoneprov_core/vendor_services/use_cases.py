@@ -9,13 +9,10 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, Store, listing
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.vendor_services.model import (
-    NewVendorService,
-    VendorService,
-    VendorServicePatch,
-)
+from phoneprov_core.vendor_services.model import NewVendorService, VendorService, VendorServicePatch
 
 
 class VendorServicesTransaction(Protocol):

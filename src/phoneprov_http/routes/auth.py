@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from phoneprov_core.auth.login import Locked, Login, WrongCredentials
+from phoneprov_core.auth.errors import Locked, WrongCredentials
+from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.model import Credentials, LogoutRequest, RefreshRequest, Token, TokenPair
 from phoneprov_core.auth.refresh import Refresh

@@ -6,28 +6,16 @@ import pytest
 
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Outcome, StepName
-from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import (
-    Conflict,
-    PhoneprovError,
-    Refused,
-    TimedOut,
-)
+from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
 from phoneprov_core.kernel.times import shown
 from phoneprov_core.phones.model import PhonePatch
 from phoneprov_core.profiles.model import Profile, ProfilePatch, Switched
 from support.office import Office
-from support.switching import (
-    MAC,
-    Journal,
-    is_free,
-    last_deployment,
-    switch,
-    whose_services,
-)
+from support.switching import MAC, Journal, is_free, last_deployment, switch, whose_services
 
 # When the upload fails
 
