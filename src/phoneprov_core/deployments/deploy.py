@@ -250,6 +250,8 @@ class Deploy:
                 await tx.deployments.add(record)
                 if order.desk is not None:
                     await _begin_change(tx, order.desk, record)
+                elif order.uuid is None:  # a batch repeats a switch that a crash interrupted
+                    await tx.desks.begin_change(record.mac, record.uuid, None)
                 fields = {
                     "mac": record.mac,
                     "action": record.action.value,
@@ -323,14 +325,16 @@ class Deploy:
             await tx.deployments.put(record)
             tx.trail.note(_ended(record))
             await tx.leases.release(record.mac, record.uuid, record.number)
-            if order.desk is not None and record.outcome in _SETTLED:
+            if record.outcome in (_SETTLED if order.desk is not None else _REPORTED):
                 await tx.desks.end_change(record.mac, record.uuid)
 
 
 _OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
 _SETTLED = frozenset({Outcome.DEPLOYED, Outcome.FAILED})
-"""After any other outcome the file on the server may be the old or the new one: the change stays
-recorded, and is repaired."""
+"""After any other outcome of a login or logout the file on the server may be the old or the new
+one: the change stays recorded, and is repaired."""
+_REPORTED = _SETTLED | {Outcome.UNKNOWN}
+"""Outcomes of a switch or rollback that leave the next step to its caller."""
 
 
 async def _begin_change(tx: DeploymentsTransaction, desk: DeskChange, record: Deployment) -> None:
