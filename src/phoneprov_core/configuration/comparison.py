@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from phoneprov_core.configuration.diff import unified_diff
-from phoneprov_core.configuration.lint import Finding, lint
+from phoneprov_core.configuration.findings import Finding
+from phoneprov_core.configuration.lint import lint
 from phoneprov_core.configuration.masking import NumberedStars, masked
 from phoneprov_core.configuration.reset import needing_reset
 from phoneprov_core.kernel.redaction import redacted

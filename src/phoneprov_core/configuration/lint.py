@@ -6,45 +6,17 @@ Cost and memory are linear in the size of the text; the findings are bounded in 
 from __future__ import annotations
 
 import re
-from enum import Enum
 from functools import cache
-from typing import Annotated
-
-from msgspec import Struct
 
 from phoneprov_core.configuration.catalogue import KNOWN, NUMBERS, REPEATED, SPELLINGS, WORDS
 from phoneprov_core.configuration.elements import Element, walk
+from phoneprov_core.configuration.findings import Finding, Findings, Severity
 from phoneprov_core.configuration.masking import has_secret_in_url, speaks_of_secret
 from phoneprov_core.configuration.well_formed import LARGEST, fault_in
-from phoneprov_core.kernel.fields import schema
 from phoneprov_core.phones.model import speaks_sip
-
-MOST_FINDINGS = 200
-"""Maximum number of findings reported. Further ones are counted in a last finding."""
 
 LONGEST_SHOWN = 64
 """Maximum number of characters of a name or value in a message."""
-
-
-class Severity(Enum):
-    """Severity of a finding."""
-
-    ERROR = "error"
-    """The phone rejects the file or applies a wrong setting."""
-    WARNING = "warning"
-    """The phone may behave otherwise than intended."""
-    NOTE = "note"
-    """For information."""
-
-
-class Finding(Struct, frozen=True):
-    """One finding and its position; lines and columns count from 1."""
-
-    severity: Annotated[Severity, schema(description="Severity")]
-    line: Annotated[int, schema(description="Line, from 1", minimum=1, examples=[3])]
-    column: Annotated[int, schema(description="Column, from 1", minimum=1, examples=[5])]
-    code: Annotated[str, schema(description="A slug for programs", examples=["unknown_element"])]
-    message: Annotated[str, schema(description="Message without secrets")]
 
 
 def lint(
@@ -61,16 +33,12 @@ def lint(
         return (_error(1, 1, "wrong_encoding", "The text is UTF-16; phones are given UTF-8."),)
     if fault := fault_in(content):
         return (_error(fault.line, fault.column, fault.code, f"The text {fault.message}."),)
-    linter = _Linter(mac, family)
+    findings = Findings()
     if content.startswith(b"\xef\xbb\xbf"):
-        linter.note(1, 1, "byte_order_mark", "The text begins with a byte order mark.")
-    walk(content, linter.look_at)
-    return linter.findings()
-
-
-def has_errors(findings: tuple[Finding, ...]) -> bool:
-    """Whether one of the findings is an error."""
-    return any(finding.severity is Severity.ERROR for finding in findings)
+        message = "The text begins with a byte order mark."
+        findings.add(Severity.NOTE, 1, 1, "byte_order_mark", message)
+    walk(content, _Linter(findings, mac, family).look_at)
+    return findings.sorted()
 
 
 def _error(line: int, column: int, code: str, message: str) -> Finding:
@@ -99,9 +67,8 @@ _ONCE = frozenset(
 class _Linter:
     """Looks at each element once, and at the end for what is missing."""
 
-    def __init__(self, mac: str | None, family: str | None) -> None:
-        self._found: list[Finding] = []
-        self._count = 0
+    def __init__(self, findings: Findings, mac: str | None, family: str | None) -> None:
+        self._findings = findings
         self._digits = mac.replace(":", "") if mac else None
         self._family = family
         self._is_secret = cache(speaks_of_secret)  # for this text only
@@ -113,18 +80,6 @@ class _Linter:
         self._leads_to_services = False
         self._has_authentication = False
 
-    def findings(self) -> tuple[Finding, ...]:
-        """All findings in the order of their positions; only the first ``MOST_FINDINGS``, and
-        then the number of the others at the position of the next one."""
-        self._drop_last()
-        found = self._found
-        if self._count > MOST_FINDINGS:
-            last = found[MOST_FINDINGS]
-            more = f"{self._count - MOST_FINDINGS} more findings are left out from here on."
-            note = Finding(Severity.NOTE, last.line, last.column, "more_findings", more)
-            found[MOST_FINDINGS:] = [note]
-        return tuple(found)
-
     def look_at(self, element: Element) -> None:
         value = element.text.strip()
         self._look_at_name(element)
@@ -135,22 +90,8 @@ class _Linter:
         if element.parent is None:
             self._look_at_root(element)
 
-    def note(self, line: int, column: int, code: str, message: str) -> None:
-        self._add(Finding(Severity.NOTE, line, column, code, message))
-
     def _find(self, severity: Severity, at: Element, code: str, message: str) -> None:
-        self._add(Finding(severity, at.line, at.column, code, message))
-
-    def _add(self, finding: Finding) -> None:
-        self._count += 1
-        self._found.append(finding)
-        # An element is reported when it ends, so that an earlier position may still come.
-        if len(self._found) > 4 * MOST_FINDINGS:
-            self._drop_last()
-
-    def _drop_last(self) -> None:
-        self._found.sort(key=lambda one: (one.line, one.column, one.code))
-        del self._found[MOST_FINDINGS + 1 :]
+        self._findings.add(severity, at.line, at.column, code, message)
 
     def _look_at_name(self, element: Element) -> None:
         name, parent = element.name, element.parent

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from phoneprov_core.auth.create_admin import CreateAdmin
-from phoneprov_core.auth.login import WrongCredentials
+from phoneprov_core.auth.errors import WrongCredentials
 from phoneprov_core.auth.model import Credentials, Lifetimes, TokenKind
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.actor import Actor

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from phoneprov_core.configuration.diff import unified_diff
-from phoneprov_core.configuration.lint import LONGEST_SHOWN, MOST_FINDINGS, lint
+from phoneprov_core.configuration.findings import MOST_FINDINGS
+from phoneprov_core.configuration.lint import LONGEST_SHOWN, lint
 from phoneprov_core.configuration.masking import NumberedStars, masked
 from phoneprov_core.configuration.well_formed import LARGEST, fault_in
 from support.scale import rounds
@@ -81,7 +82,7 @@ def read(text: str) -> None:
         unified_diff(shown, shown[: len(shown) // 2], old_label="a", new_label="b")
 
 
-def seconds(work: Callable[[], None]) -> float:
+def seconds(work: Callable[[], object]) -> float:
     began = time.thread_time()
     work()
     return time.thread_time() - began
