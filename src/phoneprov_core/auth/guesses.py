@@ -61,8 +61,8 @@ class Guesses:
     ``limit`` is the maximum number of failures from a client address in 15 minutes, 0 for no limit.
     """
 
-    def __init__(self, open_: ReadAndWrite[AuthTransaction], clock: Clock, limit: int) -> None:
-        self._open = open_
+    def __init__(self, database: ReadAndWrite[AuthTransaction], clock: Clock, limit: int) -> None:
+        self._database = database
         self._clock = clock
         self._rate = Rate(limit, WINDOW)
         self._turns = _Turns()
@@ -72,7 +72,7 @@ class Guesses:
         """The keys of a client that logs in."""
         address = address_key(ip)
         since = millis(self._clock()) - RECENT
-        async with self._open.read() as tx:
+        async with self._database.read() as tx:
             familiar = await tx.login_addresses.familiarity(username, address, since)
         return Caller(account_key(username), ip, address, familiar)
 
@@ -91,7 +91,7 @@ class Guesses:
     async def _count(self, caller: Caller) -> None:
         """If the login is closed by undecided guesses only, wait until they are decided."""
         while True:
-            async with self._open.write(by=anonymous(caller.ip)) as tx:
+            async with self._database.write(by=anonymous(caller.ip)) as tx:
                 # The usual case: no failures are recorded, and one statement is enough.
                 if await tx.attempts.begin(
                     caller.account, Attempts().counted(millis(self._clock()))
@@ -139,7 +139,7 @@ class Guesses:
         by, uuid = anonymous(caller.ip), None
         if user is not None:
             by, uuid = msgspec.structs.replace(by, username=user.username), user.uuid
-        async with self._open.write(by=by) as tx:
+        async with self._database.write(by=by) as tx:
             attempts = await tx.attempts.of(caller.account)
             attempts = attempts.decided(known=user is not None)
             await tx.attempts.keep(caller.account, attempts)
@@ -151,7 +151,7 @@ class Guesses:
 
     async def take_back(self, caller: Caller) -> None:
         """Do not count a guess whose password could not be checked."""
-        async with self._open.write(by=anonymous(caller.ip)) as tx:
+        async with self._database.write(by=anonymous(caller.ip)) as tx:
             attempts = await tx.attempts.of(caller.account)
             await tx.attempts.keep(caller.account, attempts.taken_back())
             await tx.rates.take_back(caller.subject)
