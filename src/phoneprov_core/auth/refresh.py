@@ -48,11 +48,8 @@ class Refresh:
             )
             if outcome is Exchange.REUSED:
                 tx.trail.note(Event("session.reused", "user", claims.user_uuid))
-            alive = outcome is Exchange.DONE and await tx.sessions.principal(
-                claims.session_uuid, moment
-            )
         # Raised after the transaction, so that the end of the session is committed.
-        if not alive:
+        if outcome is not Exchange.DONE:
             raise Unauthenticated("The refresh token is not valid any more; log in again.")
         return token_pair(
             self.tokens,

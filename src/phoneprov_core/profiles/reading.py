@@ -87,13 +87,13 @@ class ReadConfigurations:
     database: ReadAndWrite[ProfilesTransaction]
     compare: Compare
     _: KW_ONLY
-    largest: int = LARGEST
+    largest_xml: int = LARGEST
 
     async def lint(self, request: LintRequest) -> LintResult:
         """A text that is not well-formed or too large is one finding. Raises ``Unavailable``."""
         content = request.cnf_xml.encode()
-        if len(content) > self.largest:
-            return LintResult(lint(content, largest=self.largest))
+        if len(content) > self.largest_xml:
+            return LintResult(lint(content, largest=self.largest_xml))
         asked = Comparison(old=None, new=request.cnf_xml, family=request.software_type or None)
         return LintResult((await self.compare(asked)).findings)
 
