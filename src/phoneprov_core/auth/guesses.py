@@ -33,6 +33,9 @@ _PAUSE = 0.03
 _REFUSED_AGAIN = 1000
 """Milliseconds for which an address that was refused is refused again without a write."""
 
+REFUSAL_PAUSE = 0.5
+"""Seconds before such a refusal is sent: a flood that waits for its responses is slowed down, and
+leaves the processor to other logins."""
 
 _MOST_REFUSED = 10_000
 """Maximum number of addresses that are kept for this."""
@@ -58,8 +61,8 @@ class Guesses:
     ``limit`` is the maximum number of failures from a client address in 15 minutes, 0 for no limit.
     """
 
-    def __init__(self, open_: ReadAndWrite[AuthTransaction], clock: Clock, limit: int) -> None:
-        self._open = open_
+    def __init__(self, database: ReadAndWrite[AuthTransaction], clock: Clock, limit: int) -> None:
+        self._database = database
         self._clock = clock
         self._rate = Rate(limit, WINDOW)
         self._turns = _Turns()
@@ -69,7 +72,7 @@ class Guesses:
         """The keys of a client that logs in."""
         address = address_key(ip)
         since = millis(self._clock()) - RECENT
-        async with self._open.read() as tx:
+        async with self._database.read() as tx:
             familiar = await tx.login_addresses.familiarity(username, address, since)
         return Caller(account_key(username), ip, address, familiar)
 
@@ -80,7 +83,7 @@ class Guesses:
         Raises ``TooManyAttempts`` if the account's login is closed or locked (code ``locked``), or
         if too many logins from the address failed.
         """
-        self._refuse_again(caller)
+        await self._refuse_again(caller)
         async with self._turns.of(caller.account):
             await self._count(caller)
             yield
@@ -88,7 +91,7 @@ class Guesses:
     async def _count(self, caller: Caller) -> None:
         """If the login is closed by undecided guesses only, wait until they are decided."""
         while True:
-            async with self._open.write(by=anonymous(caller.ip)) as tx:
+            async with self._database.write(by=anonymous(caller.ip)) as tx:
                 # The usual case: no failures are recorded, and one statement is enough.
                 if await tx.attempts.begin(
                     caller.account, Attempts().counted(millis(self._clock()))
@@ -117,7 +120,7 @@ class Guesses:
             self._refused[caller.address] = now, wait
             raise address_closed(wait)
 
-    def _refuse_again(self, caller: Caller) -> None:
+    async def _refuse_again(self, caller: Caller) -> None:
         """Raises ``TooManyAttempts`` if the address was refused a moment ago. Each refusal costs a
         write, and writes wait for each other: a flood from one address would delay the logins of
         all others by seconds."""
@@ -126,6 +129,7 @@ class Guesses:
         since, wait = self._refused[caller.address]
         passed = millis(self._clock()) - since
         if 0 <= passed < min(_REFUSED_AGAIN, wait):
+            await asyncio.sleep(REFUSAL_PAUSE)
             raise address_closed(wait - passed)
         del self._refused[caller.address]
 
@@ -135,7 +139,7 @@ class Guesses:
         by, uuid = anonymous(caller.ip), None
         if user is not None:
             by, uuid = msgspec.structs.replace(by, username=user.username), user.uuid
-        async with self._open.write(by=by) as tx:
+        async with self._database.write(by=by) as tx:
             attempts = await tx.attempts.of(caller.account)
             attempts = attempts.decided(known=user is not None)
             await tx.attempts.keep(caller.account, attempts)
@@ -147,7 +151,7 @@ class Guesses:
 
     async def take_back(self, caller: Caller) -> None:
         """Do not count a guess whose password could not be checked."""
-        async with self._open.write(by=anonymous(caller.ip)) as tx:
+        async with self._database.write(by=anonymous(caller.ip)) as tx:
             attempts = await tx.attempts.of(caller.account)
             await tx.attempts.keep(caller.account, attempts.taken_back())
             await tx.rates.take_back(caller.subject)

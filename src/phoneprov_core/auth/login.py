@@ -32,7 +32,7 @@ class Login:
 
     def __init__(
         self,
-        open_: ReadAndWrite[AuthTransaction],
+        database: ReadAndWrite[AuthTransaction],
         hasher: PasswordHasher,
         tokens: Tokens,
         lifetimes: Lifetimes,
@@ -43,13 +43,13 @@ class Login:
         journal: LoginJournal = ignore_failure,
     ) -> None:
         self._journal = journal
-        self._open = open_
+        self._database = database
         self._hasher = hasher
         self._tokens = tokens
         self._lifetimes = lifetimes
         self._clock = clock
         self._new_id = new_id
-        self._guesses = Guesses(open_, clock, guesses)
+        self._guesses = Guesses(database, clock, guesses)
 
     async def __call__(self, credentials: Credentials, ip: str = "127.0.0.1") -> LoggedIn:
         """Raises ``Unauthenticated``; ``TooManyAttempts`` if the account's login is closed or
@@ -81,7 +81,7 @@ class Login:
     ) -> tuple[User | None, _Proven | None]:
         """The account of this name, if it exists; and what proves it, if this is its password.
         Raises ``Unavailable``."""
-        async with self._open.read() as tx:
+        async with self._database.read() as tx:
             user, hash_ = await tx.users.with_password(credentials.username) or (None, None)
         # Verified without an account too, so that both cases take the same time.
         first = caller.familiar.account or caller.familiar.address
@@ -101,7 +101,7 @@ class Login:
             self._new_id(), proven.user.uuid, self._new_id(), now, self._lifetimes
         )
         by = Actor(proven.user.uuid, None, caller.ip, username=proven.user.username)
-        async with self._open.write(by=by) as tx:
+        async with self._database.write(by=by) as tx:
             user = await tx.users.logged_in(proven.user.uuid, caller.ip, shown(now))
             # Read only now: the row is locked, so that no other transaction changes it.
             if user is None or await tx.users.password_hash(user.uuid) != proven.hash:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 
 import msgspec
 
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.deployments.desk_change import begin_change, change_use
 from phoneprov_core.deployments.errors import PhoneBusy
-from phoneprov_core.deployments.limits import SwitchLimits
+from phoneprov_core.deployments.limits import DEFAULT_LIMITS, SwitchLimits
 from phoneprov_core.deployments.model import Deployment, Outcome, StepName
 from phoneprov_core.deployments.observation import Watching
 from phoneprov_core.deployments.order import Order, require_fitting
@@ -35,6 +36,7 @@ LEASE_SECONDS = 60
 no longer runs."""
 
 
+@dataclass(frozen=True)
 class Deploy:
     """Upload, clear the phone's service session, restart; one at a time per phone.
 
@@ -45,36 +47,22 @@ class Deploy:
     registered again is observed in the background and recorded later.
     """
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[DeploymentsTransaction],
-        uploader: ConfigUploader,
-        driver: PhoneDriver,
-        confirm: Confirm,
-        unbroken: Unbroken[Deployment],
-        journal: Journal,
-        clock: Clock,
-        new_id: NewId,
-        *,
-        filename_template: str = DEFAULT_FILENAME_TEMPLATE,
-        lease_seconds: int = LEASE_SECONDS,
-        limits: SwitchLimits | None = None,
-    ) -> None:
-        self._open = open_
-        self._uploader = uploader
-        self._driver = driver
-        self._confirm = confirm
-        self._unbroken = unbroken
-        self._journal = journal
-        self._clock = clock
-        self._new_id = new_id
-        self._filename_template = filename_template
-        self._lease_seconds = lease_seconds
-        self._limits = limits or SwitchLimits()
+    database: ReadAndWrite[DeploymentsTransaction]
+    uploader: ConfigUploader
+    driver: PhoneDriver
+    confirm: Confirm
+    unbroken: Unbroken[Deployment]
+    journal: Journal
+    clock: Clock
+    new_id: NewId
+    _: KW_ONLY
+    filename_template: str = DEFAULT_FILENAME_TEMPLATE
+    lease_seconds: int = LEASE_SECONDS
+    limits: SwitchLimits = DEFAULT_LIMITS
 
     def filename(self, phone: Phone) -> str:
         """The name of the phone's configuration file on the server."""
-        return config_filename(self._filename_template, phone.mac)
+        return config_filename(self.filename_template, phone.mac)
 
     async def __call__(
         self, actor: Actor, order: Order, progress: Progress = no_progress
@@ -90,17 +78,17 @@ class Deploy:
         ``OUTCOME_UNKNOWN``, either file.
         """
         require_fitting(order.profile, order.phone)
-        return await self._unbroken(self._carry_out(actor, order, progress))
+        return await self.unbroken(self._carry_out(actor, order, progress))
 
     async def _carry_out(self, actor: Actor, order: Order, progress: Progress) -> Deployment:
         phone = order.phone
         record = await self._begun(actor, order)
-        course = Course(self._clock, progress)
+        course = Course(self.clock, progress)
         watching: Watching | None = None
 
         async def watch() -> None:
             nonlocal watching
-            watching = await self._confirm.begin(phone, family)
+            watching = await self.confirm.begin(phone, family)
 
         try:
             uploaded = await course.step(StepName.UPLOAD, self._upload(order, record))
@@ -116,7 +104,7 @@ class Deploy:
             record = await self._noted(
                 actor, msgspec.structs.replace(record, steps=tuple(course.steps))
             )
-            restarted = await course.settled(StepName.RESTART, self._driver.restart(phone, family))
+            restarted = await course.settled(StepName.RESTART, self.driver.restart(phone, family))
             record = msgspec.structs.replace(record, restart=restarted.message or RESTARTED)
         except PhoneprovError as error:
             is_unknown = error.code == OUTCOME_UNKNOWN
@@ -139,31 +127,33 @@ class Deploy:
                 if watching is not None:
                     await watching.close()
                 raise
-            self._journal(record)
+            self.journal(record)
         if watching is not None:
-            self._confirm.later(record, watching)
+            self.confirm.later(record, watching)
         return record
 
     async def _begun(self, actor: Actor, order: Order) -> Deployment:
         """Create the record and acquire the lease of the phone."""
-        uuid, filename = order.uuid or self._new_id(), self.filename(order.phone)
-        record = new_record(order, uuid, actor.user_uuid, filename, shown(self._clock()))
-        async with self._open.write(by=actor) as tx:
-            fence = await tx.leases.take(record.mac, record.uuid, self._lease_seconds)
+        uuid, filename = order.uuid or self.new_id(), self.filename(order.phone)
+        record = new_record(order, uuid, actor.user_uuid, filename, shown(self.clock()))
+        async with self.database.write(by=actor) as tx:
+            fence = await tx.leases.take(record.mac, record.uuid, self.lease_seconds)
             if fence is not None:
                 # A revision that was removed meanwhile could not be deployed again by a rollback.
                 found(await tx.revisions.find(record.profile_uuid, record.revision), "revision")
                 # A logout takes back a switch or a login, which was counted.
                 if order.desk is None or order.desk.use.user_uuid is not None:
-                    now = millis(self._clock())
-                    await self._limits.count(tx.rates, actor, record.mac, now)
+                    now = millis(self.clock())
+                    await self.limits.count(tx.rates, actor, record.mac, now)
                 # The time is read again: an earlier holder may have released the phone only now.
                 record = msgspec.structs.replace(
-                    record, number=fence, created_at=shown(self._clock())
+                    record, number=fence, created_at=shown(self.clock())
                 )
                 await tx.deployments.add(record)
                 if order.desk is not None:
                     await begin_change(tx, order.desk, record)
+                elif order.uuid is None:  # a batch repeats a switch that a crash interrupted
+                    await tx.desks.begin_change(record.mac, record.uuid, None)
                 tx.trail.note(begun_event(record))
         if fence is None:
             raise PhoneBusy
@@ -171,7 +161,7 @@ class Deploy:
 
     async def _upload(self, order: Order, record: Deployment) -> Uploaded:
         content = order.cnf_xml.encode()
-        return await self._uploader.upload(
+        return await self.uploader.upload(
             Upload(order.phone.phone_ip, record.filename, content, record.uuid)
         )
 
@@ -180,43 +170,45 @@ class Deploy:
         have the phone leave its services, and forget its calls if it changes hands."""
         phone, desk = order.phone, order.desk
         try:
-            async with self._open.write(by=actor) as tx:
+            async with self.database.write(by=actor) as tx:
                 await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
-                now = shown(self._clock())
+                now = shown(self.clock())
                 await change_use(tx, phone.mac, order.profile, desk, now)
         finally:
             if desk is not None:
                 await desk.answer()
-        await self._driver.leave_services(phone)
-        if desk is not None and desk.forget_calls and isinstance(self._driver, ForgetsCalls):
-            await self._driver.forget_calls(phone)
+        await self.driver.leave_services(phone)
+        if desk is not None and desk.forget_calls and isinstance(self.driver, ForgetsCalls):
+            await self.driver.forget_calls(phone)
 
     async def _noted(self, actor: Actor, record: Deployment) -> Deployment:
         """Store the steps so far, so that a caller can watch them. The deployment does not depend
         on it: a database that is away does not stop the restart."""
         with suppress(Unavailable):
-            async with self._open.write(by=actor) as tx:
+            async with self.database.write(by=actor) as tx:
                 await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
         return record
 
     def _completed(self, record: Deployment, course: Course, *, is_watched: bool) -> Deployment:
-        now = self._clock()
+        now = self.clock()
         if record.outcome is Outcome.RUNNING:
             record = msgspec.structs.replace(record, outcome=Outcome.INTERRUPTED)
         if is_watched:
-            record = self._confirm.awaited(record)
+            record = self.confirm.awaited(record)
         return msgspec.structs.replace(record, steps=tuple(course.steps), ended_at=shown(now))
 
     async def _keep(self, actor: Actor, order: Order, record: Deployment) -> None:
         """Complete the record and release the phone."""
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             await tx.deployments.put(record)
             tx.trail.note(ended_event(record))
             await tx.leases.release(record.mac, record.uuid, record.number)
-            if order.desk is not None and record.outcome in _SETTLED:
+            if record.outcome in (_SETTLED if order.desk is not None else _REPORTED):
                 await tx.desks.end_change(record.mac, record.uuid)
 
 
 _SETTLED = frozenset({Outcome.DEPLOYED, Outcome.FAILED})
-"""After any other outcome the file on the server may be the old or the new one: the change stays
-recorded, and is repaired."""
+"""After any other outcome of a login or logout the file on the server may be the old or the new
+one: the change stays recorded, and is repaired."""
+_REPORTED = _SETTLED | {Outcome.UNKNOWN}
+"""Outcomes of a switch or rollback that leave the next step to its caller."""

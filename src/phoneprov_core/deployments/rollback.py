@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, UnsetType
@@ -58,12 +59,12 @@ class RollbackRequest(Command, frozen=True, kw_only=True):
             raise invalid(problems)
 
 
+@dataclass(frozen=True)
 class Rollback:
     """A switch, with all its steps, to an earlier revision."""
 
-    def __init__(self, open_: ReadAndWrite[DeploymentsTransaction], deploy: Deploy) -> None:
-        self._open = open_
-        self._deploy = deploy
+    database: ReadAndWrite[DeploymentsTransaction]
+    deploy: Deploy
 
     async def __call__(
         self,
@@ -79,10 +80,10 @@ class Rollback:
         caller may deploy again; also the errors of ``Deploy``.
         """
         order = await self._order(actor, mac, request or RollbackRequest())
-        return await self._deploy(actor, order, progress)
+        return await self.deploy(actor, order, progress)
 
     async def _order(self, actor: Actor, mac: str, request: RollbackRequest) -> Order:
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             phone = found(await tx.phones.find(known_mac(mac)), "phone")
             if request.profile_uuid is not UNSET and request.revision is not UNSET:
                 return await _order_of(tx, actor, phone, request.profile_uuid, request.revision)

@@ -51,7 +51,7 @@ class ChangeDesk:
 
     def __init__(
         self,
-        open_: ReadAndWrite[DesksTransaction],
+        database: ReadAndWrite[DesksTransaction],
         deploy: Deploy,
         driver: PhoneDriver,
         calls: Calls | None,
@@ -61,7 +61,7 @@ class ChangeDesk:
         *,
         clear_calls: bool,
     ) -> None:
-        self._open = open_
+        self._database = database
         self._deploy = deploy
         self._driver = driver
         self._calls = calls
@@ -105,7 +105,7 @@ class ChangeDesk:
     async def leave(self, actor: Actor, phone: Phone, turn: int | None) -> Changed:
         """End the use of a phone that has no default profile: it keeps its file, and leaves its
         services after the answer. Raises ``Conflict`` (code ``desk_changed``)."""
-        async with self._open.write(by=actor) as tx:
+        async with self._database.write(by=actor) as tx:
             if not await tx.desks.take_turn(phone.mac, turn):
                 raise DeskChanged
             await tx.desks.use(phone.mac, DeskUse(), shown(self._clock()))
@@ -136,7 +136,7 @@ class ChangeDesk:
     ) -> Order | None:
         """The order for the newest revision of a profile; None if it does not exist or does not
         fit the phone."""
-        async with self._open.read() as tx:
+        async with self._database.read() as tx:
             profile = await tx.profiles.find(profile_uuid or "")
             revision = await tx.revisions.newest(profile.uuid) if profile else None
             cnf_xml = await tx.revisions.cnf_xml(revision.uuid) if revision else None

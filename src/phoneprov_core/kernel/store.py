@@ -64,7 +64,8 @@ class Store(Rows[E], Protocol[E]):
 
     async def add(self, entity: E) -> None:
         """Raises ``Conflict`` (code ``already_exists``, with the field) if a unique value is in
-        use, ``NotFound`` if a record that it refers to does not exist."""
+        use, ``NotFound`` if a record that it refers to does not exist: here, with the next call,
+        or at the end of the transaction."""
         ...
 
     async def find(self, key: str) -> E | None:

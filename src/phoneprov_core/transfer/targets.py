@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
@@ -58,12 +59,12 @@ class TransferTransaction(
     def trail(self) -> Notes: ...
 
 
+@dataclass(frozen=True)
 class Joined:
     """Lets use cases take part in an open transaction: their changes are committed or rolled back
     with it."""
 
-    def __init__(self, tx: TransferTransaction) -> None:
-        self._tx = tx
+    tx: TransferTransaction
 
     def read(self) -> AbstractAsyncContextManager[TransferTransaction]:
         """The stores of the transaction."""
@@ -75,7 +76,7 @@ class Joined:
 
     @asynccontextmanager
     async def _join(self) -> AsyncIterator[TransferTransaction]:
-        yield self._tx
+        yield self.tx
 
 
 class Tools(Struct, frozen=True):

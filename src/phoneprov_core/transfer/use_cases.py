@@ -37,7 +37,7 @@ class Transfer:
 
     def __init__(
         self,
-        open_: ReadAndWrite[TransferTransaction],
+        database: ReadAndWrite[TransferTransaction],
         hasher: PasswordHasher,
         policy: AccountPolicy,
         shared_write: SharedWrite,
@@ -45,8 +45,8 @@ class Transfer:
         new_id: NewId,
         profiles_over: ProfilesOver,
     ) -> None:
-        self._open = open_
-        self._profiles = ProfileImport(open_, profiles_over)
+        self._database = database
+        self._profiles = ProfileImport(database, profiles_over)
         self._tools = Tools(hasher, policy, shared_write, clock, new_id)
 
     async def into(
@@ -72,7 +72,7 @@ class Transfer:
         sheet = sheet_of(kind)
         if wrong := _wrong_columns(sheet, await table.columns()):
             return Imported(problems=wrong)
-        run = Import(self._open, self._tools, actor, sheet, table, progress, seen)
+        run = Import(self._database, self._tools, actor, sheet, table, progress, seen)
         checked = await run.check()
         if dry_run or (checked.problems and not keep_going):
             return checked
@@ -136,7 +136,7 @@ class Transfer:
                         yield section
 
     async def _numbers_on(self, mac: str, driver: str) -> list[str]:
-        async with self._open.read() as tx:
+        async with self._database.read() as tx:
             deployment = await tx.deployments.current(mac)
             if deployment is None:
                 return []
@@ -144,7 +144,7 @@ class Transfer:
         return [link.extension for link in links if link.type == driver]
 
     async def _records(self, store_in: Callable[[TransferTransaction], Rows[Any]]) -> Listing[Any]:
-        return await listing(self._open.read, store_in, piece=PIECE)
+        return await listing(self._database.read, store_in, piece=PIECE)
 
     async def _usernames(self) -> dict[str, str]:
         users = await self._records(lambda tx: tx.users)

@@ -51,7 +51,7 @@ def auth_routes(login: Login, register: Register, refresh: Refresh, logout: Logo
     @routes.post(
         "/auth/register",
         guards=[guard(lambda actor: register.require_open(actor))],
-        opt={**OPTIONAL, RULES: lambda: register.rules},
+        opt={**OPTIONAL, RULES: lambda: register.policy.rules_of_new},
         raises=[AlreadyExists],
     )
     async def register_account(request: ApiRequest, data: Body[Registration]) -> Envelope[User]:

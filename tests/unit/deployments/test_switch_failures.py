@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from phoneprov_adapters.memory.uploader import MemoryUploader
@@ -164,7 +166,8 @@ async def test_without_an_address_the_session_kept_here_is_cleared_all_the_same(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile, journal: Journal
 ) -> None:
     uploader = MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES), host="10.0.0.5")
-    office.deploy._uploader = uploader
+    office.deploy = dataclasses.replace(office.deploy, uploader=uploader)
+    office.switch = dataclasses.replace(office.switch, deploy=office.deploy)
     await office.phones.update(root, MAC, PhonePatch(phone_ip=None))
     async with office.database.write() as tx:
         await tx.desks.use(MAC, DeskUse(bob.user_uuid), shown(office.clock()))

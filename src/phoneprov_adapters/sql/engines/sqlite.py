@@ -51,6 +51,7 @@ from phoneprov_adapters.sql.engines.sqlite_writing import (
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.transaction import Shared, SqlTransaction
 from phoneprov_adapters.sql.engines.waiting import to_its_end
+from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -179,7 +180,8 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             try:
                 transaction = SqlTransaction(connection, self._box)
                 yield transaction
-                await transaction.audit.add_trail()
+                for entry in transaction.audit.of_trail():
+                    await connection.soon(ADD_ENTRY, **entry)
                 if group is not None:
                     joined = await connection.release()
                 elif self._writers_waiting and await connection.caught_up():
