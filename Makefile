@@ -185,7 +185,7 @@ test-asterisk: $(VENV)/installed-dev $(ASTERISK)/usr/sbin/asterisk  ## restarts 
 $(ASTERISK)/usr/sbin/asterisk:
 	@command -v debootstrap >/dev/null || { apt-get update && apt-get install --yes debootstrap; }
 	mkdir -p build
-	debootstrap --variant=minbase --include=asterisk,sip-tester bullseye $(ASTERISK) http://deb.debian.org/debian
+	debootstrap --variant=minbase --include=asterisk,sip-tester bullseye $(ASTERISK)
 	touch $@
 
 # chan_sccp is in no release of Debian: it is built inside that folder. CHAN_SCCP may be a clone.

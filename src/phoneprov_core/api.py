@@ -31,7 +31,8 @@ from phoneprov_core.auth.model import (
 from phoneprov_core.auth.ports import Tokens
 from phoneprov_core.configuration.comparison import Compare, Compared, Comparison, compare
 from phoneprov_core.configuration.diff import unified_diff
-from phoneprov_core.configuration.lint import Finding, Severity, has_errors, lint
+from phoneprov_core.configuration.findings import Finding, Severity, has_errors
+from phoneprov_core.configuration.lint import lint
 from phoneprov_core.configuration.masking import NumberedStars, masked
 from phoneprov_core.deployments.model import (
     Action,
@@ -42,17 +43,15 @@ from phoneprov_core.deployments.model import (
     StepName,
     Wanted,
 )
-from phoneprov_core.deployments.ports import (
-    Background,
+from phoneprov_core.deployments.observation import (
     DeviceInformation,
-    Journal,
     PhoneInformation,
     PhoneWatch,
     Reach,
     Reachability,
-    Unbroken,
     Watching,
 )
+from phoneprov_core.deployments.ports import Background, Journal, Unbroken
 from phoneprov_core.deployments.preview import Preview
 from phoneprov_core.deployments.rollback import RollbackRequest
 from phoneprov_core.deployments.steps import Progress
@@ -95,7 +94,8 @@ from phoneprov_core.kernel.errors import (
 )
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.levels import LevelRule
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, Store, Window
+from phoneprov_core.kernel.paging import Listing, Page, Window
+from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.times import Clock, Timestamp, millis, shown
 from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser, NewLink
 from phoneprov_core.me.model import EnrichedPhone, MeProfile, OwnPermission

@@ -101,5 +101,5 @@ async def test_phone_that_never_registered_is_refused(shared: ManagerConnection)
 
 
 async def test_device_that_is_not_configured_is_refused(shared: ManagerConnection) -> None:
-    with pytest.raises(Refused, match="knows no device"):
+    with pytest.raises(Refused, match="has no device"):
         await Manager(shared).perform(sccp_restart("00:1B:D4:00:00:01"))

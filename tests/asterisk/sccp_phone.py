@@ -48,10 +48,14 @@ class SccpPhone:
             await asyncio.sleep(0.5)
 
     async def leave(self) -> None:
-        """Unregister and hang up, as before a restart."""
+        """Unregister, wait until chan_sccp closes the connection, and close it.
+
+        chan_sccp closes it when it has removed the device's buttons. If the phone registers
+        earlier, two threads remove them: chan_sccp 4.3 then crashes.
+        """
         self._send(UNREGISTER)
-        await self._writer.drain()
-        await self._hung_up()
+        await self._reading
+        self._writer.close()
 
     async def _hung_up(self) -> None:
         self._writer.close()

@@ -115,6 +115,11 @@ class Uploader:
         if FAULT == "blocks":
             self.write(upload)
             return done
+        if FAULT == "freezes":
+            await asyncio.sleep(0)
+            time.sleep(3.5 if len(upload.content) > 500_000 else 0)
+            self.write(upload)
+            return done
         if FAULT == "later":
             await asyncio.to_thread(lambda: (time.sleep(0.1), self.write(upload)))
             return done
@@ -199,7 +204,7 @@ FILES = {
     "sloppy_driver": SLOPPY_DRIVER,
     **{
         f"uploader_that_{fault}": f"FAULT = {fault!r}\n{FAULTY_UPLOADER}"
-        for fault in ("same_size", "later", "swallows", "blocks", "quotes")
+        for fault in ("same_size", "later", "swallows", "blocks", "freezes", "quotes")
     },
 }
 Results = dict[str, dict[str, set[str]]]
@@ -260,6 +265,7 @@ def test_a_sloppy_uploader_is_found(results: Results) -> None:
         ("later", "test_a_cancelled_upload_writes_nothing_afterwards"),
         ("swallows", "test_a_cancelled_upload_leaves_the_old_file_or_the_new_one"),
         ("blocks", "test_an_upload_does_not_block_the_event_loop"),
+        ("freezes", "test_an_upload_does_not_block_the_event_loop"),
         ("quotes", "test_no_message_quotes_a_secret_or_the_configuration"),
     ],
 )

@@ -24,8 +24,8 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
+from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
 from support.access_rig import KNOWN, Body, Rig

@@ -31,13 +31,22 @@ REAL = tuple(
 ) + tuple(
     name
     for name in (
+        *("vsftpd-nodots", "vsftpd-noepsv", "proftpd-noepsv"),
         *("pureftpd-plain", "pureftpd-explicit", "pureftpd-nodots"),
         *("ftpsrv-plain", "ftpsrv-explicit"),
     )
     if UNPACKED
 )
-"""``reuse``: a data connection must take up the TLS session of its control connection.
-``nodots``: names that begin with a dot are refused."""
+"""``reuse``: a data connection must resume the TLS session of its control connection.
+``nodots``: names that begin with a dot are refused. ``noepsv``: EPSV is refused with 550."""
+
+REFUSING = tuple(
+    f"{server}-{mode}"
+    for server in ("vsftpd", "proftpd", "pureftpd")
+    for mode in ("tlsonly", "full")
+    if UNPACKED
+)
+"""``tlsonly``: a login without TLS is refused. ``full``: one client at a time."""
 
 _VSFTPD = """
 listen=YES
@@ -70,6 +79,18 @@ ssl_ciphers=HIGH
 implicit_ssl={implicit}
 require_ssl_reuse={reuse}
 """
+_VSFTPD_MODES = {
+    "nodots": "deny_file={.*}\n",
+    "noepsv": "cmds_denied=EPSV\n",
+    "full": "max_clients=1\n",
+    # The user phone does not exist on this system; the refusal comes before the password.
+    "tlsonly": "local_enable=YES\nforce_local_logins_ssl=YES\n",
+}
+_PROFTPD_MODES = {
+    "noepsv": "<Limit EPSV>\nDenyAll\n</Limit>\n",
+    "full": "MaxClients 1\n",
+}
+_PUREFTPD_MODES = {"nodots": ["-x"], "full": ["-c", "1"]}
 _FTP_SRV = """
 const {{FtpSrv}} = require({module});
 const pem = require("fs").readFileSync({certificate});
@@ -86,6 +107,7 @@ _PROFTPD = """
 ServerName phones
 ServerType standalone
 DefaultAddress 127.0.0.1
+SocketBindTight on
 Port {port}
 UseIPv6 off
 User nobody
@@ -116,10 +138,11 @@ TLSOptions {options}
 def real_server(
     name: str, certificate: Path, ca: Path, disk: str = ""
 ) -> Iterator[tuple[FtpSettings, Path]]:
-    """The server of this name; yields how to reach it, and its folder, which is a disk of its own
-    if ``disk`` names a size."""
+    """The server of this name; yields the client's settings, and its folder, which is a disk of its
+    own if ``disk`` names a size."""
     server, mode, *more = name.split("-")
     tls: Tls = "explicit" if mode == "explicit" else "implicit" if mode == "implicit" else "off"
+    offered: Tls = "explicit" if mode == "tlsonly" else tls
     # A folder of its own: the server becomes a user who may not pass through the tests' folders.
     with tempfile.TemporaryDirectory(prefix="phoneprov-ftp-") as made:
         port = _free_port()
@@ -131,18 +154,18 @@ def real_server(
             subprocess.run(command, check=True)
         folder.chmod(0o777)
         if server == "pureftpd":
-            command = _pureftpd(own, folder, port, tls, certificate, dots=mode != "nodots")
+            command = _pureftpd(own, folder, port, offered, certificate, mode)
         elif server == "ftpsrv":
             command = _ftpsrv(own, folder, port, tls, certificate)
         else:
             configure = _vsftpd if server == "vsftpd" else _proftpd
-            command = configure(own, folder, port, tls, certificate, reuse=bool(more))
+            command = configure(own, folder, port, offered, certificate, mode, reuse=bool(more))
         log = own / "log"
         with log.open("wb") as output:
             process = subprocess.Popen(command, env=_environment(), stdout=output, stderr=output)
         try:
             _wait_for(process, port, log)
-            anonymous = server == "vsftpd"
+            anonymous = server == "vsftpd" and mode != "tlsonly"
             settings = FtpSettings(
                 port=port,
                 user="anonymous" if anonymous else USER,
@@ -160,7 +183,7 @@ def real_server(
 
 
 def _vsftpd(
-    own: Path, folder: Path, port: int, tls: Tls, certificate: Path, *, reuse: bool
+    own: Path, folder: Path, port: int, tls: Tls, certificate: Path, mode: str, *, reuse: bool
 ) -> list[str]:
     (own / "empty").mkdir(mode=0o755)
     # It insists on a root that anonymous cannot write to.
@@ -171,13 +194,14 @@ def _vsftpd(
             implicit="YES" if tls == "implicit" else "NO",
             reuse="YES" if reuse else "NO",
         )
+    settings += _VSFTPD_MODES.get(mode, "")
     configuration = own / "vsftpd.conf"
     configuration.write_text(settings.lstrip())
     return [f"{UNPACKED}/usr/sbin/vsftpd", str(configuration)]
 
 
 def _proftpd(
-    own: Path, folder: Path, port: int, tls: Tls, certificate: Path, *, reuse: bool
+    own: Path, folder: Path, port: int, tls: Tls, certificate: Path, mode: str, *, reuse: bool
 ) -> list[str]:
     users = own / "users"
     users.write_text(f"{USER}:{_hashed()}:65534:65534::{folder}:/bin/false\n")
@@ -190,13 +214,14 @@ def _proftpd(
         options += [] if reuse else ["NoSessionReuseRequired"]
         settings += _PROFTPD_TLS.format(certificate=certificate, options=" ".join(options))
         settings = settings.replace("TLSOptions \n", "")
+    settings += _PROFTPD_MODES.get(mode, "")
     configuration = own / "proftpd.conf"
     configuration.write_text(settings.lstrip())
     return [f"{UNPACKED}/usr/sbin/proftpd", "--nodaemon", "--config", str(configuration)]
 
 
 def _pureftpd(
-    own: Path, folder: Path, port: int, tls: Tls, certificate: Path, *, dots: bool
+    own: Path, folder: Path, port: int, tls: Tls, certificate: Path, mode: str
 ) -> list[str]:
     users, database = own / "users", own / "users.pdb"
     users.write_text(f"{USER}:{_hashed()}:65534:65534::{folder}/./::::::::::::\n")
@@ -204,7 +229,7 @@ def _pureftpd(
     subprocess.run(make, check=True, env=_environment())
     command = [f"{UNPACKED}/usr/sbin/pure-ftpd", "-S", f"127.0.0.1,{port}", "-u", "1"]
     command += ["-l", f"puredb:{database}", "-P", "127.0.0.1", "-U", "000:000"]
-    command += [] if dots else ["-x"]
+    command += _PUREFTPD_MODES.get(mode, [])
     return command + (["-Y", "2", "-2", str(certificate)] if tls != "off" else [])
 
 

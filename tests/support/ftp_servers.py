@@ -82,6 +82,16 @@ class TlsHandler(TlsFTPHandler):  # type: ignore[misc]
     tls_data_required = True
 
 
+class ImplicitTlsHandler(TlsHandler):
+    """TLS from the first byte."""
+
+    def handle(self) -> None:
+        self.secure_connection(self.ssl_context)
+
+    def handle_ssl_established(self) -> None:
+        TlsFTPHandler.handle(self)
+
+
 @contextlib.contextmanager
 def pyftpdlib_server(
     folder: Path,

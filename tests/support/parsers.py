@@ -16,7 +16,7 @@ from typing import Any
 from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.auth.model import Credentials
 from phoneprov_core.configuration.well_formed import device_xml_rule
-from phoneprov_core.kernel import values
+from phoneprov_core.kernel import addresses
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile
@@ -51,11 +51,11 @@ _MAC = re.compile(r"[0-9A-F]{2}(:[0-9A-F]{2}){5}", re.ASCII)
 
 def _is_mac(text: str, answer: str) -> bool:
     same = re.sub("[-:.]", "", text).upper() == answer.replace(":", "")
-    return bool(_MAC.fullmatch(answer)) and same and values.mac(answer) == answer
+    return bool(_MAC.fullmatch(answer)) and same and addresses.mac(answer) == answer
 
 
 def _is_ip(text: str, answer: str) -> bool:
-    return str(ipaddress.ip_address(text)) == answer == values.ip(answer) and "%" not in answer
+    return str(ipaddress.ip_address(text)) == answer == addresses.ip(answer) and "%" not in answer
 
 
 MAC = Parser(
@@ -64,7 +64,7 @@ MAC = Parser(
         *(b"00:1b-d4:12:34:56", b"ff:ff:ff:ff:ff:ff", b"01:00:5e:00:00:01", b"0" * 12),
     ],
     [b":", b"-", b".", b"00", b"ff", b"g", "\uff11".encode(), "\u0661".encode()],
-    _rule(values.mac, _is_mac),
+    _rule(addresses.mac, _is_mac),
 )
 IP = Parser(
     [
@@ -72,7 +72,7 @@ IP = Parser(
         *(b"010.0.0.1", b"0x7f.1", b"2130706433", b"::", b"1:2:3:4:5:6:7:8", b"10.0.0.1/8"),
     ],
     [b".", b":", b"::", b"%", b"0", b"256", b"ffff", b"/", "\u0661".encode()],
-    _rule(values.ip, _is_ip),
+    _rule(addresses.ip, _is_ip),
 )
 XML = Parser(
     [

@@ -20,7 +20,7 @@ from typing import Protocol
 from phoneprov_adapters.asterisk.connection import ManagerConnection, Session
 from phoneprov_adapters.asterisk.endpoints import Endpoint, endpoint_called
 from phoneprov_adapters.asterisk.wire import Broken, Message
-from phoneprov_core.deployments.ports import PhoneWatch, Watching
+from phoneprov_core.deployments.observation import PhoneWatch, Watching
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.phones.model import Phone, speaks_sip

@@ -31,7 +31,7 @@ from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.lookalikes import looks
 from phoneprov_adapters.security.pages import HmacPages
 from phoneprov_adapters.security.tokens import JwtTokens
-from phoneprov_core.deployments.ports import Reachability
+from phoneprov_core.deployments.observation import Reachability
 from phoneprov_core.desks.ports import PageSigner
 from phoneprov_core.devices.ports import ConfigUploader, ManagerInterface, PhoneDriver
 from phoneprov_core.stores import Database

@@ -18,7 +18,7 @@ from phoneprov_adapters.composition.settings import Settings, SettingsError, rea
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.choice import Database, embedded_file
 from phoneprov_adapters.sql.maintenance.schema import newest
-from phoneprov_core.deployments.ports import Reach
+from phoneprov_core.deployments.observation import Reach
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.times import millis
 from phoneprov_core.phones.model import Phone

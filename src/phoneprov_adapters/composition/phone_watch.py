@@ -6,7 +6,7 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.phone.watch import WebWatch
-from phoneprov_core.deployments.ports import PhoneInformation
+from phoneprov_core.deployments.observation import PhoneInformation
 from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.devices.restart import RestartBy
 

@@ -99,7 +99,8 @@ class MemorySessions(SessionStore):
             self._tables.put(
                 SESSIONS, KeptSession(session.uuid, session.user_uuid, renewed, token_id, now)
             )
-            return Exchange.DONE
+            user = self._tables.of(USERS).get(session.user_uuid)
+            return Exchange.DONE if user and user.is_active else Exchange.NO_SESSION
         if token_id == kept.previous_token_id and now - kept.exchanged_at < grace:
             return Exchange.ALREADY_USED
         self._tables.remove(SESSIONS, session_uuid)

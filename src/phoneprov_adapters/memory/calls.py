@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from phoneprov_core.batches.ports import Calls
+from phoneprov_core.devices.calls import Calls
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.phones.model import Phone
 

@@ -17,7 +17,7 @@ from phoneprov_adapters.memory.store import MemoryRows
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES
-from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.kernel.store import Rows

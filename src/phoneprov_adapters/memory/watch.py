@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 
-from phoneprov_core.deployments.ports import PhoneWatch, Reach, Reachability, Watching
+from phoneprov_core.deployments.observation import PhoneWatch, Reach, Reachability, Watching
 from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
 from phoneprov_core.phones.model import Phone
 

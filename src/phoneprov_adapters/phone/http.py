@@ -23,7 +23,7 @@ from phoneprov_adapters.phone.request import (
 )
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.deployments.information import PATH, read_device_information
-from phoneprov_core.deployments.ports import DeviceInformation, PhoneInformation
+from phoneprov_core.deployments.observation import DeviceInformation, PhoneInformation
 from phoneprov_core.devices.execute import (
     REPLY_LIMIT,
     execute_body,

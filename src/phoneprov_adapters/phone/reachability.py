@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.provisioning.uploader import ServedUploader
-from phoneprov_core.deployments.ports import PhoneInformation, Reach, Reachability
+from phoneprov_core.deployments.observation import PhoneInformation, Reach, Reachability
 from phoneprov_core.devices.execute import require_phone
 from phoneprov_core.devices.ports import ConfigUploader
 from phoneprov_core.devices.restart import reachable_ip

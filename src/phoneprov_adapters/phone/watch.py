@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.deployments.ports import PhoneInformation, PhoneWatch, Watching
+from phoneprov_core.deployments.observation import PhoneInformation, PhoneWatch, Watching
 from phoneprov_core.devices.execute import require_phone
 from phoneprov_core.devices.restart import reachable_ip
 from phoneprov_core.kernel.errors import Refused, TimedOut

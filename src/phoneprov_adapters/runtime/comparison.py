@@ -1,7 +1,7 @@
 """Compares configurations without blocking the event loop.
 
 Small texts are compared in a thread. For a large one a thread would compete with the event loop
-for the interpreter for up to two seconds, so it gets a process of its own, which ends with the
+for the interpreter for up to a second, so it gets a process of its own, which ends with the
 comparison and returns its memory. ``python -m`` of this module is that process: MessagePack on
 standard input and output, so that no secret is among its arguments or in its environment.
 """

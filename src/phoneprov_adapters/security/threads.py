@@ -18,6 +18,8 @@ from phoneprov_core.kernel.errors import Unavailable
 T = TypeVar("T")
 
 _HELD_SECONDS = 0.1
+_QUEUED = 8
+"""Length of the queue from which results are delivered together."""
 _NICENESS = 10
 
 
@@ -36,9 +38,11 @@ class WorkThreads:
     A thread is occupied until the work ends, also when its caller is cancelled; queued work is
     dropped with its caller.
 
-    While work is queued, results are delivered together: a result is held for a tenth of a second,
-    and until the work started in that time has ended. Costly work evicts the processor's caches, so
-    that the next task of the loop takes several times as long; delivering together pays this once.
+    While at least 8 pieces of work are queued, results are delivered together: a result is held for
+    a tenth of a second, and until the work started in that time has ended. Costly work evicts the
+    processor's caches, so that the next task of the loop takes several times as long; delivering
+    together pays this once. With a shorter queue a result is delivered at once: no caller waits for
+    work that was queued after its own.
 
     On Linux the threads have a lower priority than the loop; otherwise a reading request would wait
     for a time slice of theirs at each step. A busy loop leaves them a small share.
@@ -141,8 +145,8 @@ class _Answer(NamedTuple):
 
 
 class _Answers:
-    """Results to be delivered: when no work is queued, or when the first has been held for long
-    enough."""
+    """Results to be delivered: at once while the queue is short, else when the first has been held
+    for long enough."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -167,7 +171,8 @@ class _Answers:
             self._hand_back_if_due()
 
     def _hand_back_if_due(self) -> None:
-        if not self._held or (self._work_waiting and time.monotonic() < self._go_back_at):
+        is_long = self._work_waiting >= _QUEUED
+        if not self._held or (is_long and time.monotonic() < self._go_back_at):
             return
         held, self._held = self._held, []
         for loop in {answer.loop for answer in held}:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from phoneprov_core.access.model import (
     Assignment,
     NewAssignment,
@@ -16,43 +18,42 @@ from phoneprov_core.kernel.commands import applied, record_of, require_same
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
 
 
+@dataclass(frozen=True)
 class Permissions:
     """Create, read, change and delete permissions."""
 
-    def __init__(self, open_: ReadAndWrite[AccessTransaction], clock: Clock, new_id: NewId) -> None:
-        self._open = open_
-        self._clock = clock
-        self._new_id = new_id
+    database: ReadAndWrite[AccessTransaction]
+    clock: Clock
+    new_id: NewId
 
     async def all(self, actor: Actor, page: Page = None) -> Listing[Permission]:
         """Every permission, oldest first."""
         require_superadmin(actor)
-        return await listing(self._open.read, lambda tx: tx.permissions, page)
+        return await listing(self.database.read, lambda tx: tx.permissions, page)
 
     async def get(self, actor: Actor, uuid: str) -> Permission:
         """Raises ``NotFound``."""
         require_superadmin(actor)
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             return found(await tx.permissions.find(known_id(uuid)), "permission")
 
     async def create(self, actor: Actor, new: NewPermission) -> Permission:
         """Raises ``Conflict`` if a permission with this level and name exists."""
         require_superadmin(actor)
-        permission = record_of(
-            Permission, new, uuid=self._new_id(), created_at=shown(self._clock())
-        )
-        async with self._open.write(by=actor) as tx:
+        permission = record_of(Permission, new, uuid=self.new_id(), created_at=shown(self.clock()))
+        async with self.database.write(by=actor) as tx:
             await tx.permissions.add(permission)
         return permission
 
     async def update(self, actor: Actor, uuid: str, patch: PermissionPatch) -> Permission:
         """Raises ``NotFound``; ``Conflict`` if another permission of this level has the name."""
         require_superadmin(actor)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             permission = found(await tx.permissions.find(known_id(uuid)), "permission")
             require_same("level", patch.level, permission.level)
             permission = applied(permission, patch)
@@ -62,22 +63,22 @@ class Permissions:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``; ``Conflict`` if the permission is assigned to a user."""
         require_superadmin(actor)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             found(await tx.permissions.remove(known_id(uuid)), "permission")
 
 
+@dataclass(frozen=True)
 class UserPermissions:
     """The one permission of each user."""
 
-    def __init__(self, open_: ReadAndWrite[AccessTransaction], clock: Clock, new_id: NewId) -> None:
-        self._open = open_
-        self._clock = clock
-        self._new_id = new_id
+    database: ReadAndWrite[AccessTransaction]
+    clock: Clock
+    new_id: NewId
 
     async def get(self, actor: Actor, user_uuid: str) -> Assignment:
         """Raises ``NotFound`` if the user has no assignment."""
         require_superadmin(actor)
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             return await _assignment(tx, user_uuid)
 
     async def assign(self, actor: Actor, new: NewAssignment) -> Assignment:
@@ -87,18 +88,18 @@ class UserPermissions:
         account with level 0 would lose it.
         """
         require_superadmin(actor)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             found(await tx.users.find(new.user_uuid), "user")
             permission = found(await tx.permissions.find(new.perm_uuid), "permission")
             if not actor.level_rule.holds(permission.level, SUPERADMIN):
                 await self._keep_a_superadmin(tx, actor, new.user_uuid)
             assignment = Assignment(
-                uuid=self._new_id(),
+                uuid=self.new_id(),
                 user_uuid=new.user_uuid,
                 perm_uuid=permission.uuid,
                 level=permission.level,
                 perm_name=permission.name,
-                created_at=shown(self._clock()),
+                created_at=shown(self.clock()),
             )
             await tx.assignments.assign(assignment)
         return assignment
@@ -106,7 +107,7 @@ class UserPermissions:
     async def remove(self, actor: Actor, user_uuid: str) -> None:
         """Raises ``NotFound``; ``Conflict`` if this is the last account with level 0."""
         require_superadmin(actor)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             # Locked, so that no other transaction assigns level 0 between the check and the
             # removal.
             await tx.users.find(known_id(user_uuid))

@@ -9,7 +9,7 @@ from msgspec import Struct
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import Moment, OptionalLine, Uuid, schema
 from phoneprov_core.kernel.origin import Origin
-from phoneprov_core.kernel.store import After, Limit
+from phoneprov_core.kernel.paging import After, Limit
 from phoneprov_core.kernel.times import Timestamp
 
 CHANGED = "changed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.audit.model import TracedEntry, WantedEntries
@@ -18,20 +19,20 @@ REFUSALS = Rate(60, 15 * 60 * 1000)
 """Maximum number of refusals that are recorded for one account: it must not fill the disk."""
 
 
+@dataclass(frozen=True)
 class Audit:
     """The audit trail. Reading it needs level 0."""
 
-    def __init__(self, open_: ReadAndWrite[AuditTransaction], clock: Clock) -> None:
-        self._open = open_
-        self._clock = clock
+    database: ReadAndWrite[AuditTransaction]
+    clock: Clock
 
     async def refused(self, actor: Actor, request: str) -> None:
         """Record that the caller was refused something for a missing level, or because it
         belongs to another user. ``request`` says what, such as ``GET /api/v1/users``. The
         response does not depend on the database."""
         with suppress(Unavailable):
-            async with self._open.write(by=actor) as tx:
-                now = millis(self._clock())
+            async with self.database.write(by=actor) as tx:
+                now = millis(self.clock())
                 if not await tx.rates.add(f"refusals {actor.user_uuid}", REFUSALS, now):
                     tx.trail.note(Event("access.refused", "request", request))
 
@@ -41,7 +42,7 @@ class Audit:
         """A page of entries, newest first. Raises ``Forbidden``; ``NotFound`` if there is no
         entry ``wanted.before``."""
         require_superadmin(actor)
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             last = None
             if wanted.before is not None:
                 last = found(await tx.audit.find(wanted.before), "audit entry").entry

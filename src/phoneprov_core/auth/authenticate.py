@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from phoneprov_core.auth.model import TokenKind
 from phoneprov_core.auth.ports import AuthTransaction, Tokens
 from phoneprov_core.kernel.actor import Actor
@@ -11,6 +13,7 @@ from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
 
 
+@dataclass(frozen=True)
 class Authenticate:
     """Finds the account of an access token, with its current state.
 
@@ -18,23 +21,16 @@ class Authenticate:
     any process is refused at once.
     """
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[AuthTransaction],
-        tokens: Tokens,
-        level_rule: LevelRule,
-        clock: Clock,
-    ) -> None:
-        self._open = open_
-        self._tokens = tokens
-        self._level_rule = level_rule
-        self._clock = clock
+    database: ReadAndWrite[AuthTransaction]
+    tokens: Tokens
+    level_rule: LevelRule
+    clock: Clock
 
     async def __call__(self, access_token: str, ip: str = "127.0.0.1") -> Actor:
         """Raises ``Unauthenticated``."""
-        now = millis(self._clock())
-        claims = self._tokens.read(TokenKind.ACCESS, access_token, now)
-        async with self._open.read() as tx:
+        now = millis(self.clock())
+        claims = self.tokens.read(TokenKind.ACCESS, access_token, now)
+        async with self.database.read() as tx:
             principal = await tx.sessions.principal(claims.session_uuid, now)
         if principal is None or principal.user_uuid != claims.user_uuid:
             raise Unauthenticated("The session has ended; log in again.")
@@ -43,6 +39,6 @@ class Authenticate:
             principal.level,
             ip,
             claims.session_uuid,
-            self._level_rule,
+            self.level_rule,
             principal.username,
         )

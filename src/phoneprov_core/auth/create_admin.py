@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
@@ -16,7 +17,6 @@ from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.users.model import Registration, User, account_key, folded
-from phoneprov_core.users.names import check_new_username
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.ports import ClearAttempts, UserStore
 from phoneprov_core.users.use_cases import created_user
@@ -44,6 +44,7 @@ class AdminCreated(Struct, frozen=True):
     is_new: bool
 
 
+@dataclass(frozen=True)
 class CreateAdmin:
     """Create an account that holds the level-0 permission ``superadmin``; safe to repeat.
 
@@ -52,41 +53,32 @@ class CreateAdmin:
     of the host runs this.
     """
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[CreateAdminTransaction],
-        hasher: PasswordHasher,
-        policy: AccountPolicy,
-        clock: Clock,
-        new_id: NewId,
-    ) -> None:
-        self._open = open_
-        self._hasher = hasher
-        self._policy = policy
-        self._rules = {"password": policy.rule, "username": check_new_username}
-        self._clock = clock
-        self._new_id = new_id
+    database: ReadAndWrite[CreateAdminTransaction]
+    hasher: PasswordHasher
+    policy: AccountPolicy
+    clock: Clock
+    new_id: NewId
 
     async def exists(self, username: str) -> bool:
         """Whether an account of this name exists; then no password is needed."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             return await tx.users.by_username(username) is not None
 
     async def __call__(self, account: Registration) -> AdminCreated:
         """Raises ``Conflict`` if the e-mail address belongs to another account."""
         hash_ = None
         if not await self.exists(account.username):
-            obey(self._rules, account)
-            self._policy.require_own(account.password, account.username, account.email)
-            hash_ = await self._hasher.hash(account.password)
-        now = shown(self._clock())
-        async with self._open.write(by=SYSTEM_ACTOR) as tx:
+            obey(self.policy.rules_of_new, account)
+            self.policy.require_own(account.password, account.username, account.email)
+            hash_ = await self.hasher.hash(account.password)
+        now = shown(self.clock())
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
             user = await tx.users.by_username(account.username)
             is_new = user is None and hash_ is not None
             if user is None:
-                user = created_user(account, self._new_id(), now, "127.0.0.1", None)
+                user = created_user(account, self.new_id(), now, "127.0.0.1", None)
                 await tx.users.add(user)
-                await tx.users.claim_looks(user.uuid, self._policy.looks(user.username))
+                await tx.users.claim_looks(user.uuid, self.policy.looks(user.username))
                 await tx.users.set_password_hash(user.uuid, hash_ or "")
             elif not user.is_active:
                 user = msgspec.structs.replace(user, is_active=True, updated_at=now)
@@ -97,7 +89,7 @@ class CreateAdmin:
             if current is None or current.perm_uuid != permission.uuid:
                 await tx.assignments.assign(
                     Assignment(
-                        self._new_id(),
+                        self.new_id(),
                         user.uuid,
                         permission.uuid,
                         permission.level,
@@ -115,7 +107,7 @@ class CreateAdmin:
                     return permission
             last = rows[-1]
         permission = Permission(
-            self._new_id(), SUPERADMIN, PERMISSION_NAME, "May do everything", now
+            self.new_id(), SUPERADMIN, PERMISSION_NAME, "May do everything", now
         )
         await tx.permissions.add(permission)
         return permission

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import msgspec
 
 from phoneprov_core.auth.model import LogoutRequest, TokenKind
@@ -14,18 +16,18 @@ from phoneprov_core.kernel.times import Clock, millis
 from phoneprov_core.kernel.trail import Event
 
 
+@dataclass(frozen=True)
 class Logout:
     """Ends one session of the caller, or all of them."""
 
-    def __init__(self, open_: ReadAndWrite[AuthTransaction], tokens: Tokens, clock: Clock) -> None:
-        self._open = open_
-        self._tokens = tokens
-        self._clock = clock
+    database: ReadAndWrite[AuthTransaction]
+    tokens: Tokens
+    clock: Clock
 
     async def __call__(self, actor: Actor, request: LogoutRequest) -> None:
         """Raises ``Invalid`` if the refresh token does not belong to the caller."""
         session_uuid = self._named_session(actor, request)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             user = await tx.users.find(actor.user_uuid)
             if user is not None:
                 await tx.users.put(msgspec.structs.replace(user, last_logout_ip=actor.ip))
@@ -40,8 +42,8 @@ class Logout:
         if request.refresh_token is None:
             return None
         try:
-            now = millis(self._clock())
-            claims = self._tokens.read(TokenKind.REFRESH, request.refresh_token, now)
+            now = millis(self.clock())
+            claims = self.tokens.read(TokenKind.REFRESH, request.refresh_token, now)
         except Unauthenticated:
             claims = None
         if claims is None or claims.user_uuid != actor.user_uuid:

@@ -45,7 +45,8 @@ class SessionStore(EndSessions, Protocol):
         present the same token, in all processes, exactly one gets ``DONE``. Every other token of
         the session was used before: presenting it ends the session (``REUSED``), unless it is the
         one before the current one and was exchanged less than ``grace`` milliseconds ago
-        (``ALREADY_USED``). ``expires_at`` is limited to the session's end.
+        (``ALREADY_USED``). ``expires_at`` is limited to the session's end. If the account is not
+        active, the current token gets ``NO_SESSION``.
         """
         ...
 

@@ -15,9 +15,10 @@ from phoneprov_core.batches.model import (
     StopAfterFailures,
     WaitMinutes,
 )
-from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Check, Command, invalid, settle
+from phoneprov_core.kernel import addresses, values
+from phoneprov_core.kernel.commands import Command, invalid, settle
 from phoneprov_core.kernel.errors import Problem
+from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import MacAddress, schema
 from phoneprov_core.phones.model import Phone, bare_model
 
@@ -25,7 +26,7 @@ MOST_MACS = 5000
 
 
 def _macs(given: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(values.each(values.mac, most=MOST_MACS)(given)))
+    return tuple(dict.fromkeys(values.each(addresses.mac, most=MOST_MACS)(given)))
 
 
 _FILTERS = ("model", "location", "software_type")

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Check
+from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     EndedAt,

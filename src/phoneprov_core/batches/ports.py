@@ -1,8 +1,8 @@
-"""Ports of batches: their store, and calls, timers and events."""
+"""Ports of batches: their store, and their journal."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from phoneprov_core.audit.ports import AuditStore
@@ -12,7 +12,6 @@ from phoneprov_core.batches.transitions import BatchItem, Hold, Transition, Turn
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.store import NewestRows, Rows
-from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.ports import PhoneStore
 
 
@@ -121,18 +120,6 @@ class BatchesTransaction(DeploymentsTransaction, Protocol):
     @property
     def audit(self) -> AuditStore: ...
 
-
-class Calls(Protocol):
-    """Finds out whether phones are in a call."""
-
-    async def in_call(self, phone: Phone) -> bool:
-        """Whether the phone is known to be in a call. The result may be a few seconds old. Raises
-        ``Refused`` and ``TimedOut`` if it cannot be found out."""
-        ...
-
-
-Pause = Callable[[float], Awaitable[None]]
-"""Port: wait for a number of seconds."""
 
 BatchJournal = Callable[[Batch], None]
 """Port: called once for each batch, after it ended."""

@@ -12,7 +12,7 @@ from phoneprov_core.audit.model import AuditEntry, WantedEntries
 from phoneprov_core.batches.changes import halt
 from phoneprov_core.batches.model import Batch, BatchState
 from phoneprov_core.batches.pace import Pace
-from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal, Pause
+from phoneprov_core.batches.ports import BatchesTransaction, BatchJournal
 from phoneprov_core.batches.rules import stopped_because, too_many_failures
 from phoneprov_core.batches.transitions import Hold, Turn, claimed, final
 from phoneprov_core.batches.work import PhoneWork
@@ -23,7 +23,7 @@ from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.origin import NO_ORIGIN, belonging_to
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.times import Clock, Pause, shown
 from phoneprov_core.kernel.trail import Event
 
 log = logging.getLogger("phoneprov.batches")
@@ -51,7 +51,7 @@ class RunBatches:
 
     def __init__(
         self,
-        open_: ReadAndWrite[BatchesTransaction],
+        database: ReadAndWrite[BatchesTransaction],
         work: PhoneWork,
         unbroken: Unbroken[None],
         pause: Pause,
@@ -61,7 +61,7 @@ class RunBatches:
         *,
         hold_seconds: int = HOLD_SECONDS,
     ) -> None:
-        self._open = open_
+        self._database = database
         self._work = work
         self._unbroken = unbroken
         self._pause = pause
@@ -85,10 +85,10 @@ class RunBatches:
                 self._under_way -= 1
 
     async def _taken(self) -> Hold | None:
-        async with self._open.read() as tx:
+        async with self._database.read() as tx:
             if not await tx.batches.any_free():
                 return None
-        async with self._open.write(by=SYSTEM_ACTOR) as tx:
+        async with self._database.write(by=SYSTEM_ACTOR) as tx:
             return await tx.batches.take(self._new_id(), self._hold_seconds)
 
     async def _run(self, hold: Hold) -> None:
@@ -96,7 +96,7 @@ class RunBatches:
         created = WantedEntries(
             action="batch.created", resource="batch", resource_id=hold.batch_uuid
         )
-        async with self._open.read() as tx:
+        async with self._database.read() as tx:
             started = next(iter(await tx.audit.newest(created, 1)), None)
         origin = NO_ORIGIN if started is None else started.origin
         with belonging_to(origin):
@@ -110,7 +110,7 @@ class RunBatches:
 
     async def _run_as(self, hold: Hold, started: AuditEntry | None) -> None:
         run = _Run(
-            hold, started, self._open, self._work, self._pause, self._clock, self._hold_seconds
+            hold, started, self._database, self._work, self._pause, self._clock, self._hold_seconds
         )
         try:
             await run()
@@ -118,13 +118,13 @@ class RunBatches:
             run.leave()
             with suppress(Unavailable):
                 await self._unbroken(self._release(hold))
-        async with self._open.read() as tx:
+        async with self._database.read() as tx:
             batch = await tx.batches.find(hold.batch_uuid)
         if batch is not None and batch.ended_at is not None:
             self._journal(batch)
 
     async def _release(self, hold: Hold) -> None:
-        async with self._open.write(by=SYSTEM_ACTOR) as tx:
+        async with self._database.write(by=SYSTEM_ACTOR) as tx:
             await tx.batches.release(hold)
 
 
@@ -135,7 +135,7 @@ class _Run:
         self,
         hold: Hold,
         started: AuditEntry | None,
-        open_: ReadAndWrite[BatchesTransaction],
+        database: ReadAndWrite[BatchesTransaction],
         work: PhoneWork,
         pause: Pause,
         clock: Clock,
@@ -143,7 +143,7 @@ class _Run:
     ) -> None:
         self._hold = hold
         self._started = started
-        self._open = open_
+        self._database = database
         self._work = work
         self._pause = pause
         self._clock = clock
@@ -154,7 +154,7 @@ class _Run:
 
     async def __call__(self) -> None:
         """Process the batch until it ended or the lease was lost."""
-        async with self._open.read() as tx:
+        async with self._database.read() as tx:
             batch = await tx.batches.find(self._hold.batch_uuid)
         if batch is None:
             return
@@ -184,7 +184,7 @@ class _Run:
         now = shown(self._clock())
         free = pace.allowed(batch.at_once - len(self._at_work))
         turns: list[Turn] = []
-        async with self._open.write(by=SYSTEM_ACTOR) as tx:
+        async with self._database.write(by=SYSTEM_ACTOR) as tx:
             state = await tx.batches.keep(self._hold, self._hold_seconds)
             if state is None:
                 return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.batches.changes import halt
@@ -14,7 +15,8 @@ from phoneprov_core.deployments.ports import Background
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.store import NEWEST, Listing, Page, ReadAndWrite, limit_by_key, listing
+from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.trail import Event
 
@@ -25,6 +27,7 @@ BATCHES_AT_A_TIME = 50
 """Maximum number of batches per piece of a list: the phones of each one are counted."""
 
 
+@dataclass(frozen=True)
 class Batches:
     """Batches of phones. They require level 0: permission to switch or restart one phone does not
     include batches.
@@ -32,19 +35,11 @@ class Batches:
     ``run`` processes open batches; starting a batch runs it in the background.
     """
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[BatchesTransaction],
-        run: Callable[[], Awaitable[None]],
-        background: Background,
-        clock: Clock,
-        new_id: NewId,
-    ) -> None:
-        self._open = open_
-        self._run = run
-        self._background = background
-        self._clock = clock
-        self._new_id = new_id
+    database: ReadAndWrite[BatchesTransaction]
+    run: Callable[[], Awaitable[None]]
+    background: Background
+    clock: Clock
+    new_id: NewId
 
     async def all(
         self, actor: Actor, page: Page = None, before: str | None = None
@@ -55,13 +50,15 @@ class Batches:
         require_superadmin(actor)
         if before is not None:
             return Listing(await self._newest(before, limit_by_key(page, "before")))
-        return await listing(self._open.read, lambda tx: tx.batches, page, piece=BATCHES_AT_A_TIME)
+        return await listing(
+            self.database.read, lambda tx: tx.batches, page, piece=BATCHES_AT_A_TIME
+        )
 
     async def get(self, actor: Actor, uuid: str) -> Batch:
         """One batch, with the current counts of its phones. Raises ``Forbidden`` and
         ``NotFound``."""
         require_superadmin(actor)
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             return found(await tx.batches.find(known_id(uuid)), "batch")
 
     async def phones(
@@ -77,10 +74,10 @@ class Batches:
         chosen = wanted or WantedPhones()
         if chosen.after is not None:
             limit = limit_by_key(page, "after")
-            async with self._open.read() as tx:
+            async with self.database.read() as tx:
                 return Listing(await tx.batches.phones(batch.uuid, chosen).rows(limit))
         return await listing(
-            self._open.read, lambda tx: tx.batches.phones(batch.uuid, chosen), page
+            self.database.read, lambda tx: tx.batches.phones(batch.uuid, chosen), page
         )
 
     async def start(self, actor: Actor, new: NewBatch) -> Batch:
@@ -90,7 +87,7 @@ class Batches:
         exist; ``Conflict`` (code ``no_phones``) if no active phone matches the filters.
         """
         require_superadmin(actor)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             batch = await self._batch(tx, actor, new)
             unknown = await tx.phones.unknown(new.macs or ())
             if unknown:
@@ -99,7 +96,7 @@ class Batches:
             total = 0
             async for macs in _selected(tx, new):
                 phones = [
-                    BatchItem(batch.uuid, position, mac, self._new_id())
+                    BatchItem(batch.uuid, position, mac, self.new_id())
                     for position, mac in enumerate(macs, total + 1)
                 ]
                 await tx.batches.add_phones(phones)
@@ -114,21 +111,21 @@ class Batches:
                 "phones": total,
             }
             tx.trail.note(Event("batch.created", "batch", batch.uuid, fields))
-        self._background(self._run())
+        self.background(self.run())
         return batch
 
     async def cancel(self, actor: Actor, uuid: str) -> Batch:
         """Cancel a batch. Running phones finish. A batch that is not running stays as it is. Raises
         ``Forbidden`` and ``NotFound``."""
         require_superadmin(actor)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             batch = found(await tx.batches.find(known_id(uuid)), "batch")
             if await halt(tx.batches, batch.uuid, BatchState.CANCELLED, None):
                 tx.trail.note(Event("batch.cancelled", "batch", batch.uuid))
             return found(await tx.batches.find(batch.uuid), "batch")
 
     async def _newest(self, before: str, limit: int) -> list[Batch]:
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             last = None
             if before != NEWEST:
                 last = found(await tx.batches.find(known_id(before)), "batch")
@@ -143,7 +140,7 @@ class Batches:
             else:
                 revision = found(await tx.revisions.find(profile.uuid, new.revision), "revision")
         return Batch(
-            uuid=self._new_id(),
+            uuid=self.new_id(),
             action=BatchAction(new.action),
             profile_uuid=None if profile is None else profile.uuid,
             profile_name=None if profile is None else profile.name,
@@ -158,7 +155,7 @@ class Batches:
             user_uuid=actor.user_uuid,
             state=BatchState.RUNNING,
             message=None,
-            created_at=shown(self._clock()),
+            created_at=shown(self.clock()),
             ended_at=None,
         )
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import msgspec
 
 from phoneprov_core.batches.changes import put_back
 from phoneprov_core.batches.model import Batch, BatchAction, PhoneState
-from phoneprov_core.batches.ports import BatchesTransaction, Calls
-from phoneprov_core.batches.rules import (
-    LOOK_AGAIN_SECONDS,
-    MOST_CUT_OFF,
-    waited_long_enough,
-)
+from phoneprov_core.batches.ports import BatchesTransaction
+from phoneprov_core.batches.rules import LOOK_AGAIN_SECONDS, MOST_CUT_OFF, waited_long_enough
 from phoneprov_core.batches.transitions import Turn, ended
-from phoneprov_core.deployments.deploy import LEASE_SECONDS, RESTARTED, Deploy, Order
+from phoneprov_core.deployments.deploy import LEASE_SECONDS, RESTARTED, Deploy
 from phoneprov_core.deployments.model import Action, Deployment, Outcome, StepName
+from phoneprov_core.deployments.order import Order
 from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.deployments.steps import unexpected
+from phoneprov_core.devices.calls import Calls, is_in_call
 from phoneprov_core.devices.ports import PhoneDriver
 from phoneprov_core.devices.restart import SWITCHED_OFF
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
@@ -31,6 +31,7 @@ _IN_A_CALL = "The phone is in a call."
 _BUSY = "Another switch of the phone is under way."
 
 
+@dataclass(frozen=True)
 class PhoneWork:
     """Switches or restarts one phone, or postpones it.
 
@@ -39,39 +40,29 @@ class PhoneWork:
     of a call cannot be found out, the phone is processed.
     """
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[BatchesTransaction],
-        deploy: Deploy,
-        driver: PhoneDriver,
-        calls: Calls | None,
-        unbroken: Unbroken[None],
-        clock: Clock,
-        new_id: NewId,
-    ) -> None:
-        self._open = open_
-        self._deploy = deploy
-        self._driver = driver
-        self._calls = calls
-        self._unbroken = unbroken
-        self._clock = clock
-        self._new_id = new_id
+    database: ReadAndWrite[BatchesTransaction]
+    deploy: Deploy
+    driver: PhoneDriver
+    calls: Calls | None
+    unbroken: Unbroken[None]
+    clock: Clock
+    new_id: NewId
 
     async def __call__(self, actor: Actor, batch: Batch, turn: Turn) -> None:
         """Work on a phone for the account that started the batch, and record the result. Raises
         ``Unavailable``."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             phone = await tx.phones.find(turn.mac)
         if phone is None:
             await self._end(turn, PhoneState.FAILED, "The phone is no longer in the inventory.")
         elif not phone.is_active:
             await self._end(turn, PhoneState.FAILED, "This phone is not active.")
-        elif await self._is_in_call(phone):
+        elif await is_in_call(self.calls, phone):
             await self._later(batch, turn, _IN_A_CALL)
         elif batch.action is BatchAction.RESTART:
-            await self._unbroken(self._restart(actor, batch, turn, phone))
+            await self.unbroken(self._restart(actor, batch, turn, phone))
         else:
-            await self._unbroken(self._switch(actor, batch, turn, phone))
+            await self.unbroken(self._switch(actor, batch, turn, phone))
 
     async def recover(self, tx: BatchesTransaction, batch: Batch, turn: Turn) -> None:
         """Determine the result of a phone that was started under an earlier lease: its record
@@ -92,17 +83,17 @@ class PhoneWork:
     async def _switch(self, actor: Actor, batch: Batch, turn: Turn, phone: Phone) -> None:
         try:
             order = await self._order(batch, turn, phone)
-            record = await self._deploy(actor, order)
+            record = await self.deploy(actor, order)
         except Unavailable:
             raise
         except PhoneprovError as error:
             await self._failed(batch, turn, error)
             return
-        async with self._open.write(by=SYSTEM_ACTOR) as tx:
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
             await self._as_recorded(tx, turn, record)
 
     async def _failed(self, batch: Batch, turn: Turn, error: PhoneprovError) -> None:
-        async with self._open.write(by=SYSTEM_ACTOR) as tx:
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
             record = await tx.deployments.find(turn.attempt_uuid)
             if record is not None:
                 await self._as_recorded(tx, turn, record)
@@ -114,7 +105,7 @@ class PhoneWork:
 
     async def _order(self, batch: Batch, turn: Turn, phone: Phone) -> Order:
         """The revision that the phone gets. Raises ``NotFound``."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             profile_uuid = batch.profile_uuid
             if profile_uuid is None:
                 current = await tx.deployments.current(phone.mac)
@@ -136,7 +127,7 @@ class PhoneWork:
     async def _taken(self, turn: Turn, phone: Phone) -> tuple[int | None, str | None]:
         """The fence of the phone's lease, None while another process holds it; and the firmware
         family of the phone, as far as is known."""
-        async with self._open.write(by=SYSTEM_ACTOR) as tx:
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
             fence = await tx.leases.take(phone.mac, turn.attempt_uuid, LEASE_SECONDS)
             current = await tx.deployments.current(phone.mac)
             on_it = None if current is None else await tx.profiles.find(current.profile_uuid)
@@ -149,40 +140,32 @@ class PhoneWork:
             return
         state, message = PhoneState.DONE, None
         try:
-            await self._driver.restart(phone, family)
+            await self.driver.restart(phone, family)
         except PhoneprovError as error:
             state, message = PhoneState.FAILED, error.message
         except OSError as error:
             state, message = PhoneState.FAILED, unexpected(StepName.RESTART, error).message
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             # In one transaction: a free phone has its lease and its restart recorded together.
             fields = {"batch_uuid": batch.uuid, "result": message or RESTARTED}
             tx.trail.note(Event("phone.restarted", "phone", phone.mac, fields))
             await tx.leases.release(phone.mac, turn.attempt_uuid, fence)
-            await tx.batches.move(turn, ended(state, shown(self._clock()), message=message))
-
-    async def _is_in_call(self, phone: Phone) -> bool:
-        if self._calls is None:
-            return False
-        try:
-            return await self._calls.in_call(phone)
-        except PhoneprovError:
-            return False
+            await tx.batches.move(turn, ended(state, shown(self.clock()), message=message))
 
     async def _later(self, batch: Batch, turn: Turn, why: str) -> None:
-        now = shown(self._clock())
+        now = shown(self.clock())
         since = turn.waiting_since or now
-        if waited_long_enough(batch, since, self._clock):
+        if waited_long_enough(batch, since, self.clock):
             message = f"Given up after {batch.wait_minutes} minutes. {why}"
             await self._end(turn, PhoneState.FAILED, message)
             return
         again = msgspec.structs.replace(turn, waiting_since=since)
-        async with self._open.write(by=SYSTEM_ACTOR) as tx:
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
             await put_back(tx.batches, turn, again, LOOK_AGAIN_SECONDS, why)
 
     async def _end(self, turn: Turn, state: PhoneState, message: str) -> None:
-        async with self._open.write(by=SYSTEM_ACTOR) as tx:
-            await tx.batches.move(turn, ended(state, shown(self._clock()), message=message))
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
+            await tx.batches.move(turn, ended(state, shown(self.clock()), message=message))
 
     async def _as_recorded(self, tx: BatchesTransaction, turn: Turn, record: Deployment) -> None:
         if record.outcome is Outcome.RUNNING:
@@ -192,7 +175,7 @@ class PhoneWork:
             await self._cut_off(tx, turn, record.uuid)
         else:
             state, message = result_of(record)
-            now = shown(self._clock())
+            now = shown(self.clock())
             await tx.batches.move(
                 turn, ended(state, now, message=message, deployment_uuid=record.uuid)
             )
@@ -202,10 +185,10 @@ class PhoneWork:
     ) -> None:
         times = turn.cut_off + 1
         if times < MOST_CUT_OFF:
-            again = msgspec.structs.replace(turn, attempt_uuid=self._new_id(), cut_off=times)
+            again = msgspec.structs.replace(turn, attempt_uuid=self.new_id(), cut_off=times)
             await put_back(tx.batches, turn, again, 0, "The attempt was interrupted.")
             return
-        message, now = f"The attempt was interrupted {times} times.", shown(self._clock())
+        message, now = f"The attempt was interrupted {times} times.", shown(self.clock())
         await tx.batches.move(
             turn,
             ended(PhoneState.FAILED, now, message=message, deployment_uuid=deployment_uuid),

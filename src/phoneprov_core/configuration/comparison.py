@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from phoneprov_core.configuration.diff import unified_diff
-from phoneprov_core.configuration.lint import Finding, lint
+from phoneprov_core.configuration.findings import Finding
+from phoneprov_core.configuration.lint import lint
 from phoneprov_core.configuration.masking import NumberedStars, masked
 from phoneprov_core.configuration.reset import needing_reset
 from phoneprov_core.kernel.redaction import redacted
@@ -41,7 +42,7 @@ class Compared(Struct, frozen=True):
 
 
 def compare(comparison: Comparison) -> Compared:
-    """Compute all three. The cost is linear: at most about two seconds for two texts of 512 KiB."""
+    """Compute all three. The cost is linear: at most about a second for two texts of 512 KiB."""
     old, new = comparison.old, comparison.new
     diff = None
     if old is not None:

@@ -6,45 +6,17 @@ Cost and memory are linear in the size of the text; the findings are bounded in 
 from __future__ import annotations
 
 import re
-from enum import Enum
 from functools import cache
-from typing import Annotated
-
-from msgspec import Struct
 
 from phoneprov_core.configuration.catalogue import KNOWN, NUMBERS, REPEATED, SPELLINGS, WORDS
 from phoneprov_core.configuration.elements import Element, walk
+from phoneprov_core.configuration.findings import Finding, Findings, Severity
 from phoneprov_core.configuration.masking import has_secret_in_url, speaks_of_secret
 from phoneprov_core.configuration.well_formed import LARGEST, fault_in
-from phoneprov_core.kernel.fields import schema
 from phoneprov_core.phones.model import speaks_sip
-
-MOST_FINDINGS = 200
-"""Maximum number of findings reported. Further ones are counted in a last finding."""
 
 LONGEST_SHOWN = 64
 """Maximum number of characters of a name or value in a message."""
-
-
-class Severity(Enum):
-    """Severity of a finding."""
-
-    ERROR = "error"
-    """The phone rejects the file or applies a wrong setting."""
-    WARNING = "warning"
-    """The phone may behave otherwise than intended."""
-    NOTE = "note"
-    """For information."""
-
-
-class Finding(Struct, frozen=True):
-    """One finding and its position; lines and columns count from 1."""
-
-    severity: Annotated[Severity, schema(description="Severity")]
-    line: Annotated[int, schema(description="Line, from 1", minimum=1, examples=[3])]
-    column: Annotated[int, schema(description="Column, from 1", minimum=1, examples=[5])]
-    code: Annotated[str, schema(description="A slug for programs", examples=["unknown_element"])]
-    message: Annotated[str, schema(description="Message without secrets")]
 
 
 def lint(
@@ -61,16 +33,12 @@ def lint(
         return (_error(1, 1, "wrong_encoding", "The text is UTF-16; phones are given UTF-8."),)
     if fault := fault_in(content):
         return (_error(fault.line, fault.column, fault.code, f"The text {fault.message}."),)
-    linter = _Linter(mac, family)
+    findings = Findings()
     if content.startswith(b"\xef\xbb\xbf"):
-        linter.note(1, 1, "byte_order_mark", "The text begins with a byte order mark.")
-    walk(content, linter.look_at)
-    return linter.findings()
-
-
-def has_errors(findings: tuple[Finding, ...]) -> bool:
-    """Whether one of the findings is an error."""
-    return any(finding.severity is Severity.ERROR for finding in findings)
+        message = "The text begins with a byte order mark."
+        findings.add(Severity.NOTE, 1, 1, "byte_order_mark", message)
+    walk(content, _Linter(findings, mac, family).look_at)
+    return findings.sorted()
 
 
 def _error(line: int, column: int, code: str, message: str) -> Finding:
@@ -78,6 +46,7 @@ def _error(line: int, column: int, code: str, message: str) -> Finding:
 
 
 _NOT_A_NUMBER = frozenset({"true", "false", "on", "off", "yes", "no", "enabled", "disabled"})
+_AT_MOST_ONCE = KNOWN - REPEATED
 _DEVICE_NAME = re.compile(r"\bSEP([0-9A-Fa-f]{12})\b")
 _CALL_MANAGER = "device/devicePool/callManagerGroup/members/member/callManager/processNodeName"
 _SIP_LINE = "device/sipProfile/sipLines/line"
@@ -98,77 +67,54 @@ _ONCE = frozenset(
 class _Linter:
     """Looks at each element once, and at the end for what is missing."""
 
-    def __init__(self, mac: str | None, family: str | None) -> None:
-        self._found: list[Finding] = []
-        self._count = 0
+    def __init__(self, findings: Findings, mac: str | None, family: str | None) -> None:
+        self._findings = findings
         self._digits = mac.replace(":", "") if mac else None
         self._family = family
         self._is_secret = cache(speaks_of_secret)  # for this text only
-        self._reported: set[tuple[str, str]] = set()
+        self._unknown: set[str] = set()
+        """Unknown names that were reported. Only the first element of a name is."""
         self._present: set[str] = set()
         self._protocol = ""
         self._load = ""
         self._leads_to_services = False
         self._has_authentication = False
 
-    def findings(self) -> tuple[Finding, ...]:
-        """All findings in the order of their positions; only the first ``MOST_FINDINGS``, and
-        then the number of the others at the position of the next one."""
-        self._drop_last()
-        found = self._found
-        if self._count > MOST_FINDINGS:
-            last = found[MOST_FINDINGS]
-            more = f"{self._count - MOST_FINDINGS} more findings are left out from here on."
-            note = Finding(Severity.NOTE, last.line, last.column, "more_findings", more)
-            found[MOST_FINDINGS:] = [note]
-        return tuple(found)
-
     def look_at(self, element: Element) -> None:
         value = element.text.strip()
         self._look_at_name(element)
         self._look_at_value(element, value)
-        self._look_at_secrets(element, value)
-        self._look_for_other_phones(element, value)
+        if value or element.attributes:
+            self._look_at_secrets(element, value)
+            self._look_for_other_phones(element, value)
         if element.parent is None:
             self._look_at_root(element)
 
-    def note(self, line: int, column: int, code: str, message: str) -> None:
-        self._add(Finding(Severity.NOTE, line, column, code, message))
-
     def _find(self, severity: Severity, at: Element, code: str, message: str) -> None:
-        self._add(Finding(severity, at.line, at.column, code, message))
-
-    def _add(self, finding: Finding) -> None:
-        self._count += 1
-        self._found.append(finding)
-        # An element is reported when it ends, so that an earlier position may still come.
-        if len(self._found) > 4 * MOST_FINDINGS:
-            self._drop_last()
-
-    def _drop_last(self) -> None:
-        self._found.sort(key=lambda one: (one.line, one.column, one.code))
-        del self._found[MOST_FINDINGS + 1 :]
-
-    def _find_once(self, severity: Severity, at: Element, code: str, message: str) -> None:
-        """Report only the first element of this name."""
-        if (code, at.name) not in self._reported:
-            self._reported.add((code, at.name))
-            self._find(severity, at, code, message)
+        self._findings.add(severity, at.line, at.column, code, message)
 
     def _look_at_name(self, element: Element) -> None:
         name, parent = element.name, element.parent
-        if parent is not None and name not in KNOWN:
-            known = SPELLINGS.get(name.casefold())
-            if known:
-                message = f"{_cut(name)} is read as {known} only: names are case-sensitive."
-                self._find_once(Severity.WARNING, element, "other_case", message)
-            else:
-                message = f"{_cut(name)} is not a known element; some firmware may support it."
-                self._find_once(Severity.NOTE, element, "unknown_element", message)
-        if parent is not None and name in parent.inside and name in KNOWN - REPEATED:
+        if parent is None:
+            return
+        if name not in KNOWN:
+            if name not in self._unknown:
+                self._unknown.add(name)
+                self._look_at_unknown_name(element)
+        elif name in parent.inside and name in _AT_MOST_ONCE:
             severity = Severity.ERROR if name in _ONCE else Severity.WARNING
             message = f"{name} occurs more than once in {_cut(parent.name)}; only one is used."
             self._find(severity, element, "duplicate_element", message)
+
+    def _look_at_unknown_name(self, element: Element) -> None:
+        known = SPELLINGS.get(element.name.casefold())
+        shown = _cut(element.name)
+        if known:
+            message = f"{shown} is read as {known} only: names are case-sensitive."
+            self._find(Severity.WARNING, element, "other_case", message)
+        else:
+            message = f"{shown} is not a known element; some firmware may support it."
+            self._find(Severity.NOTE, element, "unknown_element", message)
 
     def _look_at_value(self, element: Element, value: str) -> None:
         name = element.name

@@ -15,7 +15,7 @@ Mask = Callable[[str], str]
 """The text in place of a secret."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_STEMS = ("password", "passwd", "passphrase", "passcode", "secret")
+_STEM = re.compile("passw(?:or)?d|passphrase|passcode|secret")
 _WORDS = frozenset(
     {"pass", "pwd", "pin", "pins", "psk", "community", "communities", "token", "credential"}
 )
@@ -43,15 +43,16 @@ def speaks_of_secret(name: str) -> bool:
     The words of the name decide: ``spanToPCPort`` holds no PIN, and ``holdResumeKey`` is a key
     to press.
     """
-    folded = name.casefold()
-    if any(stem in folded for stem in _STEMS):
+    if _STEM.search(name.casefold()):
         return True
     words = [word.casefold() for word in _WORD.findall(name)]
-    if _WORDS & set(words):
-        return True
-    if words[:1] == ["auth"] and _LOGIN & set(words):
-        return True
-    return words[-1:] in (["key"], ["keys"]) and bool(_KINDS_OF_KEY & set(words))
+    if not words:
+        return False
+    return (
+        not _WORDS.isdisjoint(words)
+        or (words[0] == "auth" and not _LOGIN.isdisjoint(words))
+        or (words[-1] in {"key", "keys"} and not _KINDS_OF_KEY.isdisjoint(words))
+    )
 
 
 def has_secret_in_url(text: str) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 import msgspec
 
 from phoneprov_core.deployments.model import Confirmation, Deployment
-from phoneprov_core.deployments.ports import Background, DeploymentsTransaction, Journal, Watching
+from phoneprov_core.deployments.observation import Watching
+from phoneprov_core.deployments.ports import Background, DeploymentsTransaction, Journal
 from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import PhoneprovError
@@ -22,49 +24,42 @@ _GRACE_SECONDS = 10
 """Seconds by which a watch that ended in time has recorded its result."""
 
 
+@dataclass(frozen=True)
 class Confirm:
     """Watches phones in the background, and completes the records of their deployments."""
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[DeploymentsTransaction],
-        watch: Watch,
-        background: Background,
-        journal: Journal,
-        clock: Clock,
-    ) -> None:
-        self._open = open_
-        self._watch = watch
-        self._background = background
-        self._journal = journal
-        self._clock = clock
+    database: ReadAndWrite[DeploymentsTransaction]
+    watch: Watch
+    background: Background
+    journal: Journal
+    clock: Clock
 
     async def begin(self, phone: Phone, software_type: str | None) -> Watching | None:
         """Watch a phone that is about to be restarted; None if it cannot be watched."""
-        return await self._watch.begin(phone, software_type)
+        return await self.watch.begin(phone, software_type)
 
     def awaited(self, record: Deployment) -> Deployment:
         """The record of a deployment whose phone is being watched."""
-        by = self._clock() + timedelta(seconds=self._watch.seconds + _GRACE_SECONDS)
+        by = self.clock() + timedelta(seconds=self.watch.seconds + _GRACE_SECONDS)
         return msgspec.structs.replace(
             record, confirmation=Confirmation.PENDING, confirmation_by=shown(by)
         )
 
     def later(self, record: Deployment, watching: Watching) -> None:
         """Wait for the phone in the background."""
-        self._background(self._confirm(record, watching))
+        self.background(self._confirm(record, watching))
 
     async def _confirm(self, record: Deployment, watching: Watching) -> None:
         """Wait for the phone, and record whether it was seen."""
         try:
-            message = await watching.returned(self._watch.seconds)
+            message = await watching.returned(self.watch.seconds)
             confirmation = Confirmation.CONFIRMED
         except PhoneprovError as error:
             message = error.message
             confirmation = Confirmation.NOT_CONFIRMED
         finally:
             await watching.close()
-        async with self._open.write(by=SYSTEM_ACTOR) as tx:
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
             kept = await tx.deployments.find(record.uuid)
             current = await tx.deployments.current(record.mac)
             if kept is None or kept.confirmation is Confirmation.CONFIRMED:
@@ -77,7 +72,7 @@ class Confirm:
                 kept,
                 confirmation=confirmation,
                 confirmation_message=message,
-                confirmation_at=shown(self._clock()),
+                confirmation_at=shown(self.clock()),
             )
             await tx.deployments.put(decided)
-        self._journal(decided)
+        self.journal(decided)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xml.parsers import expat
 
-from phoneprov_core.deployments.ports import DeviceInformation
+from phoneprov_core.deployments.observation import DeviceInformation
 from phoneprov_core.devices.execute import REPLY_LIMIT
-from phoneprov_core.kernel.values import known_mac
+from phoneprov_core.kernel.addresses import known_mac
 
 PATH = "/DeviceInformationX"
 """The path of the page on Cisco's phones; it is XML."""

@@ -37,6 +37,9 @@ class SwitchLimits(Struct, frozen=True):
             raise _too_many("You switched too many different phones", wait)
 
 
+DEFAULT_LIMITS = SwitchLimits()
+
+
 def _too_many(what: str, wait: int) -> TooManySwitches:
     seconds = math.ceil(wait / 1000)
     return TooManySwitches(f"{what}; try again in {seconds} seconds.", retry_after=seconds)

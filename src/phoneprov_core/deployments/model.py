@@ -24,7 +24,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.store import Before
+from phoneprov_core.kernel.paging import Before
 from phoneprov_core.kernel.times import Timestamp
 from phoneprov_core.profiles.model import RevisionNumber, Sha256
 

@@ -1,14 +1,12 @@
-"""Ports of deployments: stores, watches of phones, background tasks."""
+"""Ports of deployments: stores, background tasks, journal."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from msgspec import Struct
-
+from phoneprov_core.deployments.desk_use import DeskSessions
 from phoneprov_core.deployments.model import Deployment, Wanted
-from phoneprov_core.kernel.fields import DurationMs, schema
 from phoneprov_core.kernel.rates import RateStore
 from phoneprov_core.kernel.store import NewestRows, Store
 from phoneprov_core.kernel.trail import Notes
@@ -86,66 +84,6 @@ class LeaseStore(Protocol):
         ...
 
 
-class DeskUse(Struct, frozen=True):
-    """Who uses a phone: the user, the profile, and when the use ends; None for no user, and for
-    a use without an end."""
-
-    user_uuid: str | None = None
-    profile_uuid: str | None = None
-    until: str | None = None
-
-
-class DeskSessions(Protocol):
-    """The session of each phone: who uses it, and which turn it is.
-
-    A turn is a number that grows with every change of the phone. What was shown to a phone in
-    one turn cannot change anything in a later one.
-    """
-
-    async def default_profile(self, mac: str) -> str | None:
-        """The uuid of the profile that the phone has while no user is logged in, or None. The
-        profile may not exist any more."""
-        ...
-
-    async def take_turn(self, mac: str, turn: int | None) -> bool:
-        """Begin the next turn of the phone, in one statement. False, and nothing is changed,
-        when ``turn`` is given and is not the current one: of any number of callers with the same
-        turn one succeeds. The turn of a phone without a record is 0."""
-        ...
-
-    async def begin_change(self, mac: str, change_uuid: str, user_uuid: str | None) -> None:
-        """Record that a login (of ``user_uuid``) or a logout (None) is under way; it replaces
-        the change recorded before."""
-        ...
-
-    async def end_change(self, mac: str, change_uuid: str) -> None:
-        """Record that this change is over. Does nothing if another one is recorded."""
-        ...
-
-    async def use(self, mac: str, use: DeskUse, now: str) -> None:
-        """From now on ``use`` says who uses the phone. Begins the next turn; a logout that was
-        due is done. The users named need not exist."""
-        ...
-
-    async def user_of(self, mac: str) -> str | None:
-        """The uuid of the user that uses the phone, or None. It may not exist any more."""
-        ...
-
-    async def end_user(self, user_uuid: str) -> int:
-        """End the use of every phone by the user; a logout is due there. Returns the number of
-        phones."""
-        ...
-
-    async def is_elsewhere(self, user_uuid: str, mac: str) -> bool:
-        """Whether the user uses another phone than this one, or is just logging in there."""
-        ...
-
-    async def end_elsewhere(self, user_uuid: str, mac: str) -> int:
-        """End the use of every other phone by the user; a logout is due there. Returns the
-        number of phones."""
-        ...
-
-
 class DeploymentsTransaction(ProfilesTransaction, Protocol):
     """Stores that a deployment uses."""
 
@@ -163,83 +101,6 @@ class DeploymentsTransaction(ProfilesTransaction, Protocol):
     def rates(self) -> RateStore: ...
     @property
     def trail(self) -> Notes: ...
-
-
-class DeviceInformation(Struct, frozen=True):
-    """What a phone states about itself (DeviceInformationX); None for a missing field.
-    ``mac`` is canonical."""
-
-    mac: str | None = None
-    model: str | None = None
-    load: str | None = None
-
-
-class PhoneInformation(Protocol):
-    """The device information that phones serve over their own web server."""
-
-    async def read(self, phone_ip: str, seconds: float) -> DeviceInformation:
-        """Send one request. If the reply cannot be parsed, or is an error, every field is None.
-
-        Raises ``TimedOut`` if the reply is not complete within ``seconds``, ``Refused`` if there is
-        no reply, ``Conflict`` if the address is not allowed to be called.
-        """
-        ...
-
-
-class Watching(Protocol):
-    """A watch of one phone, since ``PhoneWatch.begin``."""
-
-    async def returned(self, seconds: float) -> str:
-        """Wait until the phone was seen again; returns a sentence with the observation.
-
-        Only events after ``begin`` count, and the phone must have been absent first. Raises
-        ``TimedOut`` if it was not seen within ``seconds``, ``Refused`` if it can no longer be
-        watched or another phone answers at its address; the message contains the observation.
-        """
-        ...
-
-    async def close(self) -> None:
-        """Stop watching; to be called exactly once."""
-        ...
-
-
-class PhoneWatch(Protocol):
-    """Observes that phones register again."""
-
-    async def begin(self, phone: Phone) -> Watching:
-        """Start watching; to be called before the phone is restarted. The ``software_type`` of the
-        phone decides which events are observed.
-
-        Returns within 5 seconds. Raises ``Refused``, ``TimedOut`` or ``Conflict`` if the
-        phone cannot be watched in this way.
-
-        """
-        ...
-
-
-class Reach(Struct, frozen=True):
-    """Whether a server or phone can be reached, None if unknown; a message, and the duration."""
-
-    reachable: Annotated[
-        bool | None,
-        schema(description="Whether the check succeeded; null if unknown", examples=[True]),
-    ]
-    message: Annotated[str, schema(description="Response, or reason why there was none")]
-    duration_ms: DurationMs
-
-
-class Reachability(Protocol):
-    """Checks whether server and phone can be reached, without changing anything."""
-
-    async def server(self, phone_ip: str | None) -> Reach:
-        """Log in on the server of the uploads, and log out. Always returns within 3 seconds and
-        does not raise."""
-        ...
-
-    async def phone(self, phone: Phone) -> Reach:
-        """Read the MAC from the phone's own web server. Another phone at its address counts as
-        not reachable. Always returns within 3 seconds and does not raise."""
-        ...
 
 
 Unbroken = Callable[[Awaitable[T]], Awaitable[T]]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 from msgspec import Struct
 
 from phoneprov_core.configuration.comparison import Compare, Comparison
-from phoneprov_core.configuration.lint import Finding
-from phoneprov_core.deployments.deploy import Deploy, Order, require_fitting
+from phoneprov_core.configuration.findings import Finding
+from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Deployment, Outcome
-from phoneprov_core.deployments.ports import DeploymentsTransaction, Reach, Reachability
+from phoneprov_core.deployments.observation import Reach, Reachability
+from phoneprov_core.deployments.order import Order, require_fitting
+from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.switch import order_of
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
@@ -97,33 +100,26 @@ class _Before(NamedTuple):
     note: str | None = None
 
 
+@dataclass(frozen=True)
 class PreviewSwitch:
     """The dry run of a switch. It requires the same permission as the switch."""
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[DeploymentsTransaction],
-        deploy: Deploy,
-        reachability: Reachability,
-        compare: Compare,
-        clock: Clock,
-    ) -> None:
-        self._open = open_
-        self._deploy = deploy
-        self._reachability = reachability
-        self._compare = compare
-        self._clock = clock
+    database: ReadAndWrite[DeploymentsTransaction]
+    deploy: Deploy
+    reachability: Reachability
+    compare: Compare
+    clock: Clock
 
     async def __call__(self, actor: Actor, request: SwitchRequest) -> Preview:
         """Changes nothing. Raises ``NotFound`` like the switch; reasons for which the switch would
         fail are part of the result."""
-        order = await order_of(self._open, actor, request)
+        order = await order_of(self.database, actor, request)
         before = await self._before(actor, order)
         objection = _objection(order)
         server, phone, compared = await asyncio.gather(
-            self._reachability.server(order.phone.phone_ip),
-            self._reachability.phone(order.phone),
-            self._compare(_comparison(order, before)),
+            self.reachability.server(order.phone.phone_ip),
+            self.reachability.phone(order.phone),
+            self.compare(_comparison(order, before)),
         )
         revision, on_phone = order.revision, before.deployment
         return Preview(
@@ -132,7 +128,7 @@ class PreviewSwitch:
             revision=revision.number,
             sha256=revision.sha256,
             size=revision.size,
-            filename=self._deploy.filename(order.phone),
+            filename=self.deploy.filename(order.phone),
             compatible=objection is None,
             objection=objection,
             on_phone=on_phone,
@@ -146,13 +142,13 @@ class PreviewSwitch:
         )
 
     async def _before(self, actor: Actor, order: Order) -> _Before:
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             current = await tx.deployments.current(order.phone.mac)
             if current is None:
                 return _Before(note="No deployment to this phone is recorded.")
             if not may_see(actor, current):
                 return _Before(note="The profile that is on the phone belongs to another user.")
-            current = current.as_of(shown(self._clock()))
+            current = current.as_of(shown(self.clock()))
             if current.outcome is Outcome.UNKNOWN:
                 return _Before(current, note=_UNKNOWN.format(number=current.number))
             try:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, UnsetType
 
-from phoneprov_core.deployments.deploy import Deploy, Order
+from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Action, Deployment
+from phoneprov_core.deployments.order import Order
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.rollback_target import rollback_target
 from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.deployments.use_cases import may_see
 from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import Command, invalid, settle
 from phoneprov_core.kernel.errors import NotFound, Problem, found
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import AnyRevision
 from phoneprov_core.profiles.use_cases import profile_of
@@ -58,12 +60,12 @@ class RollbackRequest(Command, frozen=True, kw_only=True):
             raise invalid(problems)
 
 
+@dataclass(frozen=True)
 class Rollback:
     """A switch, with all its steps, to an earlier revision."""
 
-    def __init__(self, open_: ReadAndWrite[DeploymentsTransaction], deploy: Deploy) -> None:
-        self._open = open_
-        self._deploy = deploy
+    database: ReadAndWrite[DeploymentsTransaction]
+    deploy: Deploy
 
     async def __call__(
         self,
@@ -79,10 +81,10 @@ class Rollback:
         caller may deploy again; also the errors of ``Deploy``.
         """
         order = await self._order(actor, mac, request or RollbackRequest())
-        return await self._deploy(actor, order, progress)
+        return await self.deploy(actor, order, progress)
 
     async def _order(self, actor: Actor, mac: str, request: RollbackRequest) -> Order:
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             phone = found(await tx.phones.find(known_mac(mac)), "phone")
             if request.profile_uuid is not UNSET and request.revision is not UNSET:
                 return await _order_of(tx, actor, phone, request.profile_uuid, request.revision)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from phoneprov_core.deployments.deploy import RESTARTED, Deploy, Order
+from dataclasses import dataclass
+
+from phoneprov_core.deployments.deploy import RESTARTED, Deploy
 from phoneprov_core.deployments.model import Action, Deployment
+from phoneprov_core.deployments.order import Order
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.kernel.actor import Actor
@@ -13,12 +16,12 @@ from phoneprov_core.profiles.model import Switched, SwitchRequest
 from phoneprov_core.profiles.use_cases import profile_of
 
 
+@dataclass(frozen=True)
 class SwitchProfile:
     """Deploy the newest revision of a profile, clear the phone's service session, restart."""
 
-    def __init__(self, open_: ReadAndWrite[DeploymentsTransaction], deploy: Deploy) -> None:
-        self._open = open_
-        self._deploy = deploy
+    database: ReadAndWrite[DeploymentsTransaction]
+    deploy: Deploy
 
     async def __call__(self, actor: Actor, request: SwitchRequest) -> Switched:
         """The short result of the switch. Raises like ``deployment``."""
@@ -36,12 +39,12 @@ class SwitchProfile:
         Raises ``NotFound`` if the phone does not exist or the caller may not see the profile, and
         the errors of ``Deploy``.
         """
-        order = await order_of(self._open, actor, request)
-        return await self._deploy(actor, order, progress)
+        order = await order_of(self.database, actor, request)
+        return await self.deploy(actor, order, progress)
 
 
 async def order_of(
-    open_: ReadAndWrite[DeploymentsTransaction],
+    database: ReadAndWrite[DeploymentsTransaction],
     actor: Actor,
     request: SwitchRequest,
 ) -> Order:
@@ -49,7 +52,7 @@ async def order_of(
 
     Raises ``NotFound`` if the phone does not exist or the caller may not see the profile.
     """
-    async with open_.read() as tx:
+    async with database.read() as tx:
         profile = await profile_of(tx, actor, request.profile_uuid)
         phone = found(await tx.phones.find(request.mac), "phone")
         revision = found(await tx.revisions.newest(profile.uuid), "profile")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import msgspec
 from msgspec import UNSET
 
@@ -9,22 +11,23 @@ from phoneprov_core.access.rules import may_act_for
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import require_same
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import NEWEST, Listing, Page, ReadAndWrite, limit_by_key, listing
+from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.kernel.values import known_mac
 
 
+@dataclass(frozen=True)
 class Deployments:
     """Reads the record. Holders of level 0 see all deployments; other users those that they
     requested, and those of profiles that they owned at the time."""
 
-    def __init__(self, open_: ReadAndWrite[DeploymentsTransaction], clock: Clock) -> None:
-        self._open = open_
-        self._clock = clock
+    database: ReadAndWrite[DeploymentsTransaction]
+    clock: Clock
 
     async def all(
         self, actor: Actor, wanted: Wanted | None = None, page: Page = None
@@ -36,7 +39,7 @@ class Deployments:
 
     async def get(self, actor: Actor, uuid: str) -> Deployment:
         """Raises ``NotFound``, also if the caller may not see it."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             deployment = await tx.deployments.find(known_id(uuid))
         return self._shown(actor, deployment)
 
@@ -52,7 +55,7 @@ class Deployments:
         mac = known_mac(mac)
         if not mac:
             raise NotFound("There is no such phone.")
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             history = tx.deployments.matching(Wanted(mac=mac))
             if not await history.count(_whose(actor)):
                 found(await tx.phones.find(mac), "phone")
@@ -63,22 +66,22 @@ class Deployments:
     async def current(self, actor: Actor, mac: str) -> Deployment:
         """The current deployment of a phone. Raises ``NotFound`` if there is none or the caller may
         not see it."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             deployment = await tx.deployments.current(known_mac(mac))
         return self._shown(actor, deployment)
 
     def _shown(self, actor: Actor, deployment: Deployment | None) -> Deployment:
         if deployment is None or not may_see(actor, deployment):
             raise NotFound("There is no such deployment.")
-        return deployment.as_of(shown(self._clock()))
+        return deployment.as_of(shown(self.clock()))
 
     async def _listing(self, actor: Actor, wanted: Wanted, page: Page) -> Listing[Deployment]:
-        now = shown(self._clock())
+        now = shown(self.clock())
         if wanted.before is not None:
             first = await self._newest(actor, wanted, wanted.before, page)
             return Listing([deployment.as_of(now) for deployment in first])
         deployments = await listing(
-            self._open.read,
+            self.database.read,
             lambda tx: tx.deployments.matching(wanted),
             page,
             owner=_whose(actor),
@@ -91,7 +94,7 @@ class Deployments:
         """A page by key, newest first. Raises ``NotFound`` if the deployment ``before`` does not
         exist or the caller may not see it."""
         limit = limit_by_key(page, "before")
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             last = None
             if before != NEWEST:
                 last = self._shown(actor, await tx.deployments.find(before))

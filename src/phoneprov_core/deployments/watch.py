@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 
 from msgspec import structs
 
-from phoneprov_core.deployments.ports import PhoneWatch, Watching
+from phoneprov_core.deployments.observation import PhoneWatch, Watching
 from phoneprov_core.kernel.errors import PhoneprovError, TimedOut
 from phoneprov_core.phones.model import Phone, speaks_sip
 
 
+@dataclass(frozen=True)
 class Watch:
     """Watches phones by the events of an exchange and over their own web servers.
 
@@ -22,12 +24,10 @@ class Watch:
     to disable watching.
     """
 
-    def __init__(
-        self, events: PhoneWatch | None, web: PhoneWatch | None, *, seconds: float
-    ) -> None:
-        self._events = events
-        self._web = web
-        self.seconds = seconds
+    events: PhoneWatch | None
+    web: PhoneWatch | None
+    _: KW_ONLY
+    seconds: float
 
     async def begin(self, phone: Phone, software_type: str | None) -> Watching | None:
         """Start watching; None if no way works. ``software_type`` is the firmware family of the
@@ -36,8 +36,8 @@ class Watch:
             return None
         phone = structs.replace(phone, software_type=software_type)
         if not speaks_sip(software_type):
-            return await _begun(self._events, phone) or await _begun(self._web, phone)
-        begun = await asyncio.gather(_begun(self._events, phone), _begun(self._web, phone))
+            return await _begun(self.events, phone) or await _begun(self.web, phone)
+        begun = await asyncio.gather(_begun(self.events, phone), _begun(self.web, phone))
         watchings = [watching for watching in begun if watching is not None]
         return _All(watchings) if watchings else None
 

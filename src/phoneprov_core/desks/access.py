@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Protocol
 
 from phoneprov_core.desks.model import AtPhone, PhoneBinding
 from phoneprov_core.desks.ports import DesksTransaction
+from phoneprov_core.kernel.addresses import known_mac, same_address
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.kernel.values import known_mac, same_address
 
 _DEVICE = re.compile(r"SEP([0-9A-F]{12})", re.IGNORECASE | re.ASCII)
 
@@ -23,6 +24,7 @@ class Networks(Protocol):
         ...
 
 
+@dataclass(frozen=True)
 class IdentifyPhone:
     """Finds the phone that a request comes from.
 
@@ -30,17 +32,10 @@ class IdentifyPhone:
     from the phone networks (see ``PhoneBinding``).
     """
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[DesksTransaction],
-        networks: Networks,
-        binding: PhoneBinding,
-        clock: Clock,
-    ) -> None:
-        self._open = open_
-        self._networks = networks
-        self._binding = binding
-        self._clock = clock
+    database: ReadAndWrite[DesksTransaction]
+    networks: Networks
+    binding: PhoneBinding
+    clock: Clock
 
     async def __call__(self, device: str, ip: str) -> AtPhone:
         """The phone of this device name, and the user logged in there.
@@ -48,19 +43,19 @@ class IdentifyPhone:
         Raises ``Forbidden``, always with the same message: for an unknown or inactive phone, for
         one flagged as not being a vendor phone, and for a wrong address.
         """
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             state = await tx.desks.at(mac_of_device(device))
         if state is None or state.vendor is False or not state.phone.is_active:
             raise not_served()
         if not self._may_act(state.phone.phone_ip, ip):
             raise not_served()
-        used = state.desk.is_used(shown(self._clock()))
+        used = state.desk.is_used(shown(self.clock()))
         return AtPhone(state.phone, state.desk, state.user if used else None, ip)
 
     def _may_act(self, recorded: str | None, ip: str) -> bool:
-        if self._binding is PhoneBinding.ADDRESS and recorded is not None:
+        if self.binding is PhoneBinding.ADDRESS and recorded is not None:
             return same_address(recorded, ip)
-        return self._networks.contains(ip)
+        return self.networks.contains(ip)
 
 
 def not_served() -> Forbidden:

@@ -9,18 +9,21 @@ from collections.abc import Awaitable, Callable
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.batches.ports import Calls, Pause
-from phoneprov_core.deployments.deploy import Deploy, DeskChange, Order, require_fitting
+from phoneprov_core.deployments.deploy import Deploy
+from phoneprov_core.deployments.desk_change import DeskChange
+from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action, Deployment
-from phoneprov_core.deployments.ports import DeskUse, Unbroken
+from phoneprov_core.deployments.order import Order, require_fitting
+from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.desks.model import DeskRecord
 from phoneprov_core.desks.ports import DesksTransaction
+from phoneprov_core.devices.calls import Calls, is_in_call
 from phoneprov_core.devices.ports import ForgetsCalls, PhoneDriver
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.times import Clock, Pause, shown
 from phoneprov_core.kernel.trail import Event
 from phoneprov_core.phones.model import Phone
 
@@ -48,7 +51,7 @@ class ChangeDesk:
 
     def __init__(
         self,
-        open_: ReadAndWrite[DesksTransaction],
+        database: ReadAndWrite[DesksTransaction],
         deploy: Deploy,
         driver: PhoneDriver,
         calls: Calls | None,
@@ -58,7 +61,7 @@ class ChangeDesk:
         *,
         clear_calls: bool,
     ) -> None:
-        self._open = open_
+        self._database = database
         self._deploy = deploy
         self._driver = driver
         self._calls = calls
@@ -69,13 +72,8 @@ class ChangeDesk:
         self._running: set[asyncio.Future[object]] = set()
 
     async def is_in_call(self, phone: Phone) -> bool:
-        """Whether Asterisk knows the phone to be in a call; False where it cannot tell."""
-        if self._calls is None:
-            return False
-        try:
-            return await self._calls.in_call(phone)
-        except PhoneprovError:
-            return False
+        """Whether the phone is known to be in a call."""
+        return await is_in_call(self._calls, phone)
 
     async def put(self, actor: Actor, order: Order) -> Deployment:
         """Execute an order completely. Raises like ``Deploy``."""
@@ -107,7 +105,7 @@ class ChangeDesk:
     async def leave(self, actor: Actor, phone: Phone, turn: int | None) -> Changed:
         """End the use of a phone that has no default profile: it keeps its file, and leaves its
         services after the answer. Raises ``Conflict`` (code ``desk_changed``)."""
-        async with self._open.write(by=actor) as tx:
+        async with self._database.write(by=actor) as tx:
             if not await tx.desks.take_turn(phone.mac, turn):
                 raise DeskChanged
             await tx.desks.use(phone.mac, DeskUse(), shown(self._clock()))
@@ -138,7 +136,7 @@ class ChangeDesk:
     ) -> Order | None:
         """The order for the newest revision of a profile; None if it does not exist or does not
         fit the phone."""
-        async with self._open.read() as tx:
+        async with self._database.read() as tx:
             profile = await tx.profiles.find(profile_uuid or "")
             revision = await tx.revisions.newest(profile.uuid) if profile else None
             cnf_xml = await tx.revisions.cnf_xml(revision.uuid) if revision else None

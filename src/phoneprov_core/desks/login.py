@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 from msgspec import Struct
 
-from phoneprov_core.deployments.deploy import DeskChange
+from phoneprov_core.deployments.desk_change import DeskChange
+from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action
-from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.desks import tokens
 from phoneprov_core.desks.change import Changed, ChangeDesk
 from phoneprov_core.desks.model import AtPhone, DeskPolicy, Elsewhere
@@ -38,29 +39,21 @@ class ProfileChoice(Struct, frozen=True):
     token: str
 
 
+@dataclass(frozen=True)
 class LogInAtPhone:
     """Logs a user in: a switch to one of the user's profiles."""
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[DesksTransaction],
-        check_pin: CheckPin,
-        change: ChangeDesk,
-        signer: PageSigner,
-        policy: DeskPolicy,
-        clock: Clock,
-    ) -> None:
-        self._open = open_
-        self._check_pin = check_pin
-        self._change = change
-        self._signer = signer
-        self._policy = policy
-        self._clock = clock
+    database: ReadAndWrite[DesksTransaction]
+    check_pin: CheckPin
+    change: ChangeDesk
+    signer: PageSigner
+    policy: DeskPolicy
+    clock: Clock
 
     def form(self, at: AtPhone) -> str:
         """The token of a login form. Raises ``Conflict`` for a phone without logins."""
         _require_hotdesk(at)
-        return tokens.issue(self._signer, Purpose.LOGIN, at.desk, self._now())
+        return tokens.issue(self.signer, Purpose.LOGIN, at.desk, self._now())
 
     async def __call__(
         self, at: AtPhone, name: str, pin: str, token: str
@@ -72,21 +65,21 @@ class LogInAtPhone:
         ``Deploy`` raises.
         """
         _require_hotdesk(at)
-        tokens.read(self._signer, Purpose.LOGIN, at.desk, self._now(), token)
-        user = await self._check_pin(name, pin, at.phone.mac, at.ip)
+        tokens.read(self.signer, Purpose.LOGIN, at.desk, self._now(), token)
+        user = await self.check_pin(name, pin, at.phone.mac, at.ip)
         fitting = await self._fitting(user, at.phone)
         if not fitting:
             raise _no_profile()
         if len(fitting) == 1:
             return await self._log_in(at, user, fitting[0].uuid)
-        proof = tokens.issue(self._signer, Purpose.PROFILE, at.desk, self._now(), user.uuid)
+        proof = tokens.issue(self.signer, Purpose.PROFILE, at.desk, self._now(), user.uuid)
         return ProfileChoice(fitting, proof)
 
     async def choose(self, at: AtPhone, profile_uuid: str, token: str) -> Changed:
         """Log in with one of the profiles that were offered. Raises like a login."""
         _require_hotdesk(at)
-        user_uuid = tokens.read(self._signer, Purpose.PROFILE, at.desk, self._now(), token)
-        async with self._open.read() as tx:
+        user_uuid = tokens.read(self.signer, Purpose.PROFILE, at.desk, self._now(), token)
+        async with self.database.read() as tx:
             user = await tx.users.find(user_uuid)
         if user is None or not user.is_active:
             raise DeskChanged
@@ -97,72 +90,64 @@ class LogInAtPhone:
         return await self._log_in(at, user, known_id(profile_uuid))
 
     async def _fitting(self, user: User, phone: Phone) -> tuple[ProfileRecord, ...]:
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             profiles = await tx.profiles.rows(_MOST_PROFILES, owner=user.uuid)
         return tuple(one for one in profiles if one.objection_to(phone) is None)
 
     async def _log_in(self, at: AtPhone, user: User, profile_uuid: str) -> Changed:
-        if await self._change.is_in_call(at.phone):
+        if await self.change.is_in_call(at.phone):
             raise Conflict("This phone is in a call. Log in when it is over.", code="in_call")
         until = None
-        if self._policy.hours:
-            until = shown(self._clock() + timedelta(hours=self._policy.hours))
+        if self.policy.hours:
+            until = shown(self.clock() + timedelta(hours=self.policy.hours))
         desk = DeskChange(
             DeskUse(user.uuid, profile_uuid, until),
             at.desk.turn,
-            refuse_elsewhere=self._policy.elsewhere is Elsewhere.REFUSE,
-            end_elsewhere=self._policy.elsewhere is Elsewhere.MOVE,
+            refuse_elsewhere=self.policy.elsewhere is Elsewhere.REFUSE,
+            end_elsewhere=self.policy.elsewhere is Elsewhere.MOVE,
         )
-        order = await self._change.order(profile_uuid, at.phone, Action.LOGIN, desk)
+        order = await self.change.order(profile_uuid, at.phone, Action.LOGIN, desk)
         if order is None:
             raise _no_profile()
-        return await self._change.put_and_answer(actor_at(at, user), order)
+        return await self.change.put_and_answer(actor_at(at, user), order)
 
     def _now(self) -> int:
-        return millis(self._clock())
+        return millis(self.clock())
 
 
+@dataclass(frozen=True)
 class ChangePin:
     """Changes the PIN of the user that is logged in at the phone."""
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[DesksTransaction],
-        check_pin: CheckPin,
-        hasher: PinHasher,
-        signer: PageSigner,
-        clock: Clock,
-        new_id: NewId,
-    ) -> None:
-        self._open = open_
-        self._check_pin = check_pin
-        self._hasher = hasher
-        self._signer = signer
-        self._clock = clock
-        self._new_id = new_id
+    database: ReadAndWrite[DesksTransaction]
+    check_pin: CheckPin
+    hasher: PinHasher
+    signer: PageSigner
+    clock: Clock
+    new_id: NewId
 
     def form(self, at: AtPhone) -> str:
         """The token of the form. Raises ``Conflict`` while no user is logged in."""
         require_user(at)
-        return tokens.issue(self._signer, Purpose.PIN, at.desk, millis(self._clock()))
+        return tokens.issue(self.signer, Purpose.PIN, at.desk, millis(self.clock()))
 
     async def __call__(self, at: AtPhone, old: str, new: str, again: str, token: str) -> None:
         """Raises ``Conflict`` for an old token and while no user is logged in; ``Invalid`` for a
         PIN of the wrong length and for two different new ones; ``Unauthenticated`` for a wrong
         old PIN, which counts as a failed login."""
         user = require_user(at)
-        tokens.read(self._signer, Purpose.PIN, at.desk, millis(self._clock()), token)
+        tokens.read(self.signer, Purpose.PIN, at.desk, millis(self.clock()), token)
         try:
             values.pin_code(new)
         except ValueError:
             raise Invalid("A PIN has 4 to 32 digits. Nothing was changed.") from None
         if new != again:
             raise Invalid("The two new PINs differ. Nothing was changed.")
-        if (await self._check_pin(user.username, old, at.phone.mac, at.ip)).uuid != user.uuid:
+        if (await self.check_pin(user.username, old, at.phone.mac, at.ip)).uuid != user.uuid:
             raise wrong_pin()
-        hash_ = await self._hasher.hash_pin(new)
-        made = VendorUser(self._new_id(), user.uuid, hash_, shown(self._clock()))
-        async with self._open.write(by=actor_at(at, user)) as tx:
+        hash_ = await self.hasher.hash_pin(new)
+        made = VendorUser(self.new_id(), user.uuid, hash_, shown(self.clock()))
+        async with self.database.write(by=actor_at(at, user)) as tx:
             if not await tx.desks.take_turn(at.phone.mac, at.desk.turn):
                 raise DeskChanged
             await tx.vendor_users.save(made)

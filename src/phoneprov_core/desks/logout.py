@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from phoneprov_core.access.rules import may_act_for
 from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action
@@ -12,13 +14,14 @@ from phoneprov_core.desks.model import AtPhone, Due
 from phoneprov_core.desks.ports import DesksTransaction, NotLoggedIn, PageSigner
 from phoneprov_core.desks.tokens import Purpose
 from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
 from phoneprov_core.kernel.trail import Event
-from phoneprov_core.kernel.values import known_mac
 
 
+@dataclass(frozen=True)
 class LogOut:
     """Puts the default profile back onto a phone.
 
@@ -26,36 +29,29 @@ class LogOut:
     the default profile follows.
     """
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[DesksTransaction],
-        change: ChangeDesk,
-        signer: PageSigner,
-        clock: Clock,
-    ) -> None:
-        self._open = open_
-        self._change = change
-        self._signer = signer
-        self._clock = clock
+    database: ReadAndWrite[DesksTransaction]
+    change: ChangeDesk
+    signer: PageSigner
+    clock: Clock
 
     def form(self, at: AtPhone) -> str:
         """The token of the page that asks. Raises ``Conflict`` while no user is logged in."""
         require_user(at)
-        return tokens.issue(self._signer, Purpose.LOGOUT, at.desk, millis(self._clock()))
+        return tokens.issue(self.signer, Purpose.LOGOUT, at.desk, millis(self.clock()))
 
     async def at_phone(self, at: AtPhone, token: str) -> Changed:
         """Log out at the phone. Raises ``Conflict`` for an old token and while no user is logged
         in, and everything that ``Deploy`` raises; the user stays logged in then."""
         user = require_user(at)
-        tokens.read(self._signer, Purpose.LOGOUT, at.desk, millis(self._clock()), token)
+        tokens.read(self.signer, Purpose.LOGOUT, at.desk, millis(self.clock()), token)
         actor = actor_at(at, user)
-        if await self._change.is_in_call(at.phone):
+        if await self.change.is_in_call(at.phone):
             await self._release(actor, at.phone.mac, at.desk.turn)
             return Changed(False, _nothing)
-        order = await self._change.default_order(at.desk, at.phone, Action.LOGOUT, at.desk.turn)
+        order = await self.change.default_order(at.desk, at.phone, Action.LOGOUT, at.desk.turn)
         if order is None:
-            return await self._change.leave(actor, at.phone, at.desk.turn)
-        return await self._change.put_and_answer(actor, order)
+            return await self.change.leave(actor, at.phone, at.desk.turn)
+        return await self.change.put_and_answer(actor, order)
 
     async def __call__(self, actor: Actor, mac: str) -> str:
         """Log out the user at a phone, and return its canonical MAC.
@@ -64,25 +60,25 @@ class LogOut:
         logged in there; ``NotLoggedIn`` while no user is logged in; and
         everything that ``Deploy`` raises.
         """
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             state = await tx.desks.at(known_mac(mac))
         if state is None or not may_act_for(actor, state.desk.user_uuid or ""):
             raise NotFound("There is no such desk.")
         if state.desk.user_uuid is None:
             raise NotLoggedIn
         phone, desk = state.phone, state.desk
-        if await self._change.is_in_call(phone):
+        if await self.change.is_in_call(phone):
             await self._release(actor, phone.mac, desk.turn)
             return phone.mac
-        order = await self._change.default_order(desk, phone, Action.LOGOUT, desk.turn)
+        order = await self.change.default_order(desk, phone, Action.LOGOUT, desk.turn)
         if order is None:
-            (await self._change.leave(actor, phone, desk.turn)).answered()
+            (await self.change.leave(actor, phone, desk.turn)).answered()
         else:
-            await self._change.put(actor, order)
+            await self.change.put(actor, order)
         return phone.mac
 
     async def _release(self, actor: Actor, mac: str, turn: int) -> None:
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             if not await tx.desks.take_turn(mac, turn):
                 raise DeskChanged
             await tx.desks.release(mac, Due.LOGOUT)

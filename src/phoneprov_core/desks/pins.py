@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 import msgspec
 from msgspec import Struct
 
@@ -52,6 +54,7 @@ class _LockedError(Exception):
     """Rolls the counting back."""
 
 
+@dataclass(frozen=True)
 class CheckPin:
     """Finds the user by name and verifies the PIN.
 
@@ -62,18 +65,11 @@ class CheckPin:
     is called for every refusal, with the reason ``wrong_pin`` or ``pin_locked``.
     """
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[DesksTransaction],
-        hasher: PinHasher,
-        clock: Clock,
-        *,
-        journal: LoginJournal = ignore_failure,
-    ) -> None:
-        self._journal = journal
-        self._open = open_
-        self._hasher = hasher
-        self._clock = clock
+    database: ReadAndWrite[DesksTransaction]
+    hasher: PinHasher
+    clock: Clock
+    _: KW_ONLY
+    journal: LoginJournal = ignore_failure
 
     async def __call__(self, name: str, pin: str, mac: str, ip: str) -> User:
         """The account of this username, or of the one user linked to this extension number.
@@ -88,26 +84,26 @@ class CheckPin:
         guess = _Guess(keys, found.user, mac, ip)
         is_allowed = await self._count(guess)
         try:
-            is_right = await self._hasher.verify_pin(pin, found.hash or "")
+            is_right = await self.hasher.verify_pin(pin, found.hash or "")
         except Unavailable:
             if is_allowed:
                 await self._take_back(guess)
             raise
         if not is_allowed:
-            self._journal(LoginFailure(ip, "pin_locked"))
+            self.journal(LoginFailure(ip, "pin_locked"))
             raise wrong_pin()
         user = found.user
         if user is None or not user.is_active or found.hash is None or not is_right:
             await self._decide(guess)
-            self._journal(LoginFailure(ip, "wrong_pin"))
+            self.journal(LoginFailure(ip, "wrong_pin"))
             raise wrong_pin()
-        async with self._open.write(by=guess.actor) as tx:
+        async with self.database.write(by=guess.actor) as tx:
             for key in keys:
                 await tx.attempts.clear(key)
         return user
 
     async def _find(self, name: str) -> _Found:
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             named = await tx.users.by_username(name)
             linked = await tx.users.by_extension(name)
             user = named or linked
@@ -118,13 +114,13 @@ class CheckPin:
         """Count a guess under every key, unless one of them is locked: False then, and nothing
         is counted."""
         try:
-            async with self._open.write(by=guess.actor) as tx:
+            async with self.database.write(by=guess.actor) as tx:
                 for key in guess.keys:
-                    now = millis(self._clock())
+                    now = millis(self.clock())
                     if await tx.attempts.begin(key, Attempts().counted(now)):
                         continue
                     count = await tx.attempts.of(key)
-                    now = millis(self._clock())  # waiting for the row may have taken a while
+                    now = millis(self.clock())  # waiting for the row may have taken a while
                     if count.wait(now) or count.is_locked:
                         raise _LockedError
                     await tx.attempts.keep(key, count.counted(now))
@@ -135,13 +131,13 @@ class CheckPin:
     async def _decide(self, guess: _Guess) -> None:
         """Count a guess as wrong. A name that no account has is not kept: it may be a PIN that
         was typed into the wrong field."""
-        async with self._open.write(by=guess.actor) as tx:
+        async with self.database.write(by=guess.actor) as tx:
             uuid = guess.user.uuid if guess.user else None
             tx.trail.note(Event("login.failed", "user", uuid, {"mac": guess.mac}))
             for key in guess.keys:
                 count = (await tx.attempts.of(key)).decided(known=guess.user is not None)
                 await tx.attempts.keep(key, count)
-                seconds = count.wait(millis(self._clock()))
+                seconds = count.wait(millis(self.clock()))
                 if not seconds and count.in_a_row != MOST_IN_A_ROW:
                     continue
                 fields: dict[str, Value] = {"seconds": seconds, "failures_in_a_row": count.in_a_row}
@@ -152,7 +148,7 @@ class CheckPin:
                     tx.trail.note(Event("login.locked", "user", uuid, fields))
 
     async def _take_back(self, guess: _Guess) -> None:
-        async with self._open.write(by=guess.actor) as tx:
+        async with self.database.write(by=guess.actor) as tx:
             for key in guess.keys:
                 count = await tx.attempts.of(key)
                 await tx.attempts.keep(key, count.taken_back())

@@ -25,15 +25,15 @@ _MOST_BLOCKED = 10_000
 log = logging.getLogger("phoneprov.desks")
 
 
+@dataclass(frozen=True)
 class ServiceMenu:
     """The vendor services of the menu."""
 
-    def __init__(self, open_: ReadAndWrite[VendorServicesTransaction]) -> None:
-        self._open = open_
+    database: ReadAndWrite[VendorServicesTransaction]
 
     async def __call__(self) -> list[VendorService]:
         """The services that have an address, oldest first."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             services = await tx.vendor_services.rows(_MOST_SERVICES)
         return [service for service in services if service.url]
 
@@ -54,12 +54,12 @@ class PhoneCredentials:
 
     def __init__(
         self,
-        open_: ReadAndWrite[CredentialsTransaction],
+        database: ReadAndWrite[CredentialsTransaction],
         user: str,
         password: str,
         clock: Clock,
     ) -> None:
-        self._open = open_
+        self._database = database
         self._user = user.encode()
         self._password = password.encode()
         self._clock = clock
@@ -77,7 +77,7 @@ class PhoneCredentials:
             return False
         if is_right and self._user:
             return True
-        async with self._open.write(by=anonymous(ip)) as tx:
+        async with self._database.write(by=anonymous(ip)) as tx:
             wait = await tx.rates.add(f"phone login {ip}", _FAILURES, now)
         if wait:
             if len(self._blocked) >= _MOST_BLOCKED:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 
-from phoneprov_core.deployments.deploy import DeskChange, Order
+from phoneprov_core.deployments.desk_change import DeskChange
+from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Action
-from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.deployments.order import Order
 from phoneprov_core.desks.change import ChangeDesk
 from phoneprov_core.desks.model import DeskRecord, Due
 from phoneprov_core.desks.ports import DesksTransaction
@@ -27,36 +29,31 @@ _AT_ONCE = 8
 log = logging.getLogger("phoneprov.desks")
 
 
+@dataclass(frozen=True)
 class KeepDesks:
     """Ends expired logins, and completes due logouts and interrupted changes.
 
     A desk is unsettled when a logout is due (the time is over, the user moved, was deleted or
-    deactivated), or when a crash interrupted a login or logout. Then the phone is given what the
-    desk says: the profile of the user that is logged in, else the default profile.
+    deactivated), or when a crash interrupted a login, logout, switch or rollback. Then the phone
+    is given what the desk says: the profile of the user that is logged in, else the default
+    profile.
     """
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[DesksTransaction],
-        change: ChangeDesk,
-        actor: Actor,
-        clock: Clock,
-    ) -> None:
-        self._open = open_
-        self._change = change
-        self._actor = actor
-        self._clock = clock
+    database: ReadAndWrite[DesksTransaction]
+    change: ChangeDesk
+    actor: Actor
+    clock: Clock
 
     async def __call__(self) -> int:
         """Settle what can be settled now; the number of desks that were. Raises
         ``Unavailable``."""
-        now = self._clock()
-        async with self._open.read() as tx:
+        now = self.clock()
+        async with self.database.read() as tx:
             unsettled = await tx.desks.unsettled(shown(now), millis(now), _MOST)
         if not unsettled:
             return 0
         if any(desk.until is not None and desk.until <= shown(now) for desk in unsettled):
-            async with self._open.write(by=self._actor) as tx:
+            async with self.database.write(by=self.actor) as tx:
                 count = await tx.desks.expire(shown(now))
                 tx.trail.note(Event("desk.expired", "desk", None, {"desks": count}))
         turns = asyncio.Semaphore(_AT_ONCE)
@@ -68,7 +65,7 @@ class KeepDesks:
         return sum(await asyncio.gather(*(settled(desk.mac) for desk in unsettled)))
 
     async def _settle(self, mac: str) -> bool:
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             state = await tx.desks.at(mac)
             is_held = await tx.leases.holder(mac) is not None
         if is_held:
@@ -78,14 +75,14 @@ class KeepDesks:
         desk, phone = state.desk, state.phone
         if desk.due is None and desk.change_uuid is None:
             return False
-        if await self._change.is_in_call(phone):
+        if await self.change.is_in_call(phone):
             return False
         try:
             order = await self._order(desk, phone)
             if order is not None:
-                await self._change.put(self._actor, order)
+                await self.change.put(self.actor, order)
             else:
-                (await self._change.leave(self._actor, phone, desk.turn)).answered()
+                (await self.change.leave(self.actor, phone, desk.turn)).answered()
         except PhoneprovError as error:
             # Its message names no secret.
             log.warning("The desk %s is not settled yet: %s", mac, error.message)
@@ -94,8 +91,8 @@ class KeepDesks:
         return True
 
     async def _postpone(self, mac: str) -> None:
-        async with self._open.write(by=self._actor) as tx:
-            await tx.desks.postpone(mac, millis(self._clock()) + RETRY_SECONDS * 1000)
+        async with self.database.write(by=self.actor) as tx:
+            await tx.desks.postpone(mac, millis(self.clock()) + RETRY_SECONDS * 1000)
 
     async def _order(self, desk: DeskRecord, phone: Phone) -> Order | None:
         """The order that brings the phone to what the desk says; None if nothing can be put
@@ -103,25 +100,27 @@ class KeepDesks:
         if desk.user_uuid is not None:
             use = DeskUse(desk.user_uuid, desk.profile_uuid, desk.until)
             change = DeskChange(use, desk.turn)
-            order = await self._change.order(desk.profile_uuid, phone, Action.LOGIN, change)
+            order = await self.change.order(desk.profile_uuid, phone, Action.LOGIN, change)
             if order is not None:
                 return order
         action = Action.EXPIRY if desk.due is Due.EXPIRY else Action.LOGOUT
-        order = await self._change.default_order(desk, phone, action, desk.turn)
+        order = await self.change.default_order(desk, phone, action, desk.turn)
         if order is None and desk.change_uuid is not None:
             order = await self._known_content(desk, phone, action)
         return order
 
     async def _known_content(self, desk: DeskRecord, phone: Phone, action: Action) -> Order | None:
         """For a phone without a default profile: what is known to be on it, else what the
-        interrupted deployment brought."""
-        async with self._open.read() as tx:
+        interrupted deployment brought. A switch or rollback also brought its user."""
+        async with self.database.read() as tx:
             current = await tx.deployments.current(phone.mac)
             interrupted = await tx.deployments.find(desk.change_uuid or "")
         content = current or interrupted
         if content is None:
             return None
         use = DeskUse(desk.user_uuid, desk.profile_uuid, desk.until)
-        return await self._change.order(
+        if current is None and content.action in {Action.SWITCH, Action.ROLLBACK}:
+            action, use = content.action, DeskUse(content.owner_uuid, content.profile_uuid)
+        return await self.change.order(
             content.profile_uuid, phone, action, DeskChange(use, desk.turn)
         )

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from msgspec import UNSET
 
 from phoneprov_core.access.rules import may_act_for, require_superadmin
-from phoneprov_core.deployments.deploy import require_fitting
+from phoneprov_core.deployments.order import require_fitting
 from phoneprov_core.desks.logout import LogOut
 from phoneprov_core.desks.model import Desk, DeskPatch, PhoneState
 from phoneprov_core.desks.pins import phone_key
 from phoneprov_core.desks.ports import DeskStore, DesksTransaction
 from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, Store, listing
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.kernel.trail import Event, Notes, Value
-from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.users.ports import ClearAttempts
@@ -39,27 +41,25 @@ class ConfigureTransaction(Protocol):
     def trail(self) -> Notes: ...
 
 
+@dataclass(frozen=True)
 class Desks:
     """Desks: level 0 sees and configures all of them, other callers see those where they are
     logged in."""
 
-    def __init__(
-        self, open_: ReadAndWrite[DesksTransaction], log_out: LogOut, clock: Clock
-    ) -> None:
-        self._open = open_
-        self._log_out = log_out
-        self._clock = clock
+    database: ReadAndWrite[DesksTransaction]
+    log_out_at_phone: LogOut
+    clock: Clock
 
     async def all(self, actor: Actor, page: Page = None) -> Listing[Desk]:
         """The desk of every phone, the oldest phone first; without level 0 those where the
         caller is logged in."""
         owner = None if actor.holds(SUPERADMIN) else actor.user_uuid
-        desks = await listing(self._open.read, lambda tx: tx.desks.all, page, owner=owner)
+        desks = await listing(self.database.read, lambda tx: tx.desks.all, page, owner=owner)
         return desks.mapped(lambda one: one.desk)
 
     async def get(self, actor: Actor, mac: str) -> Desk:
         """Raises ``NotFound``, also for a desk that the caller may not see."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             state = await tx.desks.at(known_mac(mac))
             if state is None or not may_act_for(actor, state.desk.user_uuid or ""):
                 raise _no_desk()
@@ -73,14 +73,14 @@ class Desks:
         profile that does not fit the phone.
         """
         require_superadmin(actor)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             await configure(tx, known_mac(mac), patch)
         return await self.get(actor, mac)
 
     async def log_out(self, actor: Actor, mac: str) -> Desk:
         """Log out the user at a phone; the desk afterwards. Raises like ``LogOut``."""
-        mac = await self._log_out(actor, mac)
-        async with self._open.read() as tx:
+        mac = await self.log_out_at_phone(actor, mac)
+        async with self.database.read() as tx:
             state = await tx.desks.at(mac)
             if state is None:
                 raise _no_desk()
@@ -90,7 +90,7 @@ class Desks:
         desk = state.desk
         default = await tx.profiles.find(desk.default_profile_uuid or "")
         profile = await tx.profiles.find(desk.profile_uuid or "")
-        used = state.user is not None and desk.is_used(shown(self._clock()))
+        used = state.user is not None and desk.is_used(shown(self.clock()))
         return Desk(
             mac=desk.mac,
             default_profile_uuid=default.uuid if default else None,

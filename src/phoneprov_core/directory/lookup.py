@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from msgspec import Struct
 
@@ -33,18 +34,18 @@ class LookupPage(Struct, frozen=True):
     after: str | None
 
 
+@dataclass(frozen=True)
 class LookUp:
     """Looks contacts up for a phone."""
 
-    def __init__(self, open_: ReadAndWrite[LookupTransaction]) -> None:
-        self._open = open_
+    database: ReadAndWrite[LookupTransaction]
 
     async def company(self, name: str, number: str, after: str = "") -> LookupPage:
         """The active contacts of the company that match; every one if both are empty."""
         search = searched(name, number)
         if search is None:
             return LookupPage((), None)
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             found = await tx.company_contacts.search(
                 search, PAGE + 1, after=known_id(after) or None
             )
@@ -52,7 +53,7 @@ class LookUp:
 
     async def personal(self, user_uuid: str, after: str = "") -> LookupPage:
         """The contacts of one user, oldest first."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             last = await tx.personal_contacts.find(known_id(after)) if after else None
             if last is not None and last.user_uuid != user_uuid:
                 last = None

@@ -3,6 +3,8 @@ directories, which their users and superadmins read and write."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from phoneprov_core.access.rules import (
     SharedWrite,
     may_act_for,
@@ -17,33 +19,25 @@ from phoneprov_core.directory.model import (
     PersonalContact,
     PersonalContactPatch,
 )
-from phoneprov_core.directory.ports import (
-    CompanyDirectoryTransaction,
-    PersonalDirectoryTransaction,
-)
+from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
 from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, record_of, require_same
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.times import Clock, shown
 
 
+@dataclass(frozen=True)
 class CompanyDirectory:
     """Create, read, change and delete the contacts that all accounts share."""
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[CompanyDirectoryTransaction],
-        shared_write: SharedWrite,
-        clock: Clock,
-        new_id: NewId,
-    ) -> None:
-        self._open = open_
-        self._shared_write = shared_write
-        self._clock = clock
-        self._new_id = new_id
+    database: ReadAndWrite[CompanyDirectoryTransaction]
+    shared_write: SharedWrite
+    clock: Clock
+    new_id: NewId
 
     async def all(
         self,
@@ -53,32 +47,32 @@ class CompanyDirectory:
     ) -> Listing[CompanyContact]:
         """All company contacts, oldest first."""
         return await listing(
-            self._open.read, lambda tx: selected(tx.company_contacts, wanted), page
+            self.database.read, lambda tx: selected(tx.company_contacts, wanted), page
         )
 
     async def get(self, actor: Actor, uuid: str) -> CompanyContact:  # noqa: ARG002
         """Raises ``NotFound``."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             return found(await tx.company_contacts.find(known_id(uuid)), "company contact")
 
     async def create(self, actor: Actor, new: NewCompanyContact) -> CompanyContact:
         """Create a contact; it is active."""
-        require_shared_write(actor, self._shared_write)
+        require_shared_write(actor, self.shared_write)
         contact = record_of(
             CompanyContact,
             new,
-            uuid=self._new_id(),
+            uuid=self.new_id(),
             is_active=True,
-            created_at=shown(self._clock()),
+            created_at=shown(self.clock()),
         )
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             await tx.company_contacts.add(contact)
         return contact
 
     async def update(self, actor: Actor, uuid: str, patch: CompanyContactPatch) -> CompanyContact:
         """Raises ``NotFound``."""
-        require_shared_write(actor, self._shared_write)
-        async with self._open.write(by=actor) as tx:
+        require_shared_write(actor, self.shared_write)
+        async with self.database.write(by=actor) as tx:
             contact = found(await tx.company_contacts.find(known_id(uuid)), "company contact")
             contact = applied(contact, patch)
             await tx.company_contacts.put(contact)
@@ -86,20 +80,18 @@ class CompanyDirectory:
 
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``."""
-        require_shared_write(actor, self._shared_write)
-        async with self._open.write(by=actor) as tx:
+        require_shared_write(actor, self.shared_write)
+        async with self.database.write(by=actor) as tx:
             found(await tx.company_contacts.remove(known_id(uuid)), "company contact")
 
 
+@dataclass(frozen=True)
 class PersonalDirectory:
     """Create, read, change and delete the contacts of one user."""
 
-    def __init__(
-        self, open_: ReadAndWrite[PersonalDirectoryTransaction], clock: Clock, new_id: NewId
-    ) -> None:
-        self._open = open_
-        self._clock = clock
-        self._new_id = new_id
+    database: ReadAndWrite[PersonalDirectoryTransaction]
+    clock: Clock
+    new_id: NewId
 
     async def of_user(
         self, actor: Actor, user_uuid: str, page: Page = None
@@ -108,9 +100,9 @@ class PersonalDirectory:
         does not exist."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             found(await tx.users.find(owner), "user")
-        return await listing(self._open.read, lambda tx: tx.personal_contacts, page, owner=owner)
+        return await listing(self.database.read, lambda tx: tx.personal_contacts, page, owner=owner)
 
     async def create(
         self,
@@ -122,16 +114,16 @@ class PersonalDirectory:
         exist."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             found(await tx.users.find(owner), "user")
         contact = record_of(
             PersonalContact,
             new,
-            uuid=self._new_id(),
+            uuid=self.new_id(),
             user_uuid=owner,
-            created_at=shown(self._clock()),
+            created_at=shown(self.clock()),
         )
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             await tx.personal_contacts.add(contact)
         return contact
 
@@ -142,7 +134,7 @@ class PersonalDirectory:
         patch: PersonalContactPatch,
     ) -> PersonalContact:
         """Raises ``NotFound``, also for another user's contact."""
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             contact = await _contact_of(tx, actor, uuid)
             require_same("user_uuid", patch.user_uuid, contact.user_uuid)
             contact = applied(contact, patch)
@@ -151,7 +143,7 @@ class PersonalDirectory:
 
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``, also for another user's contact."""
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             contact = await _contact_of(tx, actor, uuid)
             await tx.personal_contacts.remove(contact.uuid)
 

@@ -8,7 +8,8 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Check, Command, settle
+from phoneprov_core.kernel.commands import Command, settle
+from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     CreatedBy,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
 from phoneprov_core.extensions.ports import ExtensionsTransaction
@@ -10,19 +12,18 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.times import Clock, shown
 
 
+@dataclass(frozen=True)
 class Extensions:
     """Create, read, change and delete extensions; every use case requires level 0."""
 
-    def __init__(
-        self, open_: ReadAndWrite[ExtensionsTransaction], clock: Clock, new_id: NewId
-    ) -> None:
-        self._open = open_
-        self._clock = clock
-        self._new_id = new_id
+    database: ReadAndWrite[ExtensionsTransaction]
+    clock: Clock
+    new_id: NewId
 
     async def all(
         self,
@@ -32,22 +33,22 @@ class Extensions:
     ) -> Listing[Extension]:
         """Every extension, oldest first."""
         require_superadmin(actor)
-        return await listing(self._open.read, lambda tx: selected(tx.extensions, wanted), page)
+        return await listing(self.database.read, lambda tx: selected(tx.extensions, wanted), page)
 
     async def get(self, actor: Actor, uuid: str) -> Extension:
         """Raises ``NotFound``."""
         require_superadmin(actor)
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             return found(await tx.extensions.find(known_id(uuid)), "extension")
 
     async def create(self, actor: Actor, new: NewExtension) -> Extension:
         """Raises ``Conflict`` if the number is in use."""
         require_superadmin(actor)
-        now = shown(self._clock())
+        now = shown(self.clock())
         extension = record_of(
             Extension,
             new,
-            uuid=self._new_id(),
+            uuid=self.new_id(),
             created_at=now,
             created_by=actor.user_uuid,
             updated_at=now,
@@ -55,19 +56,19 @@ class Extensions:
             created_ip=actor.ip,
             updated_ip=actor.ip,
         )
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             await tx.extensions.add(extension)
         return extension
 
     async def update(self, actor: Actor, uuid: str, patch: ExtensionPatch) -> Extension:
         """Raises ``NotFound``; ``Conflict`` if the number is in use."""
         require_superadmin(actor)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             extension = found(await tx.extensions.find(known_id(uuid)), "extension")
             extension = applied(
                 extension,
                 patch,
-                updated_at=shown(self._clock()),
+                updated_at=shown(self.clock()),
                 updated_by=actor.user_uuid,
                 updated_ip=actor.ip,
             )
@@ -77,5 +78,5 @@ class Extensions:
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Delete an extension and its links to users. Raises ``NotFound``."""
         require_superadmin(actor)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             found(await tx.extensions.remove(known_id(uuid)), "extension")

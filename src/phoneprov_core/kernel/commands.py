@@ -1,32 +1,21 @@
 """Commands: the input of use cases, checked in one place.
 
 A command is a frozen Struct with the fields that may be written. The type of a field names its rule
-(``Annotated[str, Check(values.mac)]``). A command checks itself when it is created, so a command
+(``Annotated[str, Check(addresses.mac)]``). A command checks itself when it is created, so a command
 that exists is valid and in canonical form.
 """
 
 from __future__ import annotations
 
 import re
-import types
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-)
-from typing import get_type_hints as hints_of
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct
 
 from phoneprov_core.kernel.errors import Invalid, Problem
+from phoneprov_core.kernel.field_types import Rule, expected, fields_of
 
 C = TypeVar("C", bound=Struct)
 
@@ -36,31 +25,11 @@ E = TypeVar("E", bound=Struct)
 R = TypeVar("R", bound=Struct)
 
 
-Rule = Callable[[Any], Any]
-"""Takes a value and returns its canonical form. Raises ``ValueError`` with a text that continues
-the field's name, such as "must not be empty"."""
-
-
 Rules = Mapping[str, Rule]
 """Rules by the name of their field."""
 
 NO_RULES: Rules = {}
 MUST_AGREE = "must agree with the record that is addressed"
-
-
-class Check(NamedTuple):
-    """Marks a field: its value is passed to ``rule``, which returns the canonical form or raises
-    ValueError."""
-
-    rule: Rule
-
-
-class _Field(NamedTuple):
-    name: str
-    sent_as: str
-    type: Any
-    required: bool
-    rule: Rule | None
 
 
 class Command(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -73,7 +42,7 @@ class Command(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def settle(command: Struct) -> None:
     """Put every field into canonical form; raises ``Invalid`` with each invalid field."""
     problems = []
-    for field in _fields(type(command)):
+    for field in fields_of(type(command)):
         value = getattr(command, field.name)
         if field.rule is None or value is None or value is UNSET:
             continue
@@ -96,7 +65,7 @@ def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_
     """
     problems: list[Problem] = []
     typed: dict[str, Any] = {}
-    fields = {field.sent_as: field for field in _fields(command)}
+    fields = {field.sent_as: field for field in fields_of(command)}
     for name, value in given.items():
         if name not in fields:
             problems.append(Problem(name, "is not a field of this request"))
@@ -124,7 +93,7 @@ def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_
 def command_of_texts(command: type[C], given: Mapping[str, str]) -> C:
     """The command with these fields, each given as text: ``5``, ``true``. A field that may be null
     is None if it is not given. Raises as :func:`command_of`."""
-    types = {field.sent_as: field.type for field in _fields(command)}
+    types = {field.sent_as: field.type for field in fields_of(command)}
     values = {name: _value(text, types[name]) for name, text in given.items()}
     try:
         return command_of(command, values)
@@ -209,59 +178,3 @@ def whole(value: object) -> object:
     """The value; a float without a fraction as an integer."""
     # To JSON, 1.0 is the whole number 1.
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-@cache
-def _fields(command: type[Struct]) -> tuple[_Field, ...]:
-    hints = hints_of(command, include_extras=True)
-    return tuple(
-        _Field(
-            info.name, info.encode_name, hints[info.name], info.required, _rule_in(hints[info.name])
-        )
-        for info in msgspec.structs.fields(command)
-    )
-
-
-def _rule_in(annotation: Any) -> Rule | None:
-    if get_origin(annotation) is Annotated:
-        # The last one is that of the outermost, the most specific type.
-        for note in reversed(annotation.__metadata__):
-            if isinstance(note, Check):
-                return note.rule
-        return _rule_in(annotation.__origin__)
-    if get_origin(annotation) in {Union, types.UnionType}:
-        for part in get_args(annotation):
-            rule = _rule_in(part)
-            if rule is not None:
-                return rule
-    return None
-
-
-_WORDS = {str: "text", int: "a whole number", bool: "true or false", float: "a number"}
-
-
-@cache
-def expected(annotation: Any) -> str:
-    """The expected types, as text: "must be text or null"."""
-    words: list[str] = []
-    _collect_words(annotation, words)
-    return "must be " + " or ".join(dict.fromkeys(words))
-
-
-def _collect_words(annotation: Any, words: list[str]) -> None:
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        _collect_words(annotation.__origin__, words)
-    elif origin in {Union, types.UnionType}:
-        for part in get_args(annotation):
-            _collect_words(part, words)
-    elif annotation is type(None):
-        words.append("null")
-    elif annotation is UnsetType:
-        pass
-    elif origin is Literal:
-        words.append("one of " + ", ".join(value for value in get_args(annotation) if value))
-    elif origin is tuple or origin is list:
-        words.append("a list of text")
-    else:
-        words.append(_WORDS.get(annotation, "something else"))

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Check
+from phoneprov_core.kernel import addresses, values
+from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.times import Timestamp
 
 
@@ -79,7 +79,7 @@ Url = Annotated[
 ]
 MacAddress = Annotated[
     str,
-    Check(values.mac),
+    Check(addresses.mac),
     schema(
         description=(
             "MAC address: 12 hexadecimal digits, separated by `:`, `-` or dots, or not separated"
@@ -90,7 +90,7 @@ MacAddress = Annotated[
 ]
 IpAddress = Annotated[
     str,
-    Check(values.ip),
+    Check(addresses.ip),
     schema(
         description="IPv4 or IPv6 address",
         maxLength=45,

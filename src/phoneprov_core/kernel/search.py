@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from msgspec import Struct
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Check
+from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import OptionalLine, schema
 
 MOST_WORDS = 16

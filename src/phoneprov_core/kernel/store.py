@@ -1,24 +1,17 @@
-"""The base port of stores, and reading of long lists."""
+"""The base ports of stores and transactions."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Annotated, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
-from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Check, Command, invalid
-from phoneprov_core.kernel.errors import Problem
-from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.search import Search, search_for
 
 E = TypeVar("E")
 T_co = TypeVar("T_co", covariant=True)
-T = TypeVar("T")
-S = TypeVar("S")
 
 
 class Rows(Protocol[E]):
@@ -71,7 +64,8 @@ class Store(Rows[E], Protocol[E]):
 
     async def add(self, entity: E) -> None:
         """Raises ``Conflict`` (code ``already_exists``, with the field) if a unique value is in
-        use, ``NotFound`` if a record that it refers to does not exist."""
+        use, ``NotFound`` if a record that it refers to does not exist: here, with the next call,
+        or at the end of the transaction."""
         ...
 
     async def find(self, key: str) -> E | None:
@@ -125,170 +119,3 @@ class ReadAndWrite(Protocol[T_co]):
     def write(self, *, by: Actor) -> AbstractAsyncContextManager[T_co]:
         """Stores of one transaction, for reading and writing."""
         ...
-
-
-Limit = Annotated[
-    int,
-    Check(values.from_to(1, 1000)),
-    schema(
-        description="Maximum number of rows; 1000 if only `offset` is sent", minimum=1, maximum=1000
-    ),
-]
-Offset = Annotated[
-    int,
-    Check(values.from_to(0, 2**63 - 1)),
-    schema(description="Number of rows to skip", minimum=0, maximum=2**63 - 1),
-]
-Before = Annotated[
-    Uuid,
-    schema(
-        description=(
-            "Newest first, after the record with this UUID, without a total. Not allowed with "
-            "`offset`; ffffffff-ffff-ffff-ffff-ffffffffffff begins with the newest"
-        )
-    ),
-]
-After = Annotated[Uuid, schema(description="Newest first, after the row with this UUID")]
-
-
-class Window(Command, frozen=True):
-    """A page of a list: at most ``limit`` records (1 to 1000) after the first ``offset``."""
-
-    limit: Limit = 1000
-    offset: Offset = 0
-
-
-class FromNewest(Command, frozen=True):
-    """A page by key: the records before the one with the uuid ``before``, newest first."""
-
-    before: Before | None = None
-
-
-class Newest(Command, frozen=True):
-    """At most ``limit`` records, newest first, after the one with the uuid ``before``."""
-
-    limit: Limit = 1000
-    before: After | None = None
-
-
-Page: TypeAlias = Window | None
-"""The requested page of a list; None is the whole list."""
-
-NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
-"""The largest UUID (RFC 9562, section 5.10): a page before it begins with the newest."""
-
-
-def limit_by_key(page: Page, key: str) -> int:
-    """The limit of a page that begins at the parameter ``key``. Raises ``Invalid`` if the page has
-    an offset."""
-    window = page or Window()
-    if window.offset:
-        raise invalid([Problem("offset", f"is not allowed together with {key}")])
-    return window.limit
-
-
-class Listing(Generic[T]):
-    """A list, oldest first, read in pieces so that memory does not grow with its length.
-
-    ``first`` is the first piece; ``async for piece in listing`` yields all pieces, the first
-    included, and may be repeated. ``window`` and ``total`` are set for a page.
-    """
-
-    def __init__(
-        self,
-        first: list[T],
-        rest: Callable[[], AsyncIterator[list[T]]] | None = None,
-        *,
-        window: Window | None = None,
-        total: int | None = None,
-    ) -> None:
-        self.first = first
-        self.window = window
-        self.total = total
-        self._rest = rest
-
-    @property
-    def complete(self) -> bool:
-        """Whether ``first`` is the whole list."""
-        return self._rest is None
-
-    async def __aiter__(self) -> AsyncIterator[list[T]]:
-        if self.first:
-            yield self.first
-        if self._rest is not None:
-            async for piece in self._rest():
-                yield piece
-
-    async def everything(self) -> list[T]:
-        """The whole list at once, for lists that are known to be short."""
-        return [entity async for piece in self for entity in piece]
-
-    def mapped(self, view: Callable[[T], S]) -> Listing[S]:
-        """The same list with ``view`` applied to each entity."""
-        rest = self._rest
-
-        async def mapped_rest() -> AsyncIterator[list[S]]:
-            assert rest is not None
-            async for piece in rest():
-                yield [view(entity) for entity in piece]
-
-        first = [view(entity) for entity in self.first]
-        return Listing(
-            first,
-            None if rest is None else mapped_rest,
-            window=self.window,
-            total=self.total,
-        )
-
-
-PIECE = 1024
-"""Number of records read at a time. A list of exactly 1,000 is read at once."""
-
-
-async def listing(
-    open_: Callable[[], AbstractAsyncContextManager[T]],
-    store_in: Callable[[T], Rows[E]],
-    window: Page = None,
-    *,
-    owner: str | None = None,
-    piece: int = PIECE,
-) -> Listing[E]:
-    """The whole list in pieces of at most ``piece`` records, or one page of it with its total.
-
-    Every piece is read in a transaction of its own, so that a slow reader holds nothing.
-    """
-
-    def size_after(already: int) -> int:
-        return piece if window is None else min(piece, window.limit - already)
-
-    async def pieces_after(last: E, already: int) -> AsyncIterator[list[E]]:
-        while size := size_after(already):
-            async with open_() as tx:
-                entities = await store_in(tx).rows(size, after=last, owner=owner)
-            if entities:
-                yield entities
-            if len(entities) < size:
-                return
-            last = entities[-1]
-            already += size
-
-    total = None
-    async with open_() as tx:
-        rows, size, offset = store_in(tx), size_after(0), window.offset if window else 0
-        if window is not None and isinstance(rows, CountedRows):
-            first, total = await rows.page(size, offset=offset, owner=owner)
-        else:
-            first = await rows.rows(size, offset=offset, owner=owner)
-    if window is not None and total is None:
-        # Rows that end within the page are counted by it.
-        total = window.offset + len(first)
-        if len(first) == size_after(0) or (window.offset and not first):
-            async with open_() as tx:
-                total = await store_in(tx).count(owner)
-    complete = len(first) < size_after(0) or not size_after(len(first))
-    return Listing(
-        first,
-        None if complete else lambda: pieces_after(first[-1], len(first)),
-        window=window,
-        total=total,
-    )

@@ -7,7 +7,7 @@ whole milliseconds since 1970.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -24,6 +24,9 @@ Timestamp = Annotated[
 
 Clock = Callable[[], datetime]
 """Port: the current moment, aware and in UTC. Never goes back within one process."""
+
+Pause = Callable[[float], Awaitable[None]]
+"""Port: wait for a number of seconds."""
 
 
 def shown(moment: datetime) -> str:

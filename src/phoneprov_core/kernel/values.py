@@ -5,7 +5,6 @@ They raise ``ValueError`` with a message that continues the field's name: "must 
 
 from __future__ import annotations
 
-import ipaddress
 import re
 import unicodedata
 from collections.abc import Callable
@@ -26,12 +25,6 @@ _LANGUAGE_TAG = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _EMAIL = re.compile(r"[^@\s\"(),:;<>\[\]\\]+@[^@\s\"(),:;<>\[\]\\.]+(?:\.[^@\s\"(),:;<>\[\]\\.]+)*")
-_MAC = re.compile(
-    r"[0-9a-f]{12}|[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}"
-    r"|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}",
-    re.ASCII | re.IGNORECASE,
-)
-_LONGEST_ADDRESS = 45
 _MOST_MARKS = 30
 
 _PIN = re.compile(r"[0-9]{4,32}", re.ASCII)
@@ -81,50 +74,6 @@ def description(value: str) -> str:
     if len(normal) > 2048:
         raise ValueError("must be at most 2048 characters long")
     return normal
-
-
-def mac(value: str) -> str:
-    """A phone's hardware address, in any of the four common spellings, as ``AA:BB:CC:DD:EE:FF``.
-
-    All zeros, broadcast and multicast addresses belong to no phone and are refused.
-    """
-    if not _MAC.fullmatch(value):
-        raise ValueError("must be a MAC address of 12 hexadecimal digits, like 00:1B:D4:12:34:56")
-    digits = value.translate(_NO_SEPARATORS).upper()
-    if digits == "0" * 12:
-        raise ValueError("must not be the all-zero MAC address")
-    if int(digits[:2], 16) & 1:
-        raise ValueError("must not be a broadcast or multicast MAC address")
-    return ":".join(digits[i : i + 2] for i in range(0, 12, 2))
-
-
-_NO_SEPARATORS = str.maketrans("", "", ":-.")
-
-
-def ip(value: str) -> str:
-    """An IPv4 or IPv6 address in its canonical spelling; scope ids are refused."""
-    try:
-        # No address is longer; parsing a megabyte would take too long.
-        parsed = ipaddress.ip_address(value[: _LONGEST_ADDRESS + 1])
-    except ValueError:
-        raise ValueError("must be an IPv4 or IPv6 address") from None
-    if "%" in value:
-        raise ValueError("must be an IP address without a scope id")
-    return str(parsed)
-
-
-def same_address(one: str, other: str) -> bool:
-    """Whether both texts are the same address; an IPv4 address in IPv6's mapped form is that
-    IPv4 address."""
-    return _unmapped(one) == _unmapped(other)
-
-
-def _unmapped(text: str) -> object:
-    try:
-        address = ipaddress.ip_address(text)
-    except ValueError:
-        return text
-    return getattr(address, "ipv4_mapped", None) or address
 
 
 def uuid(value: str) -> str:
@@ -245,11 +194,3 @@ def each(check: Callable[[str], str], *, most: int) -> Callable[[tuple[str, ...]
         return tuple(check(value) for value in values)
 
     return check_all
-
-
-def known_mac(value: str) -> str:
-    """The canonical form of a MAC; empty text, which is the key of no phone, for any other text."""
-    try:
-        return mac(value)
-    except ValueError:
-        return ""

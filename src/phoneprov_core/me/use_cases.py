@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import msgspec
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import found
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.me.model import EnrichedPhone, MeProfile, OwnPermission
 from phoneprov_core.me.ports import MeTransaction
 
@@ -14,15 +17,15 @@ from phoneprov_core.me.ports import MeTransaction
 PIECE = 250
 
 
+@dataclass(frozen=True)
 class Me:
     """The caller's own account, and the records that they work with."""
 
-    def __init__(self, open_: ReadAndWrite[MeTransaction]) -> None:
-        self._open = open_
+    database: ReadAndWrite[MeTransaction]
 
     async def profile(self, actor: Actor) -> MeProfile:
         """The caller's account, permission and PIN."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             user = found(await tx.users.find(actor.user_uuid), "user")
             assignment = await tx.assignments.of_user(actor.user_uuid)
             vendor_user = await tx.vendor_users.of_user(actor.user_uuid)
@@ -33,4 +36,4 @@ class Me:
 
     async def phones(self, actor: Actor, page: Page = None) -> Listing[EnrichedPhone]:  # noqa: ARG002
         """Every phone of the inventory, oldest first: all callers may use any phone."""
-        return await listing(self._open.read, lambda tx: tx.enriched_phones, page, piece=PIECE)
+        return await listing(self.database.read, lambda tx: tx.enriched_phones, page, piece=PIECE)

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from phoneprov_core.access.rules import SharedWrite, require_owner, require_shared_write
 from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import Forbidden, found
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
 from phoneprov_core.phones.ports import PhonesTransaction
 from phoneprov_core.phones.search import PhoneSearch
 
 
+@dataclass(frozen=True)
 class Phones:
     """Create, read, change and delete phones. MACs are accepted in any spelling."""
 
-    def __init__(
-        self, open_: ReadAndWrite[PhonesTransaction], shared_write: SharedWrite, clock: Clock
-    ) -> None:
-        self._open = open_
-        self._shared_write = shared_write
-        self._clock = clock
+    database: ReadAndWrite[PhonesTransaction]
+    shared_write: SharedWrite
+    clock: Clock
 
     async def all(
         self,
@@ -34,31 +35,31 @@ class Phones:
         """The phones that match, oldest first. Raises ``Forbidden`` if the filter reads what the
         caller may not see: deployments and logins of other users."""
         _require_visible(actor, wanted or PhoneSearch())
-        return await listing(self._open.read, lambda tx: selected(tx.phones, wanted), page)
+        return await listing(self.database.read, lambda tx: selected(tx.phones, wanted), page)
 
     async def get(self, actor: Actor, mac: str) -> Phone:  # noqa: ARG002
         """Raises ``NotFound``."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             return found(await tx.phones.find(known_mac(mac)), "phone")
 
     async def create(self, actor: Actor, new: NewPhone) -> Phone:
         """Raises ``Conflict`` if the MAC is already in the inventory; ``Forbidden`` if
         ``phone_ip`` is set and the caller does not hold level 0."""
-        require_shared_write(actor, self._shared_write)
+        require_shared_write(actor, self.shared_write)
         _require_address_unchanged(actor, None, new.phone_ip)
-        now = shown(self._clock())
+        now = shown(self.clock())
         phone = record_of(Phone, new, created_at=now, updated_at=now)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             await tx.phones.add(phone)
         return phone
 
     async def update(self, actor: Actor, mac: str, patch: PhonePatch) -> Phone:
         """Raises ``NotFound``; ``Forbidden`` if ``phone_ip`` changes and the caller does not
         hold level 0."""
-        require_shared_write(actor, self._shared_write)
-        async with self._open.write(by=actor) as tx:
+        require_shared_write(actor, self.shared_write)
+        async with self.database.write(by=actor) as tx:
             before = found(await tx.phones.find(known_mac(mac)), "phone")
-            phone = applied(before, patch, updated_at=shown(self._clock()))
+            phone = applied(before, patch, updated_at=shown(self.clock()))
             _require_address_unchanged(actor, before.phone_ip, phone.phone_ip)
             await tx.phones.put(phone)
         return phone
@@ -66,9 +67,9 @@ class Phones:
     async def delete(self, actor: Actor, mac: str) -> None:
         """Delete a phone, its vendor flag and its desk, and disconnect its KEMs. Raises
         ``NotFound``."""
-        require_shared_write(actor, self._shared_write)
+        require_shared_write(actor, self.shared_write)
         mac = known_mac(mac)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             found(await tx.phones.remove(mac), "phone")
             await tx.vendor_phones.remove(mac)
             await tx.kems.disconnect(mac)

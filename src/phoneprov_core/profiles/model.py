@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Check, Command
+from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     Line,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
 from msgspec import Struct
 
 from phoneprov_core.configuration.comparison import Compare, Comparison
-from phoneprov_core.configuration.lint import Finding, lint
+from phoneprov_core.configuration.findings import Finding
+from phoneprov_core.configuration.lint import lint
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command
@@ -78,27 +80,22 @@ class RevisionDiff(Struct, frozen=True, rename={"from_": "from"}):
         return redacted(self, "diff")
 
 
+@dataclass(frozen=True)
 class ReadConfigurations:
     """Lint and compare configurations."""
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[ProfilesTransaction],
-        compare: Compare,
-        *,
-        largest_xml: int = LARGEST,
-    ) -> None:
-        self._open = open_
-        self._compare = compare
-        self._largest = largest_xml
+    database: ReadAndWrite[ProfilesTransaction]
+    compare: Compare
+    _: KW_ONLY
+    largest_xml: int = LARGEST
 
     async def lint(self, request: LintRequest) -> LintResult:
         """A text that is not well-formed or too large is one finding. Raises ``Unavailable``."""
         content = request.cnf_xml.encode()
-        if len(content) > self._largest:
-            return LintResult(lint(content, largest=self._largest))
+        if len(content) > self.largest_xml:
+            return LintResult(lint(content, largest=self.largest_xml))
         asked = Comparison(old=None, new=request.cnf_xml, family=request.software_type or None)
-        return LintResult((await self._compare(asked)).findings)
+        return LintResult((await self.compare(asked)).findings)
 
     async def difference(
         self, actor: Actor, uuid: str, from_: int | None = None, to: int | None = None
@@ -106,7 +103,7 @@ class ReadConfigurations:
         """The difference of two revisions of a profile. ``to`` is the newest if None, ``from_``
         the one before ``to``. Raises ``NotFound`` for another user's
         profile and for a revision that does not exist; ``Unavailable``."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             profile = await profile_of(tx, actor, uuid)
             if to is None:
                 to = found(await tx.revisions.newest(profile.uuid), "revision").number
@@ -117,7 +114,7 @@ class ReadConfigurations:
                 revision = found(await tx.revisions.find(profile.uuid, number), "revision")
                 texts.append(found(await tx.revisions.cnf_xml(revision.uuid), "revision"))
         old, new = texts
-        compared = await self._compare(
+        compared = await self.compare(
             Comparison(old=old, new=new, old_label=f"revision {from_}", new_label=f"revision {to}")
         )
         return RevisionDiff(from_, to, compared.diff or "")

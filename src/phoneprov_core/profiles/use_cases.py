@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import KW_ONLY, dataclass
 
 import msgspec
 from msgspec import UNSET
@@ -14,7 +15,8 @@ from phoneprov_core.kernel.commands import Rules, applied, obey, record_of
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.times import Clock, shown
 from phoneprov_core.profiles.model import (
     NewProfile,
@@ -38,26 +40,23 @@ MOST_REVISIONS = 100
 """Maximum number of revisions of a profile, besides those that are needed; 0 for no limit."""
 
 
+@dataclass(frozen=True)
 class Profiles:
     """Create, read, change and delete profiles. A save that changes the configuration creates a
     revision; older revisions do not change."""
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[ProfilesTransaction],
-        clock: Clock,
-        new_id: NewId,
-        *,
-        largest_xml: int = LARGEST,
-        most_profiles: int = MOST_PROFILES,
-        most_revisions: int = MOST_REVISIONS,
-    ) -> None:
-        self._open = open_
-        self.rules: Rules = {"cnf_xml": device_xml_rule(largest_xml)}
-        self._most_profiles = most_profiles
-        self._most_revisions = most_revisions
-        self._clock = clock
-        self._new_id = new_id
+    database: ReadAndWrite[ProfilesTransaction]
+    clock: Clock
+    new_id: NewId
+    _: KW_ONLY
+    largest_xml: int = LARGEST
+    most_profiles: int = MOST_PROFILES
+    most_revisions: int = MOST_REVISIONS
+
+    @property
+    def rules(self) -> Rules:
+        """The rules that depend on settings."""
+        return {"cnf_xml": device_xml_rule(self.largest_xml)}
 
     async def all(
         self, actor: Actor, page: Page = None, wanted: ProfileSearch | None = None
@@ -75,7 +74,7 @@ class Profiles:
 
     async def get(self, actor: Actor, uuid: str) -> Profile:
         """Raises ``NotFound``, also for another user's profile."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             profile = await tx.whole_profiles.find(known_id(uuid))
         if profile is None or not may_act_for(actor, profile.user_uuid):
             raise _no_profile()
@@ -86,16 +85,16 @@ class Profiles:
         ``Conflict`` (code ``too_many_profiles``) if the user has the maximum number of profiles."""
         obey(self.rules, new)
         await self._require_owner(actor, new.user_uuid)
-        now = shown(self._clock())
+        now = shown(self.clock())
         profile = record_of(
             ProfileRecord,
             new,
-            uuid=self._new_id(),
+            uuid=self.new_id(),
             software_type=new.software_type or None,
             created_at=now,
             updated_at=now,
         )
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             await self._require_room(tx, profile.user_uuid)
             await tx.profiles.add(profile)
             await tx.revisions.add(self._revision(actor, profile, 1, new.cnf_xml), new.cnf_xml)
@@ -104,55 +103,55 @@ class Profiles:
     async def update(self, actor: Actor, uuid: str, patch: ProfilePatch) -> Profile:
         """Raises ``NotFound``; ``Forbidden`` if a caller without level 0 would give it to another
         user; ``Conflict`` if that user has the maximum number of profiles."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             await profile_of(tx, actor, uuid)
         if patch.user_uuid is not UNSET:
             await self._require_owner(actor, patch.user_uuid)
         obey(self.rules, patch)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             before = await profile_of(tx, actor, uuid)
             if patch.user_uuid is not UNSET and patch.user_uuid != before.user_uuid:
                 await self._require_room(tx, patch.user_uuid)
             newest = found(await tx.revisions.newest(before.uuid), "profile")
             cnf_xml = found(await tx.revisions.cnf_xml(newest.uuid), "profile")
             stored = msgspec.structs.replace(patch, cnf_xml=UNSET)
-            profile = applied(before, stored, updated_at=shown(self._clock()))
+            profile = applied(before, stored, updated_at=shown(self.clock()))
             await tx.profiles.put(profile)
             if patch.cnf_xml is not UNSET and patch.cnf_xml != cnf_xml:
                 cnf_xml = patch.cnf_xml
                 revision = self._revision(actor, profile, newest.number + 1, cnf_xml)
                 await tx.revisions.add(revision, cnf_xml)
-                if self._most_revisions:
-                    await tx.revisions.remove_oldest(profile.uuid, self._most_revisions)
+                if self.most_revisions:
+                    await tx.revisions.remove_oldest(profile.uuid, self.most_revisions)
         return whole(profile, cnf_xml)
 
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Delete the profile and its revisions. Raises ``NotFound``."""
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             profile = await profile_of(tx, actor, uuid)
             await tx.profiles.remove(profile.uuid)
 
     async def revisions(self, actor: Actor, uuid: str, page: Page = None) -> Listing[Revision]:
         """The revisions of one profile, oldest first, without their configurations. Raises
         ``NotFound``."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             profile = await profile_of(tx, actor, uuid)
-        return await listing(self._open.read, lambda tx: tx.revisions, page, owner=profile.uuid)
+        return await listing(self.database.read, lambda tx: tx.revisions, page, owner=profile.uuid)
 
     async def _require_owner(self, actor: Actor, user_uuid: str) -> None:
         require_owner(actor, user_uuid)
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             found(await tx.users.find(user_uuid), "user")
 
     async def _require_room(self, tx: ProfilesTransaction, owner: str) -> None:
-        if not self._most_profiles:
+        if not self.most_profiles:
             return
         found(
             await tx.users.find(owner), "user"
         )  # Locks the user: of two concurrent requests one waits here.
-        if await tx.profiles.count(owner) >= self._most_profiles:
+        if await tx.profiles.count(owner) >= self.most_profiles:
             raise TooManyProfiles(
-                f"This user has {self._most_profiles} profiles, the maximum; delete one first."
+                f"This user has {self.most_profiles} profiles, the maximum; delete one first."
             )
 
     def _revision(
@@ -160,7 +159,7 @@ class Profiles:
     ) -> Revision:
         content = cnf_xml.encode()
         return Revision(
-            uuid=self._new_id(),
+            uuid=self.new_id(),
             profile_uuid=profile.uuid,
             number=number,
             sha256=hashlib.sha256(content).hexdigest(),
@@ -173,7 +172,7 @@ class Profiles:
         self, page: Page, owner: str | None, wanted: ProfileSearch | None = None
     ) -> Listing[Profile]:
         return await listing(
-            self._open.read,
+            self.database.read,
             lambda tx: selected(tx.whole_profiles, wanted),
             page,
             owner=owner,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from phoneprov_core.kernel.values import mac as canonical_mac
+from phoneprov_core.kernel.addresses import mac as canonical_mac
 
 MAX_NAME = 255
 """Characters of a requested name; RFC 1350 sets no limit, file systems do."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import msgspec
 from msgspec import Struct
 
@@ -9,11 +11,12 @@ from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import Journal
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
+from phoneprov_core.kernel.addresses import known_mac, same_address
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.kernel.values import known_mac, same_address
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.provisioning.model import (
     DiscoveredPhone,
@@ -57,29 +60,19 @@ class Provided(Struct, frozen=True):
         return f"Provided({self.request!r}, {self.result})"
 
 
+@dataclass(frozen=True)
 class ProvideFile:
     """Answers requests of phones. A request and its record are two calls, because the transfer
     lies between them."""
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[ProvisioningTransaction],
-        shared_files: SharedFiles,
-        networks: PhoneAddresses,
-        binding: FetchBinding,
-        journal: Journal,
-        clock: Clock,
-        new_id: NewId,
-        observe: FetchObserver | None = None,
-    ) -> None:
-        self._open = open_
-        self._shared_files = shared_files
-        self._networks = networks
-        self._binding = binding
-        self._journal = journal
-        self._clock = clock
-        self._new_id = new_id
-        self._observe = observe
+    database: ReadAndWrite[ProvisioningTransaction]
+    shared_files: SharedFiles
+    networks: PhoneAddresses
+    binding: FetchBinding
+    journal: Journal
+    clock: Clock
+    new_id: NewId
+    observe: FetchObserver | None = None
 
     async def open(self, request: FileRequest) -> Provided:
         """Decide what the client gets. Reads only; nothing is recorded yet.
@@ -93,7 +86,7 @@ class ProvideFile:
         mac = mac_in(name)
         phone, served = None, None
         if mac is not None:
-            async with self._open.read() as tx:
+            async with self.database.read() as tx:
                 phone = await tx.phones.find(mac)
                 served = await tx.served_files.find(name)
         if not self._may_read(phone, request.client_ip):
@@ -102,7 +95,7 @@ class ProvideFile:
             return Provided(
                 request, FetchResult.SERVED, mac, content=served.content, attempt=served.attempt
             )
-        file = await self._shared_files.open(name)
+        file = await self.shared_files.open(name)
         result = FetchResult.NOT_FOUND if file is None else FetchResult.SERVED
         return Provided(request, result, mac, file=file)
 
@@ -119,9 +112,9 @@ class ProvideFile:
         result = provided.result
         if result is FetchResult.SERVED and not is_complete:
             result = FetchResult.FAILED
-        now = shown(self._clock())
+        now = shown(self.clock())
         fetch = Fetch(
-            uuid=self._new_id(),
+            uuid=self.new_id(),
             mac=provided.mac,
             name=_shown_name(request.name),
             transport=request.transport,
@@ -132,32 +125,32 @@ class ProvideFile:
             created_at=now,
         )
         confirmed = None
-        async with self._open.write(by=SYSTEM_ACTOR) as tx:
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
             await tx.fetches.add(fetch)
             if provided.mac is not None:
                 if provided.attempt is not None and result is FetchResult.SERVED:
                     confirmed = await self._confirm(tx, fetch, provided.attempt)
                 elif (
-                    self._networks.contains(request.client_ip)
+                    self.networks.contains(request.client_ip)
                     and await tx.phones.find(provided.mac) is None
                 ):
                     await tx.discovered_phones.see(
                         provided.mac, request.client_ip, request.model, fetch.name, now
                     )
         if confirmed is not None:
-            self._journal(confirmed)
-        if self._observe is not None:
-            self._observe(fetch)
+            self.journal(confirmed)
+        if self.observe is not None:
+            self.observe(fetch)
         return fetch
 
     def _may_read(self, phone: Phone | None, client_ip: str) -> bool:
         if (
             phone is not None
             and phone.phone_ip is not None
-            and self._binding is FetchBinding.ADDRESS
+            and self.binding is FetchBinding.ADDRESS
         ):
             return same_address(phone.phone_ip, client_ip)
-        return self._networks.contains(client_ip)
+        return self.networks.contains(client_ip)
 
     async def _confirm(
         self, tx: ProvisioningTransaction, fetch: Fetch, attempt: str
@@ -182,11 +175,11 @@ class ProvideFile:
         return confirmed
 
 
+@dataclass(frozen=True)
 class Fetches:
     """The requests of one phone: every account reads them, like the phone itself."""
 
-    def __init__(self, open_: ReadAndWrite[ProvisioningTransaction]) -> None:
-        self._open = open_
+    database: ReadAndWrite[ProvisioningTransaction]
 
     async def newest(
         self,
@@ -201,21 +194,21 @@ class Fetches:
         Raises ``NotFound`` if the phone is not in the inventory.
         """
         mac = known_mac(mac)
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             found(await tx.phones.find(mac), "phone")
             return await tx.fetches.newest(mac, limit, before=before)
 
 
+@dataclass(frozen=True)
 class DiscoveredPhones:
     """Phones that asked for files and are not in the inventory: level 0 reads them."""
 
-    def __init__(self, open_: ReadAndWrite[ProvisioningTransaction]) -> None:
-        self._open = open_
+    database: ReadAndWrite[ProvisioningTransaction]
 
     async def all(self, actor: Actor, page: Page = None) -> Listing[DiscoveredPhone]:
         """Every phone, the first seen first. Raises ``Forbidden``."""
         require_superadmin(actor)
-        return await listing(self._open.read, lambda tx: tx.discovered_phones, page)
+        return await listing(self.database.read, lambda tx: tx.discovered_phones, page)
 
 
 def _shown_name(name: str) -> str:

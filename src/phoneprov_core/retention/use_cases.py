@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from datetime import timedelta
 
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
@@ -26,41 +27,35 @@ _LONGEST_PAUSE = 1.0
 Pause = Callable[[float], Awaitable[None]]
 
 
+@dataclass(frozen=True)
 class Prune:
     """Removes what is older than the settings say. Other transactions run between two pieces:
     each piece that removes something is followed by a pause as long as it took."""
 
-    def __init__(
-        self,
-        database: ReadAndWrite[RetentionTransaction],
-        keep: KeepDays,
-        clock: Clock,
-        pause: Pause,
-    ) -> None:
-        self._database = database
-        self._keep = keep
-        self._clock = clock
-        self._pause = pause
+    database: ReadAndWrite[RetentionTransaction]
+    keep: KeepDays
+    clock: Clock
+    pause: Pause
 
     async def in_turn(self) -> list[Pruned] | None:
         """Prune, unless a process that uses this database did so within six hours; then None.
         Raises ``Unavailable``."""
-        async with self._database.write(by=SYSTEM_ACTOR) as tx:
-            wait = await tx.rates.add("retention", EVERY, millis(self._clock()))
+        async with self.database.write(by=SYSTEM_ACTOR) as tx:
+            wait = await tx.rates.add("retention", EVERY, millis(self.clock()))
         return None if wait else await self()
 
     async def __call__(self, *, dry_run: bool = False) -> list[Pruned]:
         """Prune now; returns the number of removed records per kind. With ``dry_run`` it changes
         nothing, and a revision counts only if no deployment names it now. If a kind fails, its
         error is reported and the other kinds are pruned."""
-        now = self._clock()
+        now = self.clock()
         done = []
-        for kind, before in limits(self._keep, now).items():
+        for kind, before in limits(self.keep, now).items():
             count, message = 0, None
             try:
                 async for removed in self._pieces(kind, before, dry_run=dry_run):
                     count += removed
-                    if self._clock() - now > _LONGEST:
+                    if self.clock() - now > _LONGEST:
                         break
             except Unavailable as error:
                 message = error.message
@@ -71,20 +66,20 @@ class Prune:
         limit = ONE_BATCH if kind is Kept.BATCHES else PIECE
         after: Place | None = None
         while True:
-            async with self._database.read() as tx:
+            async with self.database.read() as tx:
                 piece = await tx.retention.look(kind, before, limit, after=after)
             if piece is None:
                 return
             if dry_run or not piece.removable:
                 yield piece.removable
             else:
-                began = self._clock()
-                async with self._database.write(by=SYSTEM_ACTOR) as tx:
+                began = self.clock()
+                async with self.database.write(by=SYSTEM_ACTOR) as tx:
                     removed = await tx.retention.remove(kind, before, piece, after=after)
                     if removed:
                         fields = {"records": removed}
                         tx.trail.note(Event("retention.pruned", "retention", kind.value, fields))
                 yield removed
-                took = (self._clock() - began).total_seconds()
-                await self._pause(min(_LONGEST_PAUSE, max(0.0, took)))
+                took = (self.clock() - began).total_seconds()
+                await self.pause(min(_LONGEST_PAUSE, max(0.0, took)))
             after = piece.last

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
@@ -32,38 +33,29 @@ _HASHES_AT_A_TIME = 8
 _NONE: frozenset[int] = frozenset()
 
 
+@dataclass(frozen=True)
 class Import:
     """One table to be imported. It is read once for each step, so that memory does not grow with
     its length."""
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[TransferTransaction],
-        tools: Tools,
-        actor: Actor,
-        sheet: Sheet,
-        table: Table,
-        progress: Progress,
-        seen: Seen,
-    ) -> None:
-        self._open = open_
-        self._tools = tools
-        self._actor = actor
-        self._sheet = sheet
-        self._table = table
-        self._progress = progress
-        self._seen = seen
+    database: ReadAndWrite[TransferTransaction]
+    tools: Tools
+    actor: Actor
+    sheet: Sheet
+    table: Table
+    progress: Progress
+    seen: Seen
 
     async def check(self) -> Imported:
         """The changes of an import, and all problems."""
         reader = self._reader()
         count = _Count()
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             await reader.look(tx, self._target(tx).store)
-            async for piece in self._table.pieces():
+            async for piece in self.table.pieces():
                 for row in piece:
                     await self._check(reader, row, count)
-                self._progress("checked", count.total, None)
+                self.progress("checked", count.total, None)
         return count.imported(written=False)
 
     async def hashes(self, checked: Imported) -> dict[int, str]:
@@ -77,10 +69,10 @@ class Import:
             asked = [(row.line, row.cells["password"]) for row in rows if row.cells.get("password")]
             for start in range(0, len(asked), _HASHES_AT_A_TIME):
                 some = asked[start : start + _HASHES_AT_A_TIME]
-                made = await asyncio.gather(*(self._tools.hasher.hash(pw) for _, pw in some))
+                made = await asyncio.gather(*(self.tools.hasher.hash(pw) for _, pw in some))
                 hashes.update(zip((line for line, _ in some), made, strict=True))
                 so_far = done - len(rows) + len(rows) * (start + len(some)) // len(asked)
-                self._progress("hashed", so_far, checked.total)
+                self.progress("hashed", so_far, checked.total)
         return hashes
 
     async def write(
@@ -93,7 +85,7 @@ class Import:
         count = _Count(list(checked.problems))
         if not keep_going:
             try:
-                async with self._open.write(by=self._actor) as tx:
+                async with self.database.write(by=self.actor) as tx:
                     await self._write_all(writer, tx, count, checked.total)
             except _Stopped as stopped:
                 # Another transaction changed the records since the check.
@@ -101,7 +93,7 @@ class Import:
             return count.imported(written=True)
         async for rows in self._good(bad):
             await self._write_some(writer, rows, count)
-            self._progress("written", count.total, checked.total)
+            self.progress("written", count.total, checked.total)
         # Rows that were invalid at the check are not counted again.
         count.total = checked.total
         return count.imported(written=True)
@@ -112,12 +104,12 @@ class Import:
         target = self._target(tx)
         async for rows in self._good(_NONE):
             await writer.write(tx, target, rows, count)
-            self._progress("written", count.total, total)
+            self.progress("written", count.total, total)
 
     async def _write_some(self, writer: _Writer, rows: list[Row], count: _Count) -> None:
         attempt = _Count()
         try:
-            async with self._open.write(by=self._actor) as tx:
+            async with self.database.write(by=self.actor) as tx:
                 await writer.write(tx, self._target(tx), rows, attempt)
         except _Stopped as stopped:
             if len(rows) == 1:
@@ -137,18 +129,18 @@ class Import:
         asked = await reader.read(row)
         count.note(asked)
         if not isinstance(asked, list):
-            self._seen(row.line, _outcome(asked))
+            self.seen(row.line, _outcome(asked))
 
     async def _good(self, bad: frozenset[int]) -> AsyncIterator[list[Row]]:
-        async for piece in self._table.pieces():
+        async for piece in self.table.pieces():
             yield [row for row in piece if isinstance(row, Row) and row.line not in bad]
 
     def _reader(self) -> Reader:
-        rules = rules_of(self._sheet, self._tools.policy)
-        return Reader(self._sheet, rules, rules_of_new(self._sheet))
+        rules = rules_of(self.sheet, self.tools.policy)
+        return Reader(self.sheet, rules, rules_of_new(self.sheet))
 
     def _target(self, tx: TransferTransaction) -> Target:
-        return target_of(self._sheet, tx, self._actor, self._tools)
+        return target_of(self.sheet, tx, self.actor, self.tools)
 
 
 def _outcome(asked: Asked) -> RowOutcome:
@@ -165,21 +157,21 @@ class _Stopped(Exception):
         self.problems = problems
 
 
+@dataclass(frozen=True)
 class _Writer:
-    def __init__(self, reader: Reader, hashes: Mapping[int, str]) -> None:
-        self._reader = reader
-        self._hashes = hashes
+    reader: Reader
+    hashes: Mapping[int, str]
 
     async def write(
         self, tx: TransferTransaction, target: Target, rows: list[Row], count: _Count
     ) -> None:
         """Raises ``_Stopped``, and ``Unavailable`` if the database cannot be used."""
-        await self._reader.look(tx, target.store)
+        await self.reader.look(tx, target.store)
         for row in rows:
-            asked = await self._reader.read(row)
+            asked = await self.reader.read(row)
             if isinstance(asked, list):
                 raise _Stopped(asked)
-            target.hasher.next_hash = self._hashes.get(row.line)
+            target.hasher.next_hash = self.hashes.get(row.line)
             try:
                 await _carry_out(asked, target)
             except Unavailable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, get_args
 
 from phoneprov_core.kernel.actor import Actor
@@ -23,13 +24,13 @@ ProfilesOver = Callable[[ReadAndWrite[Any]], Profiles]
 """Creates the profile use cases over a database or an open transaction."""
 
 
+@dataclass(frozen=True)
 class ProfileImport:
     """Imports the rows of one table in one transaction. A row names a profile by its user and its
     name; a name that the user does not have creates a profile."""
 
-    def __init__(self, open_: ReadAndWrite[TransferTransaction], over: ProfilesOver) -> None:
-        self._open = open_
-        self._over = over
+    database: ReadAndWrite[TransferTransaction]
+    over: ProfilesOver
 
     async def __call__(
         self,
@@ -46,8 +47,8 @@ class ProfileImport:
         problems: list[RowProblem] = []
         written = False
         try:
-            async with self._open.write(by=actor) as tx:
-                rows = _Rows(tx, self._over(Joined(tx)), actor)
+            async with self.database.write(by=actor) as tx:
+                rows = _Rows(tx, self.over(Joined(tx)), actor)
                 async for piece in table.pieces():
                     for row in piece:
                         found = await rows.write(row)

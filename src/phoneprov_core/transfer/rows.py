@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET, Struct
 
-from phoneprov_core.kernel.commands import Rule, command_of
+from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem
+from phoneprov_core.kernel.field_types import Rule
 from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.transfer.desks import DeskRowPatch, DeskTable
 from phoneprov_core.transfer.index import Index

@@ -19,8 +19,8 @@ from phoneprov_core.directory.model import (
 )
 from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
 from phoneprov_core.kems.model import Kem, KemPatch, NewKem
+from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.ids import known_id
-from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
 from phoneprov_core.transfer.desks import DeskRow, DeskRowPatch, NewDeskRow
 from phoneprov_core.users.model import NewUser, User, UserPatch, folded

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
@@ -11,17 +12,14 @@ from msgspec import Struct
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.deployments.ports import DeploymentStore
 from phoneprov_core.desks.ports import DeskStore
-from phoneprov_core.directory.ports import (
-    CompanyDirectoryTransaction,
-    PersonalDirectoryTransaction,
-)
+from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions.ports import ExtensionsTransaction
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kems.use_cases import Kems
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Rule
 from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.field_types import Rule
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.store import Rows, Store
 from phoneprov_core.kernel.times import Clock
@@ -61,12 +59,12 @@ class TransferTransaction(
     def trail(self) -> Notes: ...
 
 
+@dataclass(frozen=True)
 class Joined:
     """Lets use cases take part in an open transaction: their changes are committed or rolled back
     with it."""
 
-    def __init__(self, tx: TransferTransaction) -> None:
-        self._tx = tx
+    tx: TransferTransaction
 
     def read(self) -> AbstractAsyncContextManager[TransferTransaction]:
         """The stores of the transaction."""
@@ -78,7 +76,7 @@ class Joined:
 
     @asynccontextmanager
     async def _join(self) -> AsyncIterator[TransferTransaction]:
-        yield self._tx
+        yield self.tx
 
 
 class Tools(Struct, frozen=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from msgspec import Struct
@@ -84,21 +85,21 @@ class ImportResult(Struct, frozen=True):
     ]
 
 
+@dataclass(frozen=True)
 class ImportText:
     """``Transfer.into`` for a table in a text. Needs level 0."""
 
-    def __init__(self, transfer: Transfer, read: ReadTable) -> None:
-        self._transfer = transfer
-        self._read = read
+    transfer: Transfer
+    read: ReadTable
 
     async def __call__(self, actor: Actor, kind: str, request: ImportRequest) -> ImportResult:
         """Raises ``NotFound`` for an unknown kind."""
         require_superadmin(actor)
         outcomes: dict[int, RowOutcome] = {}
-        imported = await self._transfer.into(
+        imported = await self.transfer.into(
             actor,
             kind,
-            self._read(request.csv),
+            self.read(request.csv),
             dry_run=request.dry_run,
             keep_going=request.keep_going,
             seen=outcomes.__setitem__,

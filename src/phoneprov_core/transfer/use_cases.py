@@ -9,7 +9,8 @@ from phoneprov_core.access.rules import SharedWrite, require_superadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.ids import NewId
-from phoneprov_core.kernel.store import Listing, ReadAndWrite, Rows, listing
+from phoneprov_core.kernel.paging import Listing, listing
+from phoneprov_core.kernel.store import ReadAndWrite, Rows
 from phoneprov_core.kernel.times import Clock
 from phoneprov_core.transfer.asterisk import Section, Sections, speaks_sccp
 from phoneprov_core.transfer.importing import Import
@@ -36,7 +37,7 @@ class Transfer:
 
     def __init__(
         self,
-        open_: ReadAndWrite[TransferTransaction],
+        database: ReadAndWrite[TransferTransaction],
         hasher: PasswordHasher,
         policy: AccountPolicy,
         shared_write: SharedWrite,
@@ -44,8 +45,8 @@ class Transfer:
         new_id: NewId,
         profiles_over: ProfilesOver,
     ) -> None:
-        self._open = open_
-        self._profiles = ProfileImport(open_, profiles_over)
+        self._database = database
+        self._profiles = ProfileImport(database, profiles_over)
         self._tools = Tools(hasher, policy, shared_write, clock, new_id)
 
     async def into(
@@ -71,7 +72,7 @@ class Transfer:
         sheet = sheet_of(kind)
         if wrong := _wrong_columns(sheet, await table.columns()):
             return Imported(problems=wrong)
-        run = Import(self._open, self._tools, actor, sheet, table, progress, seen)
+        run = Import(self._database, self._tools, actor, sheet, table, progress, seen)
         checked = await run.check()
         if dry_run or (checked.problems and not keep_going):
             return checked
@@ -135,7 +136,7 @@ class Transfer:
                         yield section
 
     async def _numbers_on(self, mac: str, driver: str) -> list[str]:
-        async with self._open.read() as tx:
+        async with self._database.read() as tx:
             deployment = await tx.deployments.current(mac)
             if deployment is None:
                 return []
@@ -143,7 +144,7 @@ class Transfer:
         return [link.extension for link in links if link.type == driver]
 
     async def _records(self, store_in: Callable[[TransferTransaction], Rows[Any]]) -> Listing[Any]:
-        return await listing(self._open.read, store_in, piece=PIECE)
+        return await listing(self._database.read, store_in, piece=PIECE)
 
     async def _usernames(self) -> dict[str, str]:
         users = await self._records(lambda tx: tx.users)

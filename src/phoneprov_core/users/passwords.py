@@ -8,9 +8,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.commands import invalid
+from phoneprov_core.kernel.commands import Rules, invalid
 from phoneprov_core.kernel.errors import Problem
-from phoneprov_core.users.names import plain_looks
+from phoneprov_core.users.names import check_new_username, plain_looks
 
 SERVICE = "phoneprov"
 LEAST_LEFT = 4
@@ -27,6 +27,16 @@ class AccountPolicy(Struct, frozen=True):
     shortest: int = 8
     longest: int = 256
     looks: Callable[[str], frozenset[str]] = plain_looks
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of an account that exists."""
+        return {"password": self.rule}
+
+    @property
+    def rules_of_new(self) -> Rules:
+        """The rules of a new account."""
+        return {"password": self.rule, "username": check_new_username}
 
     def rule(self, password: str) -> str:
         """The password; raises ``ValueError`` with a reason that never quotes it."""

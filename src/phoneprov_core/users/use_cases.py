@@ -2,48 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import msgspec
 from msgspec import UNSET
 
 from phoneprov_core.access.rules import LastSuperadmin, require_superadmin
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import Rules, applied, obey
+from phoneprov_core.kernel.commands import applied, obey
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, listing, selected
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.users.model import (
-    NewUser,
-    Registration,
-    User,
-    UserPatch,
-    account_key,
-)
+from phoneprov_core.users.model import NewUser, Registration, User, UserPatch, account_key
 from phoneprov_core.users.names import check_new_username
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.users.ports import UsersTransaction
 from phoneprov_core.users.search import UserSearch
 
 
+@dataclass(frozen=True)
 class Users:
     """Create, read, change and delete accounts; every use case requires level 0."""
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[UsersTransaction],
-        hasher: PasswordHasher,
-        policy: AccountPolicy,
-        clock: Clock,
-        new_id: NewId,
-    ) -> None:
-        self._open = open_
-        self._hasher = hasher
-        self._policy = policy
-        self.rules: Rules = {"password": policy.rule}
-        self.rules_of_new: Rules = {**self.rules, "username": check_new_username}
-        self._clock = clock
-        self._new_id = new_id
+    database: ReadAndWrite[UsersTransaction]
+    hasher: PasswordHasher
+    policy: AccountPolicy
+    clock: Clock
+    new_id: NewId
 
     async def all(
         self,
@@ -53,25 +41,25 @@ class Users:
     ) -> Listing[User]:
         """Every account, oldest first."""
         require_superadmin(actor)
-        return await listing(self._open.read, lambda tx: selected(tx.users, wanted), page)
+        return await listing(self.database.read, lambda tx: selected(tx.users, wanted), page)
 
     async def get(self, actor: Actor, uuid: str) -> User:
         """Raises ``NotFound``."""
         require_superadmin(actor)
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             return found(await tx.users.find(known_id(uuid)), "user")
 
     async def create(self, actor: Actor, new: NewUser) -> User:
         """Raises ``Conflict`` if the username or the e-mail address is in use, or the username
         looks like another."""
         require_superadmin(actor)
-        obey(self.rules_of_new, new)
-        self._policy.require_own(new.password, new.username, new.email)
-        hash_ = await self._hasher.hash(new.password)
-        user = created_user(new, self._new_id(), shown(self._clock()), actor.ip, actor.user_uuid)
-        async with self._open.write(by=actor) as tx:
+        obey(self.policy.rules_of_new, new)
+        self.policy.require_own(new.password, new.username, new.email)
+        hash_ = await self.hasher.hash(new.password)
+        user = created_user(new, self.new_id(), shown(self.clock()), actor.ip, actor.user_uuid)
+        async with self.database.write(by=actor) as tx:
             await tx.users.add(user)
-            await tx.users.claim_looks(user.uuid, self._policy.looks(user.username))
+            await tx.users.claim_looks(user.uuid, self.policy.looks(user.username))
             await tx.users.set_password_hash(user.uuid, hash_)
         return user
 
@@ -88,20 +76,20 @@ class Users:
         def check_username(name: str) -> str:
             return name if name == username else check_new_username(name)
 
-        obey({**self.rules, "username": check_username}, patch)
+        obey({**self.policy.rules, "username": check_username}, patch)
         # The hash takes long: it is computed before the transaction begins.
         hash_ = None
         if patch.password is not UNSET:
             named = applied(user, msgspec.structs.replace(patch, password=UNSET))
-            self._policy.require_own(patch.password, named.username, named.email)
-            hash_ = await self._hasher.hash(patch.password)
-        async with self._open.write(by=actor) as tx:
+            self.policy.require_own(patch.password, named.username, named.email)
+            hash_ = await self.hasher.hash(patch.password)
+        async with self.database.write(by=actor) as tx:
             before = found(await tx.users.find(user.uuid), "user")
             user = applied(
                 before,
                 msgspec.structs.replace(patch, password=UNSET),
                 last_uuid=actor.user_uuid,
-                updated_at=shown(self._clock()),
+                updated_at=shown(self.clock()),
                 updated_ip=actor.ip,
             )
             if before.is_active and not user.is_active:
@@ -110,7 +98,7 @@ class Users:
                 await tx.desks.end_user(user.uuid)
             await tx.users.put(user)
             if user.username != before.username:
-                await tx.users.claim_looks(user.uuid, self._policy.looks(user.username))
+                await tx.users.claim_looks(user.uuid, self.policy.looks(user.username))
             if hash_ is not None:
                 await tx.users.set_password_hash(user.uuid, hash_)
                 await tx.sessions.end_all(user.uuid, besides=actor.session_uuid)
@@ -123,7 +111,7 @@ class Users:
         Raises ``NotFound``; ``Conflict`` for the last active account with level 0.
         """
         require_superadmin(actor)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             user = found(await tx.users.find(known_id(uuid)), "user")
             if user.is_active:
                 await self._keep_a_superadmin(tx, actor, user)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
@@ -9,13 +10,10 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.store import Listing, Page, ReadAndWrite, Store, listing
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.vendor_services.model import (
-    NewVendorService,
-    VendorService,
-    VendorServicePatch,
-)
+from phoneprov_core.vendor_services.model import NewVendorService, VendorService, VendorServicePatch
 
 
 class VendorServicesTransaction(Protocol):
@@ -25,50 +23,44 @@ class VendorServicesTransaction(Protocol):
     def vendor_services(self) -> Store[VendorService]: ...
 
 
+@dataclass(frozen=True)
 class VendorServices:
     """Create, read, change and delete service definitions."""
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[VendorServicesTransaction],
-        shared_write: SharedWrite,
-        clock: Clock,
-        new_id: NewId,
-    ) -> None:
-        self._open = open_
-        self._shared_write = shared_write
-        self._clock = clock
-        self._new_id = new_id
+    database: ReadAndWrite[VendorServicesTransaction]
+    shared_write: SharedWrite
+    clock: Clock
+    new_id: NewId
 
     async def all(self, actor: Actor, page: Page = None) -> Listing[VendorService]:  # noqa: ARG002
         """Every service, oldest first."""
-        return await listing(self._open.read, lambda tx: tx.vendor_services, page)
+        return await listing(self.database.read, lambda tx: tx.vendor_services, page)
 
     async def get(self, actor: Actor, uuid: str) -> VendorService:  # noqa: ARG002
         """Raises ``NotFound``."""
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             return found(await tx.vendor_services.find(known_id(uuid)), "service")
 
     async def create(self, actor: Actor, new: NewVendorService) -> VendorService:
         """Define a service."""
-        require_shared_write(actor, self._shared_write)
-        now = shown(self._clock())
-        service = record_of(VendorService, new, uuid=self._new_id(), created_at=now, updated_at=now)
-        async with self._open.write(by=actor) as tx:
+        require_shared_write(actor, self.shared_write)
+        now = shown(self.clock())
+        service = record_of(VendorService, new, uuid=self.new_id(), created_at=now, updated_at=now)
+        async with self.database.write(by=actor) as tx:
             await tx.vendor_services.add(service)
         return service
 
     async def update(self, actor: Actor, uuid: str, patch: VendorServicePatch) -> VendorService:
         """Raises ``NotFound``."""
-        require_shared_write(actor, self._shared_write)
-        async with self._open.write(by=actor) as tx:
+        require_shared_write(actor, self.shared_write)
+        async with self.database.write(by=actor) as tx:
             service = found(await tx.vendor_services.find(known_id(uuid)), "service")
-            service = applied(service, patch, updated_at=shown(self._clock()))
+            service = applied(service, patch, updated_at=shown(self.clock()))
             await tx.vendor_services.put(service)
         return service
 
     async def delete(self, actor: Actor, uuid: str) -> None:
         """Raises ``NotFound``."""
-        require_shared_write(actor, self._shared_write)
-        async with self._open.write(by=actor) as tx:
+        require_shared_write(actor, self.shared_write)
+        async with self.database.write(by=actor) as tx:
             found(await tx.vendor_services.remove(known_id(uuid)), "service")

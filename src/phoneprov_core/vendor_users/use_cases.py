@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from phoneprov_core.access.rules import require_owner
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound, found
@@ -12,26 +14,20 @@ from phoneprov_core.vendor_users.model import NewPin, VendorUser, guess_key
 from phoneprov_core.vendor_users.ports import PinHasher, VendorUsersTransaction
 
 
+@dataclass(frozen=True)
 class VendorUsers:
     """The PIN of each user. Every use case raises ``Forbidden`` for another user's PIN."""
 
-    def __init__(
-        self,
-        open_: ReadAndWrite[VendorUsersTransaction],
-        hasher: PinHasher,
-        clock: Clock,
-        new_id: NewId,
-    ) -> None:
-        self._open = open_
-        self._hasher = hasher
-        self._clock = clock
-        self._new_id = new_id
+    database: ReadAndWrite[VendorUsersTransaction]
+    hasher: PinHasher
+    clock: Clock
+    new_id: NewId
 
     async def get(self, actor: Actor, user_uuid: str) -> VendorUser:
         """Raises ``NotFound`` if the user does not exist or has no PIN."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             found(await tx.users.find(owner), "user")
             vendor_user = await tx.vendor_users.of_user(owner)
         if vendor_user is None:
@@ -46,12 +42,12 @@ class VendorUsers:
         """
         owner = known_id(user_uuid)
         require_owner(actor, owner)
-        async with self._open.read() as tx:
+        async with self.database.read() as tx:
             found(await tx.users.find(owner), "user")
         # The hash takes long: it is computed before the transaction begins.
-        hash_ = await self._hasher.hash_pin(new.pin_code)
-        vendor_user = VendorUser(self._new_id(), owner, hash_, shown(self._clock()))
-        async with self._open.write(by=actor) as tx:
+        hash_ = await self.hasher.hash_pin(new.pin_code)
+        vendor_user = VendorUser(self.new_id(), owner, hash_, shown(self.clock()))
+        async with self.database.write(by=actor) as tx:
             saved = await tx.vendor_users.save(vendor_user)
             await tx.attempts.clear(guess_key(owner))
         return saved
@@ -60,7 +56,7 @@ class VendorUsers:
         """Raises ``NotFound`` if the user does not exist or has no PIN."""
         owner = known_id(user_uuid)
         require_owner(actor, owner)
-        async with self._open.write(by=actor) as tx:
+        async with self.database.write(by=actor) as tx:
             found(await tx.users.find(owner), "user")
             if not await tx.vendor_users.remove(owner):
                 raise _no_pin()

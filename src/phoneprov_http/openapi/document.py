@@ -11,7 +11,7 @@ from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 
-from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.paging import Window
 from phoneprov_http.bodies import fields_read, writes
 from phoneprov_http.envelope import Failure
 from phoneprov_http.middleware.authentication import AUTHENTICATION

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from phoneprov_core.auth.login import Locked, Login, WrongCredentials
+from phoneprov_core.auth.errors import Locked, WrongCredentials
+from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.model import Credentials, LogoutRequest, RefreshRequest, Token, TokenPair
 from phoneprov_core.auth.refresh import Refresh
@@ -50,7 +51,7 @@ def auth_routes(login: Login, register: Register, refresh: Refresh, logout: Logo
     @routes.post(
         "/auth/register",
         guards=[guard(lambda actor: register.require_open(actor))],
-        opt={**OPTIONAL, RULES: lambda: register.rules},
+        opt={**OPTIONAL, RULES: lambda: register.policy.rules_of_new},
         raises=[AlreadyExists],
     )
     async def register_account(request: ApiRequest, data: Body[Registration]) -> Envelope[User]:

@@ -7,7 +7,7 @@ from phoneprov_core.batches.model import Batch, BatchPhone
 from phoneprov_core.batches.ports import NoPhones
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.store import FromNewest
+from phoneprov_core.kernel.paging import FromNewest
 from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.guards import level_0
 from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid

@@ -18,7 +18,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, command_of_texts, invalid
 from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem
 from phoneprov_core.kernel.fields import MAC
-from phoneprov_core.kernel.store import Page, Window
+from phoneprov_core.kernel.paging import Page, Window
 from phoneprov_http.errors import Malformed
 from phoneprov_http.openapi.failures import specified
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phoneprov_core.kernel.store import Listing, Newest
+from phoneprov_core.kernel.paging import Listing, Newest
 from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches
 from phoneprov_http.envelope import Listed, listed

@@ -27,14 +27,14 @@ def user_routes(users: Users) -> Routes:
         """Read a user."""
         return record("User found", await users.get(request.user, uuid))
 
-    @routes.post("/users", opt={RULES: lambda: users.rules_of_new}, raises=[AlreadyExists])
+    @routes.post("/users", opt={RULES: lambda: users.policy.rules_of_new}, raises=[AlreadyExists])
     async def create_user(request: ApiRequest, data: Body[NewUser]) -> Envelope[User]:
         """Create a user."""
         return record("User created", await users.create(request.user, data))
 
     @routes.put(
         "/users/{uuid:str}",
-        opt={RULES: lambda: users.rules},
+        opt={RULES: lambda: users.policy.rules},
         raises=[AlreadyExists, LastSuperadmin],
     )
     async def update_user(request: ApiRequest, uuid: Uuid, data: Body[UserPatch]) -> Envelope[User]:

@@ -21,8 +21,14 @@ from phoneprov_core.devices.ports import Upload
 from phoneprov_core.kernel.errors import PhoneprovError
 from support.ftp_cut import CuttingProxy, Scope, free_ports
 from support.ftp_rigs import LOOPBACK, Certificates, settings_for
-from support.ftp_servers import PlainHandler, StubbornHandler, TlsHandler, pyftpdlib_server
-from support.scale import note, rounds
+from support.ftp_servers import (
+    ImplicitTlsHandler,
+    PlainHandler,
+    StubbornHandler,
+    TlsHandler,
+    pyftpdlib_server,
+)
+from support.scale import long_only, note, rounds
 
 NAME = "SEP001122334455.cnf.xml"
 OLD, NEW = b"old" * 40, b"new!" * 60
@@ -31,9 +37,10 @@ SETTLED_SECONDS = 20.0
 MOST_REPORTED = 5
 SPARSE = {"one": 1, "all": 5}
 
-SERVERS: list[tuple[type[Any], Tls]] = [
+SERVERS = [
     (PlainHandler, "off"),
     (TlsHandler, "explicit"),
+    pytest.param(ImplicitTlsHandler, "implicit", marks=long_only),
     (StubbornHandler, "off"),
 ]
 

@@ -15,8 +15,9 @@ from litestar.testing import TestClient
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Check, Command, Rules
+from phoneprov_core.kernel.commands import Command, Rules
 from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem
+from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import Description, Level, Line, MacAddress, Uuid
 from phoneprov_http.bodies import RULES, Body, collected
 from phoneprov_http.envelope import Envelope, EnvelopeResponse, record

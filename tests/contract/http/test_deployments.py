@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.memory.system import PlainHasher
-from phoneprov_core.deployments.ports import DeviceInformation
+from phoneprov_core.deployments.observation import DeviceInformation
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
 from support.switch_rig import FILE, MAC, XML, World, a_desk_phone, a_profile_of, switch

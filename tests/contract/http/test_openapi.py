@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import phoneprov_core
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
-from phoneprov_core.kernel import fields, values
+from phoneprov_core.kernel import addresses, fields, values
 from phoneprov_http.main.commands.openapi import describe
 from support.access_table import TABLE
 
@@ -332,7 +332,7 @@ def pattern_of(annotated: Any) -> str:
 @pytest.mark.parametrize(
     ("field", "rule"),
     [
-        (fields.MacAddress, values.mac),
+        (fields.MacAddress, addresses.mac),
         (fields.Email, values.email),
         (fields.Language, values.language),
         (fields.PinCode, values.pin_code),
@@ -369,4 +369,4 @@ def test_a_pattern_and_its_rule_agree(field: Any, rule: Any) -> None:
      "01:1B:D4:12:34:56", "FF" * 6, "00:1B-D4:12:34:56", "001bd412345", "00:00:00:00:00:00"],
 )  # fmt: skip
 def test_pattern_of_a_mac_accepts_the_same_as_the_rule(mac: str) -> None:
-    assert bool(re.match(pattern_of(fields.MacAddress), mac)) == bool(values.known_mac(mac))
+    assert bool(re.match(pattern_of(fields.MacAddress), mac)) == bool(addresses.known_mac(mac))

@@ -14,6 +14,7 @@ from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_keys
 from phoneprov_core.devices.execute import REPLY_LIMIT
 from phoneprov_core.devices.ports import KeyPress
 from phoneprov_core.kernel.errors import Refused, TimedOut
+from support.ftp_faults import reset
 from support.phone_stub import SUCCESS, Answer, PhoneStub, closes, error, http, nothing, sends
 from support.phone_web import IP, SLACK, TIMEOUT, until_idle, web
 
@@ -244,17 +245,27 @@ async def test_flood_of_informational_replies_lets_other_tasks_run(stub: PhoneSt
     await until_idle(stub)
 
 
-async def test_reset_on_the_last_restart_key_is_no_failure(stub: PhoneStub) -> None:
-    keys = [structs.replace(key, pause=0.0) for key in restart_keys("7945")]
-    stub.answers = [sends(http())] * (len(keys) - 1) + [closes]
+async def resets_at_once(writer: asyncio.StreamWriter) -> None:
+    reset(writer)
 
-    await web(stub).execute(IP, keys)
 
-    assert stub.uris == [key.uri for key in keys]
-    stub.requests.clear()
-    stub.answers = [sends(http())] * (len(keys) - 2) + [closes]
-    with pytest.raises(Refused, match="closed the connection"):
-        await web(stub).execute(IP, keys)
+@pytest.mark.parametrize("end", [closes, resets_at_once, resets], ids=["close", "reset", "amid"])
+@pytest.mark.parametrize("model", ["7945", "8841", "8945"])
+async def test_connection_lost_on_a_restart_key_is_a_failure_except_on_the_last(
+    stub: PhoneStub, model: str, end: Answer
+) -> None:
+    keys = [structs.replace(key, pause=0.0) for key in restart_keys(model)]
+
+    for number in range(len(keys)):
+        stub.requests.clear()
+        stub.answers = [sends(http())] * number + [end]
+        if number == len(keys) - 1:
+            await web(stub).execute(IP, keys)
+        else:
+            with pytest.raises(Refused, match="closed the connection"):
+                await web(stub).execute(IP, keys)
+
+        assert stub.uris == [key.uri for key in keys[: number + 1]]
 
 
 async def test_another_phone_at_the_address_is_sent_no_key(stub: PhoneStub) -> None:

@@ -7,6 +7,7 @@ import random
 from collections.abc import AsyncIterator
 
 import pytest
+from sqlalchemy import func, select
 
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.maintenance import migrate
@@ -89,10 +90,11 @@ async def test_one_at_a_time_across_processes(through: PostgresDatabase, url: st
 async def test_deadlines_apply_to_one_transaction_and_to_no_later_one(
     through: PostgresDatabase, url: str
 ) -> None:
-    ask = "SHOW statement_timeout"
+    setting = select(func.current_setting("statement_timeout"))
     async with through.write() as tx:
-        changing = await tx.users._connection._run(ask, [])  # type: ignore[attr-defined]
-    reading = [await through.answered(ask, []) for _ in range(6)]
+        changing = await tx.users._connection.rows(setting)
+    async with through.read() as tx:
+        reading = [await tx.users._connection.rows(setting) for _ in range(6)]
 
     assert [tuple(row) for row in changing] == [("4s",)]
     assert [tuple(row) for rows in reading for row in rows] == [("0",)] * 6

@@ -11,20 +11,12 @@ import pytest
 from phoneprov_adapters.asterisk import connection
 from phoneprov_adapters.phone import watch as web_watch
 from phoneprov_adapters.phone.watch import WebWatch
-from phoneprov_core.deployments.ports import Watching
+from phoneprov_core.deployments.observation import Watching
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 from support.ami_stub import AmiStub
 from support.phone_stub import PhoneStub, nothing
 from support.phone_web import LOOPBACK, SLACK, web
-from support.watching import (
-    OTHER,
-    PHONE,
-    ByEvents,
-    InMemory,
-    OverTheWeb,
-    Watched,
-    at,
-)
+from support.watching import OTHER, PHONE, ByEvents, InMemory, OverTheWeb, Watched, at
 
 LONG = 20.0
 SHORT = 0.3

@@ -16,7 +16,7 @@ from phoneprov_adapters.memory.watch import MemoryReachability
 from phoneprov_adapters.phone import reachability as reach
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_core.deployments.ports import Reach, Reachability
+from phoneprov_core.deployments.observation import Reach, Reachability
 from support.phone_simulated import FTP_PASSWORD, web
 from support.phone_stub import PhoneStub, nothing
 from support.phone_web import IP, LOOPBACK, SLACK

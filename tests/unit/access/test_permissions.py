@@ -10,7 +10,7 @@ import pytest
 from phoneprov_core.access.model import NewAssignment, NewPermission, PermissionPatch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
-from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.paging import Window
 from phoneprov_core.kernel.times import shown
 from support.office import Office
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 
 import msgspec
 import pytest
@@ -23,7 +24,7 @@ from support.switching import Journal, deployments
 async def crashed(office: Office, root: Actor, profile: Profile | None, most: int) -> list[Turn]:
     """A batch, and the turns that its process had given out when it was gone."""
     office.background = lambda work: work.close()  # type: ignore[assignment]
-    office.batches._background = office.background
+    office.batches = dataclasses.replace(office.batches, background=office.background)
     await begin(office, root, profile)
     async with office.database.write() as tx:
         hold = await tx.batches.take("who is gone", 30)

@@ -12,7 +12,7 @@ from phoneprov_core.batches.model import BatchState, Counts
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
-from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.paging import Window
 from phoneprov_core.phones.model import NewPhone, PhonePatch
 from phoneprov_core.profiles.model import Profile, ProfilePatch
 from support.floor import FLOOR, begin, ended, phones_of

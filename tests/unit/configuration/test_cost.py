@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from phoneprov_core.configuration.diff import unified_diff
-from phoneprov_core.configuration.lint import LONGEST_SHOWN, MOST_FINDINGS, lint
+from phoneprov_core.configuration.findings import MOST_FINDINGS
+from phoneprov_core.configuration.lint import LONGEST_SHOWN, lint
 from phoneprov_core.configuration.masking import NumberedStars, masked
 from phoneprov_core.configuration.well_formed import LARGEST, fault_in
 from support.scale import rounds
@@ -30,6 +31,8 @@ Shape = tuple[str, str, str]
 
 HOSTILE: dict[str, Shape] = {
     "empty elements": ("<d>", "<a/>", "</d>"),
+    "children of a long name": (f"<d><{'p' * 256}>", "<a/>", f"</{'p' * 256}></d>"),
+    "repeated children": ("<device>", "<webAccess/>", "</device>"),
     "nested elements": ("<d>" * 60, "<webAccess>true</webAccess>", "</d>" * 60),
     "secrets": ("<d>", "<pin>1</pin>\n", "</d>"),
     "lines of a secret": ("<d><pin>", "1\n", "</pin></d>"),
@@ -79,7 +82,7 @@ def read(text: str) -> None:
         unified_diff(shown, shown[: len(shown) // 2], old_label="a", new_label="b")
 
 
-def seconds(work: Callable[[], None]) -> float:
+def seconds(work: Callable[[], object]) -> float:
     began = time.thread_time()
     work()
     return time.thread_time() - began
@@ -121,6 +124,16 @@ def test_reading_any_text_cost_is_linear(
     around: tuple[str, str], before: list[str], unit: list[str]
 ) -> None:
     assert_linear((around[0] + "".join(before), "".join(unit), around[1]))
+
+
+def test_lint_many_elements_costs_a_small_multiple_of_parsing() -> None:
+    """512 KiB take less than half a second; with 20 times the cost of parsing it was one."""
+    content = text_of(HOSTILE["children of a long name"], LARGEST // 4).encode()
+
+    parsing = min(seconds(lambda: fault_in(content)) for _ in range(5))
+    linting = min(seconds(lambda: lint(content, mac=MAC)) for _ in range(5))
+
+    assert linting < 12 * parsing
 
 
 def test_lint_many_long_names_findings_and_memory_are_bounded() -> None:

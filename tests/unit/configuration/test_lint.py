@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phoneprov_core.configuration.catalogue import KNOWN, NUMBERS, REPEATED, WORDS
-from phoneprov_core.configuration.lint import MOST_FINDINGS, Finding, Severity, has_errors, lint
+from phoneprov_core.configuration.findings import MOST_FINDINGS, Finding, Severity, has_errors
+from phoneprov_core.configuration.lint import lint
 from phoneprov_core.configuration.well_formed import DEEPEST
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from phoneprov_core.configuration.lint import Severity
+from phoneprov_core.configuration.findings import Severity
 from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.deployments.ports import Reach
+from phoneprov_core.deployments.observation import Reach
 from phoneprov_core.deployments.preview import Preview
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.actor import Actor

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Outcome, StepName
-from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import (
-    Conflict,
-    PhoneprovError,
-    Refused,
-    TimedOut,
-)
+from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
 from phoneprov_core.kernel.times import shown
 from phoneprov_core.phones.model import PhonePatch
 from phoneprov_core.profiles.model import Profile, ProfilePatch, Switched
 from support.office import Office
-from support.switching import (
-    MAC,
-    Journal,
-    is_free,
-    last_deployment,
-    switch,
-    whose_services,
-)
+from support.switching import MAC, Journal, is_free, last_deployment, switch, whose_services
 
 # When the upload fails
 
@@ -176,7 +166,8 @@ async def test_without_an_address_the_session_kept_here_is_cleared_all_the_same(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile, journal: Journal
 ) -> None:
     uploader = MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES), host="10.0.0.5")
-    office.deploy._uploader = uploader
+    office.deploy = dataclasses.replace(office.deploy, uploader=uploader)
+    office.switch = dataclasses.replace(office.switch, deploy=office.deploy)
     await office.phones.update(root, MAC, PhonePatch(phone_ip=None))
     async with office.database.write() as tx:
         await tx.desks.use(MAC, DeskUse(bob.user_uuid), shown(office.clock()))

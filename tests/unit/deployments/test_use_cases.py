@@ -8,7 +8,7 @@ from phoneprov_adapters.testing.records import a_deployment, a_phone, identifier
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Invalid, NotFound
-from phoneprov_core.kernel.store import NEWEST, Listing, Window
+from phoneprov_core.kernel.paging import NEWEST, Listing, Window
 from support.office import Office
 
 MAC = "00:1B:D4:12:34:56"

@@ -110,5 +110,5 @@ def test_events_are_listened_to_where_asterisk_restarts_phones(
     read = read_settings({**settings, "PHONEPROV_CONFIRM_TIMEOUT": "7"})
     watch = watch_of(read, MemoryPhone(), connection_of(read))
 
-    assert isinstance(watch._events, ManagerEvents) == by_events
+    assert isinstance(watch.events, ManagerEvents) == by_events
     assert watch.seconds == 7

@@ -12,7 +12,7 @@ from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtens
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, NotFound
-from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.paging import Window
 from support.office import Office
 
 ADMIN = Actor(identifier(0xAD), level=0, ip="10.1.1.1")

@@ -12,7 +12,7 @@ from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kems.model import Kem, KemPatch, NewKem
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
-from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.paging import Window
 from support.office import Office, Settings
 
 ADMIN = Actor(identifier(0xAD), level=0)

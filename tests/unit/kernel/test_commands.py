@@ -8,16 +8,9 @@ import pytest
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import (
-    NO_RULES,
-    Check,
-    Command,
-    applied,
-    command_of,
-    invalid,
-    obey,
-)
+from phoneprov_core.kernel.commands import NO_RULES, Command, applied, command_of, invalid, obey
 from phoneprov_core.kernel.errors import Invalid, Problem
+from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import Description, Level, Line, MacAddress, Uuid
 
 UUID = "00000000-0000-4000-8000-00000000000a"

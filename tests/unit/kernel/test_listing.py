@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
-from phoneprov_core.kernel.store import Listing, Window, listing
+from phoneprov_core.kernel.paging import Listing, Window, listing
 
 
 class Numbers:

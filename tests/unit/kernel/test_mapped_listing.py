@@ -6,7 +6,7 @@ import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.testing.records import a_mac, a_phone
-from phoneprov_core.kernel.store import Listing, Page, Window, listing
+from phoneprov_core.kernel.paging import Listing, Page, Window, listing
 from phoneprov_core.phones.model import Phone
 
 

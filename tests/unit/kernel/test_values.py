@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from phoneprov_core.kernel import values
+from phoneprov_core.kernel import addresses, values
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -53,15 +53,15 @@ spellings: list[Callable[[bytes], str]] = [
 def test_every_spelling_of_a_mac_is_one_mac(
     raw: bytes, spelled: Callable[[bytes], str], upper: list[bool]
 ) -> None:
-    assert values.mac(_mixed(spelled(raw), upper)) == raw.hex(":").upper()
+    assert addresses.mac(_mixed(spelled(raw), upper)) == raw.hex(":").upper()
 
 
 @given(usable)
 def test_a_canonical_mac_stays_as_it_is(raw: bytes) -> None:
-    canonical = values.mac(raw.hex())
+    canonical = addresses.mac(raw.hex())
 
-    assert values.mac(canonical) == canonical
-    assert values.known_mac(canonical) == canonical
+    assert addresses.mac(canonical) == canonical
+    assert addresses.known_mac(canonical) == canonical
 
 
 @given(octets.filter(lambda raw: raw[0] & 1), st.sampled_from(spellings))
@@ -69,14 +69,14 @@ def test_a_canonical_mac_stays_as_it_is(raw: bytes) -> None:
 @example(b"\x01\x00\x5e\x00\x00\x01", spellings[1])
 def test_group_addresses_belong_to_no_phone(raw: bytes, spelled: Callable[[bytes], str]) -> None:
     with pytest.raises(ValueError, match="broadcast or multicast"):
-        values.mac(spelled(raw))
-    assert values.known_mac(spelled(raw)) == ""
+        addresses.mac(spelled(raw))
+    assert addresses.known_mac(spelled(raw)) == ""
 
 
 @pytest.mark.parametrize("spelled", spellings)
 def test_the_all_zero_mac_belongs_to_no_phone(spelled: Callable[[bytes], str]) -> None:
     with pytest.raises(ValueError, match="all-zero"):
-        values.mac(spelled(bytes(6)))
+        addresses.mac(spelled(bytes(6)))
 
 
 @pytest.mark.parametrize(
@@ -102,16 +102,16 @@ def test_the_all_zero_mac_belongs_to_no_phone(spelled: Callable[[bytes], str]) -
 )
 def test_invalid_mac_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="must be a MAC address"):
-        values.mac(text)
-    assert values.known_mac(text) == ""
+        addresses.mac(text)
+    assert addresses.known_mac(text) == ""
 
 
 @given(st.text())
 def test_any_text_is_a_canonical_mac_or_refused(text: str) -> None:
-    objection = refused(values.mac, text)
+    objection = refused(addresses.mac, text)
     assert objection is None or objection.startswith("must ")
     if objection is None:
-        canonical = values.mac(text)
+        canonical = addresses.mac(text)
         assert bytes.fromhex(canonical.replace(":", "")).hex(":").upper() == canonical
 
 
@@ -122,9 +122,9 @@ def test_any_text_is_a_canonical_mac_or_refused(text: str) -> None:
 def test_an_address_is_answered_in_canonical_form(
     address: ipaddress.IPv4Address | ipaddress.IPv6Address,
 ) -> None:
-    assert values.ip(str(address)) == str(address)
-    assert values.ip(address.exploded) == str(address)
-    assert values.ip(address.exploded.upper()) == str(address)
+    assert addresses.ip(str(address)) == str(address)
+    assert addresses.ip(address.exploded) == str(address)
+    assert addresses.ip(address.exploded.upper()) == str(address)
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_an_address_is_answered_in_canonical_form(
     ],
 )
 def test_an_address_has_one_spelling(text: str, canonical: str) -> None:
-    assert ipaddress.ip_address(values.ip(text)) == ipaddress.ip_address(canonical)
-    assert values.ip(values.ip(text)) == values.ip(text)
+    assert ipaddress.ip_address(addresses.ip(text)) == ipaddress.ip_address(canonical)
+    assert addresses.ip(addresses.ip(text)) == addresses.ip(text)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_an_address_has_one_spelling(text: str, canonical: str) -> None:
 )
 def test_invalid_address_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="must be an IP"):
-        values.ip(text)
+        addresses.ip(text)
 
 
 # Text
@@ -379,7 +379,7 @@ def test_invalid_http_address_is_refused(url: str) -> None:
 
 @given(st.text())
 def test_no_text_breaks_the_checks_of_addresses(text: str) -> None:
-    for rule in (values.url, values.email, values.language, values.timezone, values.ip):
+    for rule in (values.url, values.email, values.language, values.timezone, addresses.ip):
         for candidate in (text, f"http://{text}", f"a@{text}"):
             objection = refused(rule, candidate)
             assert objection is None or objection.startswith("must ")

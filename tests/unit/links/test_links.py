@@ -11,7 +11,7 @@ from phoneprov_adapters.testing.records import a_user, an_extension, identifier
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound
-from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.paging import Window
 from phoneprov_core.links.model import FullLink, LinkedExtension, LinkedUser, NewLink
 from support.office import Office
 

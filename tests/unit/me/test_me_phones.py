@@ -7,7 +7,7 @@ import msgspec
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.testing.records import a_mac, a_phone, identifier, moment
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.paging import Window
 from phoneprov_core.me.model import EnrichedPhone, enriched
 from phoneprov_core.me.use_cases import PIECE, Me
 from phoneprov_core.phones.model import Phone

@@ -11,7 +11,7 @@ import pytest
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
-from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.paging import Window
 from phoneprov_core.kernel.times import shown
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
 from phoneprov_core.profiles.use_cases import PIECE

@@ -1,4 +1,4 @@
-"""Threads for costly work: how many work, how many wait, and who holds a place."""
+"""Threads for costly work: running and queued work, places, and the delivery of results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from phoneprov_core.kernel.errors import Unavailable
 
 
 class Work:
-    """Work that goes on until it is let go, and knows how often it runs at once."""
+    """Work that runs until ``go`` is set, and counts how often it runs at once."""
 
     def __init__(self) -> None:
         self.go = threading.Event()
@@ -171,23 +171,37 @@ async def test_without_a_number_there_is_at_least_one_worker() -> None:
     threads.close()
 
 
-async def test_answers_are_held_back_while_more_work_waits(work: Work) -> None:
-    threads = WorkThreads(workers=1, queue=2)
+async def test_answer_in_a_long_queue_is_held_back(work: Work) -> None:
+    threads = WorkThreads(workers=1, queue=9)
     first = Work()
     (early,) = await begin(threads, first, 1)
-    late = await begin(threads, work, 2)
+    late = await begin(threads, work, 9)
     first.go.set()
     await work.has_started()
 
-    # The first is done; one of the others is at work, and one still waits.
+    # The first is done; one of the others is running, and eight are queued.
     assert not (await asyncio.wait([early], timeout=0.01))[0]
     work.go.set()
 
-    assert await asyncio.gather(early, *late) == ["done"] * 3
+    assert await asyncio.gather(early, *late) == ["done"] * 10
     threads.close()
 
 
-async def test_an_answer_is_handed_back_at_once_when_no_work_waits(
+async def test_answer_in_a_short_queue_does_not_wait_for_later_work(work: Work) -> None:
+    threads = WorkThreads(workers=1, queue=8)
+    first = Work()
+    (early,) = await begin(threads, first, 1)
+    late = await begin(threads, work, 8)
+    first.go.set()
+
+    assert await asyncio.wait_for(early, 20) == "done"
+    assert not any(one.done() for one in late)
+    work.go.set()
+    assert await asyncio.gather(*late) == ["done"] * 8
+    threads.close()
+
+
+async def test_answer_is_delivered_at_once_when_no_work_waits(
     threads: WorkThreads, work: Work
 ) -> None:
     (slow,) = await begin(threads, work, 1)
@@ -201,10 +215,10 @@ async def test_an_answer_is_handed_back_at_once_when_no_work_waits(
 
 
 async def test_held_results_are_delivered_when_waiting_tasks_are_cancelled(work: Work) -> None:
-    threads = WorkThreads(workers=1, queue=2)
+    threads = WorkThreads(workers=1, queue=9)
     first = Work()
     (early,) = await begin(threads, first, 1)
-    slow, waiting = await begin(threads, work, 2)
+    slow, waiting, *others = await begin(threads, work, 9)
     first.go.set()
     await work.has_started()
     waiting.cancel()
@@ -212,11 +226,11 @@ async def test_held_results_are_delivered_when_waiting_tasks_are_cancelled(work:
     assert await asyncio.wait_for(early, 5) == "done"
     assert not slow.done()
     work.go.set()
-    assert await slow == "done"
+    assert await asyncio.gather(slow, *others) == ["done"] * 8
     threads.close()
 
 
-async def test_no_answer_is_held_for_long_however_much_work_waits() -> None:
+async def test_answer_in_an_endless_queue_is_not_held_for_long() -> None:
     threads = WorkThreads(workers=1, queue=200)
     tasks = [asyncio.create_task(threads.run(lambda: time.sleep(0.01))) for _ in range(100)]
     first = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -226,7 +240,7 @@ async def test_no_answer_is_held_for_long_however_much_work_waits() -> None:
     threads.close()
 
 
-async def test_answers_find_their_own_loops(work: Work) -> None:
+async def test_answers_are_delivered_to_their_own_loops(work: Work) -> None:
     threads = WorkThreads(workers=1, queue=3)
     elsewhere = asyncio.create_task(
         asyncio.to_thread(asyncio.run, asyncio.wait_for(threads.run(work), 10))
@@ -235,7 +249,6 @@ async def test_answers_find_their_own_loops(work: Work) -> None:
     here = await begin(threads, work, 2)
     work.go.set()
 
-    # That of the other loop is held until the first of this one is there too.
     assert await asyncio.gather(elsewhere, *here) == ["done"] * 3
     threads.close()
 

@@ -12,14 +12,8 @@ import pytest
 from phoneprov_core.access.rules import LastSuperadmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
-from phoneprov_core.kernel.errors import (
-    Conflict,
-    Forbidden,
-    Invalid,
-    NotFound,
-    Unauthenticated,
-)
-from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
+from phoneprov_core.kernel.paging import Window
 from phoneprov_core.kernel.times import shown
 from phoneprov_core.profiles.model import NewProfile
 from phoneprov_core.users.model import NewUser, UserPatch

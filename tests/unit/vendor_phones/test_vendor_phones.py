@@ -11,7 +11,7 @@ from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
-from phoneprov_core.kernel.store import Window
+from phoneprov_core.kernel.paging import Window
 from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag, VendorPhoneRecord
 from support.office import Office, Settings
 

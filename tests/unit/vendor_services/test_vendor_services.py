@@ -11,12 +11,8 @@ from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
-from phoneprov_core.kernel.store import Window
-from phoneprov_core.vendor_services.model import (
-    NewVendorService,
-    VendorService,
-    VendorServicePatch,
-)
+from phoneprov_core.kernel.paging import Window
+from phoneprov_core.vendor_services.model import NewVendorService, VendorService, VendorServicePatch
 from phoneprov_core.vendor_services.use_cases import VendorServices
 from support.office import Office, Settings
 

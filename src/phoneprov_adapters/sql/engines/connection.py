@@ -9,6 +9,7 @@ from sqlalchemy import Column, MetaData, String, Table, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_core.kernel.errors import AlreadyExists, NotFound, already_taken
 from phoneprov_core.kernel.trail import Trail
 
 Row = Sequence[Any]
@@ -18,23 +19,23 @@ InsertFactory = Callable[[Table], "sqlite.Insert | postgresql.Insert"]
 cached by ``functools.cache`` on a function of the factory."""
 
 
-class UniqueViolation(Exception):
-    """A value that must be unique is in use; ``column`` is the last of the constraint's."""
-
-    def __init__(self, column: str) -> None:
-        super().__init__(column)
-        self.column = column
+def unique_violation(column: str) -> AlreadyExists:
+    """The error of a value that must be unique; ``column`` is the last of the constraint's."""
+    field = column.removesuffix("_key")
+    return already_taken(field.replace("_", " "), field)
 
 
-class ForeignKeyViolation(Exception):
-    """A record refers to one that does not exist, or would lose the record that it refers to."""
+def foreign_key_violation() -> NotFound:
+    """The error of a record that refers to one that does not exist, or would lose the record that
+    it refers to."""
+    return NotFound("A record that this one refers to does not exist.")
 
 
 class Connection(Protocol):
     """One connection, inside a transaction when ``writing``.
 
-    Every method raises ``UniqueViolation``, ``ForeignKeyViolation`` and, if the database cannot be
-    reached, is full or too slow, ``Unavailable``.
+    Every method raises ``AlreadyExists`` and ``NotFound`` for broken
+    constraints and, if the database cannot be reached, is full or too slow, ``Unavailable``.
     """
 
     writing: bool
@@ -56,8 +57,8 @@ class Connection(Protocol):
         return rows[0] if rows else None
 
     async def soon(self, statement: Statement, **values: Any) -> None:
-        """Run a statement that returns nothing and can break no constraint. It may be deferred
-        until the next statement or the end of the transaction, which then raises its errors."""
+        """Run a statement that returns nothing. It may be deferred until the next statement or the
+        end of the transaction, which then raises its errors."""
         await self.rows(statement, **values)
 
     async def one_at_a_time(self) -> None:
@@ -66,10 +67,10 @@ class Connection(Protocol):
         ...
 
 
-_VERSION = select(Table("alembic_version", MetaData(), Column("version_num", String(32))))
+VERSION = select(Table("alembic_version", MetaData(), Column("version_num", String(32))))
 
 
 async def version_at(connection: Connection) -> str | None:
     """The revision of the schema, or None."""
-    row = await connection.row(_VERSION)
+    row = await connection.row(VERSION)
     return None if row is None else str(row[0])

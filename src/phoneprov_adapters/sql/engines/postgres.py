@@ -7,14 +7,15 @@ import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from functools import cache
+from typing import Any, TypeAlias
 
 import asyncpg
 from sqlalchemy.dialects import postgresql
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.address import PostgresAddress
-from phoneprov_adapters.sql.engines.connection import Connection, Row, version_at
+from phoneprov_adapters.sql.engines.connection import VERSION, Connection, Row, version_at
 from phoneprov_adapters.sql.engines.deadlines import Deadlines
 from phoneprov_adapters.sql.engines.hosts import Hosts, Opened, log_host_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
@@ -23,6 +24,7 @@ from phoneprov_adapters.sql.engines.postgres_reading import ReadConnection, comp
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_adapters.sql.engines.transaction import Shared, SqlTransaction
+from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -30,6 +32,8 @@ from phoneprov_core.kernel.trail import Trail
 
 # The isolation is named because a server may have another default.
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
+_HOLD_VERSION = VERSION.with_for_update()
 
 _LOOK_SECONDS = 0.25
 _OVERDUE_SECONDS = 1.0
@@ -169,11 +173,9 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
     async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
         async with self._lent() as connection:
             connection.trail = Trail(by)
-            await connection.begin(self._begin)
             transaction = SqlTransaction(connection, self._box)
             yield transaction
-            await transaction.audit.add_trail()
-            await connection.commit()
+            await connection.commit(transaction.audit.of_trail())
 
     @asynccontextmanager
     async def _lent(self) -> AsyncIterator[_WriteConnection]:
@@ -182,7 +184,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         try:
             async with deadline:
                 opened = await pool.borrow()
-                connection = _WriteConnection(opened.driver, deadline)
+                connection = _WriteConnection(opened.driver, self._begin, deadline)
                 try:
                     yield connection
                 finally:
@@ -198,51 +200,85 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             raise translated(error) from error
 
 
+_Step: TypeAlias = tuple[Statement, dict[str, Any]]
+
+
 class _WriteConnection(Connection):
-    """``usable`` is whether the connection can be used again; ``lost`` is the error after which the
-    other connections may have failed as well."""
+    """The transaction begins with its first statement. A deferred statement waits for the next one;
+    if none follows it is sent with the audit entry, as one statement that is a transaction by
+    itself: one round trip in the place of four (see decision 0002).
+
+    ``usable`` is whether the connection can be used again; ``lost`` is the error after which the
+    other connections may have failed as well.
+    """
 
     writing = True
     insert = staticmethod(postgresql.insert)
 
-    def __init__(self, driver: asyncpg.Connection, deadline: asyncio.Timeout) -> None:
+    def __init__(self, driver: asyncpg.Connection, begin: str, deadline: asyncio.Timeout) -> None:
         self._driver = driver
+        self._begin = begin
         self._deadline = deadline
+        self._deferred: _Step | None = None
         self.usable = True
         self.lost: Exception | None = None
         self._begun = False
 
     async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
-        compiled = compiled_for(statement)
-        return await self._run(compiled.sql, compiled.parameters(values))
+        if self._deferred is not None:
+            step, self._deferred = self._deferred, None
+            await self._run(step)
+        return await self._run((statement, values))
+
+    async def soon(self, statement: Statement, **values: Any) -> None:
+        if self._deferred is not None:
+            await self._run(self._deferred)
+        self._deferred = statement, values
 
     async def one_at_a_time(self) -> None:
-        await self._run("SELECT version_num FROM alembic_version FOR UPDATE", [])
+        await self.rows(_HOLD_VERSION)
 
-    async def _run(self, sql: str, parameters: list[Any]) -> Sequence[Row]:
+    async def _run(self, step: _Step) -> Sequence[Row]:
         try:
-            rows: list[Row] = await self._driver.fetch(sql, *parameters)
+            if not self._begun:
+                self._begun = True
+                await self._driver.execute(self._begin)
+            return await self._fetch(step)
         except FAILURES as error:
             self._doubt(error)
             raise translated(error) from error
+
+    async def _fetch(self, step: _Step) -> Sequence[Row]:
+        compiled = compiled_for(step[0])
+        rows: list[Row] = await self._driver.fetch(compiled.sql, *compiled.parameters(step[1]))
         return rows
 
-    async def begin(self, sql: str) -> None:
-        """Begin the transaction."""
+    async def commit(self, entries: Sequence[dict[str, Any]]) -> None:
+        """Add the audit entries and commit. The response has a deadline of its own: a slow
+        transaction must not hide whether the change was stored."""
+        steps: list[_Step] = [(ADD_ENTRY, entry) for entry in entries]
+        if self._deferred is not None:
+            statement, values = self._deferred
+            if len(entries) == 1:
+                steps = [(_with_entry(statement), {**values, **entries[0]})]
+            else:
+                steps.insert(0, self._deferred)
+        last = steps[0] if len(steps) == 1 and not self._begun and self._begin is _BEGIN else None
+        if last is None:
+            for step in steps:
+                await self._run(step)
+            if not self._begun:
+                return
+        self._deadline.reschedule(None)
         self._begun = True
         try:
-            await self._driver.execute(sql)
+            if last is None:
+                ended = await self._driver.execute("COMMIT")
+            else:
+                await self._fetch(last)
+                ended = "COMMIT"
         except FAILURES as error:
-            self._doubt(error)
-            raise translated(error) from error
-
-    async def commit(self) -> None:
-        """Commit. The response has a deadline of its own: a slow transaction must not hide whether
-        the change was stored."""
-        self._deadline.reschedule(None)
-        try:
-            ended = await self._driver.execute("COMMIT")
-        except FAILURES as error:
+            self._begun = last is None
             self._doubt(error)
             if not self.usable:
                 raise Unavailable(
@@ -282,6 +318,12 @@ def _usable_and_lost(error: Exception) -> tuple[bool, bool]:
         # A standby that was the primary: a new connection finds the new one.
         return True, isinstance(error, asyncpg.ReadOnlySQLTransactionError)
     return False, True
+
+
+@cache
+def _with_entry(statement: Statement) -> Statement:
+    """The statement that adds an audit entry as well."""
+    return statement.add_cte(ADD_ENTRY.cte("entry"))
 
 
 def _timeline(opened: Opened) -> int:

@@ -8,7 +8,7 @@ import asyncpg
 from sqlalchemy import PrimaryKeyConstraint, UniqueConstraint
 from sqlalchemy.dialects import postgresql
 
-from phoneprov_adapters.sql.engines.connection import ForeignKeyViolation, UniqueViolation
+from phoneprov_adapters.sql.engines.connection import foreign_key_violation, unique_violation
 from phoneprov_adapters.sql.tables import metadata
 from phoneprov_core.kernel.errors import DiskFull, Unavailable
 
@@ -56,15 +56,15 @@ _LAST_COLUMN = {
 
 
 def translated(error: Exception) -> Exception:
-    """The error of a statement for the stores: ``UniqueViolation``, ``ForeignKeyViolation`` or
+    """The error of a statement for the stores: ``AlreadyExists``, ``NotFound`` or
     ``Unavailable``."""
     if isinstance(error, asyncpg.UniqueViolationError):
         column = _LAST_COLUMN.get(error.constraint_name)
         if column is not None:
-            return UniqueViolation(column)
+            return unique_violation(column)
     # From version 18 a reference that prevents a deletion has its own SQLSTATE.
     if isinstance(error, asyncpg.ForeignKeyViolationError | asyncpg.RestrictViolationError):
-        return ForeignKeyViolation(error.constraint_name)
+        return foreign_key_violation()
     return unavailable(error)
 
 

@@ -32,6 +32,7 @@ from phoneprov_adapters.sql.engines.connection import (
     Row,
     version_at,
 )
+from phoneprov_adapters.sql.engines.sqlite_checkpoint import PAGES, Checkpoints
 from phoneprov_adapters.sql.engines.sqlite_file import (
     is_damaged,
     protect,
@@ -50,6 +51,7 @@ from phoneprov_adapters.sql.engines.sqlite_writing import (
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.transaction import Shared, SqlTransaction
 from phoneprov_adapters.sql.engines.waiting import to_its_end
+from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
@@ -82,6 +84,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self._damaged = False
         self._quick = SqliteThread(path, self._connect)
         self._writer = SqliteThread(path, self._connect)
+        self._checkpoints = Checkpoints(self._connect)
         self._one_writer = asyncio.Lock()
         self._writers_waiting = 0
         self._group: Group | None = None
@@ -97,7 +100,12 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
 
     def _connect(self) -> sqlite3.Connection:
         connection: sqlite3.Connection = sqlite3.connect(self.path, **_OPTIONS)
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            f"wal_autocheckpoint={PAGES}",
+        ):
             connection.execute(f"PRAGMA {pragma}")
         if connection.execute("PRAGMA foreign_keys").fetchone() != (1,):
             raise sqlite3.OperationalError("foreign keys are not supported by this SQLite")
@@ -123,6 +131,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     async def close(self) -> None:
         """Close the connections; to be called when they are no longer in use."""
         self._is_open = False
+        await self._checkpoints.close()
         for connection in (self._writer, self._quick, *self._readers):
             await connection.close()
         self._readers.clear()
@@ -171,7 +180,8 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             try:
                 transaction = SqlTransaction(connection, self._box)
                 yield transaction
-                await transaction.audit.add_trail()
+                for entry in transaction.audit.of_trail():
+                    await connection.soon(ADD_ENTRY, **entry)
                 if group is not None:
                     joined = await connection.release()
                 elif self._writers_waiting and await connection.caught_up():
@@ -179,6 +189,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
                     leads = True
                 else:
                     await connection.commit()
+                    self._checkpoints.committed()
             except BaseException as error:
                 await connection.settle()
                 if group is not None and not self._writer.in_transaction:
@@ -214,6 +225,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             connection = WriteConnection(self._writer, begun=True)
             try:
                 await connection.commit()
+                self._checkpoints.committed()
             except BaseException as error:
                 await connection.settle()
                 group.fail(error)

@@ -12,9 +12,9 @@ from sqlalchemy.dialects import sqlite as dialect
 
 from phoneprov_adapters.sql.engines.connection import (
     Connection,
-    ForeignKeyViolation,
     Row,
-    UniqueViolation,
+    foreign_key_violation,
+    unique_violation,
 )
 from phoneprov_adapters.sql.engines.failures import log_failure
 from phoneprov_adapters.sql.engines.sqlite_file import damages
@@ -155,12 +155,12 @@ def _violation(error: sqlite3.IntegrityError) -> Exception:
         "SQLITE_CONSTRAINT_PRIMARYKEY",
     }:
         # The message ends with the columns, each with the prefix of its table and a dot.
-        return UniqueViolation(str(error).rsplit(".", 1)[-1])
+        return unique_violation(str(error).rsplit(".", 1)[-1])
     if error.sqlite_errorname in {
         "SQLITE_CONSTRAINT_FOREIGNKEY",
         "SQLITE_CONSTRAINT_TRIGGER",
     }:
-        return ForeignKeyViolation(str(error))
+        return foreign_key_violation()
     return error
 
 

@@ -8,7 +8,6 @@ from sqlalchemy import bindparam, delete, select
 
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.store import write
 from phoneprov_adapters.sql.tables import assignments, permissions, users
 from phoneprov_core.access.model import Assignment
 from phoneprov_core.access.ports import AssignmentStore
@@ -77,7 +76,7 @@ class SqlAssignments(AssignmentStore):
         }
         trail = self._connection.trail
         before = await self.of_user(assignment.user_uuid) if trail.active else None
-        await write(self._connection, _assign(self._connection.insert), row)
+        await self._connection.rows(_assign(self._connection.insert), **row)
         trail.changed(assignment.user_uuid, before, assignment)
 
     async def remove(self, user_uuid: str) -> bool:

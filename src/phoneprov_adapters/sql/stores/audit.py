@@ -21,7 +21,8 @@ from phoneprov_core.kernel.times import shown
 _NAMES = AuditEntry.__struct_fields__
 _COLUMNS = [audit.c[name] for name in (*_NAMES, "traceparent")]
 _POSITION = (audit.c.at, audit.c.uuid)
-_ADD = insert(audit)
+ADD_ENTRY = insert(audit).values({c.name: bindparam(f"entry_{c.name}") for c in audit.c})
+"""Its parameters are those of no other statement."""
 _FIND = select(*_COLUMNS).where(audit.c.uuid == bindparam("uuid"))
 _CONDITIONS = {
     "since": audit.c.at >= bindparam("since"),
@@ -46,18 +47,16 @@ class SqlAudit(AuditStore):
         self._connection = connection
 
     async def add(self, entry: TracedEntry) -> None:
-        row: dict[str, Any] = {name: getattr(entry.entry, name) for name in _NAMES}
-        row["changes"] = msgspec.json.encode(entry.entry.changes).decode()
-        row["traceparent"] = entry.traceparent
-        await self._connection.soon(_ADD, **row)
+        await self._connection.soon(ADD_ENTRY, **_row_of(entry))
 
-    async def add_trail(self) -> None:
-        """Add the entries of this transaction: the last step before it commits."""
+    def of_trail(self) -> list[dict[str, Any]]:
+        """The entries of this transaction, as parameters of ``ADD_ENTRY``."""
         trail = self._connection.trail
-        if trail.records:
-            now, origin = shown(system_clock()), current_origin()
-            for entry in entries(trail, new_id=ordered_id, now=now, origin=origin):
-                await self.add(entry)
+        if not trail.records:
+            return []
+        now, origin = shown(system_clock()), current_origin()
+        made = entries(trail, new_id=ordered_id, now=now, origin=origin)
+        return [_row_of(entry) for entry in made]
 
     async def find(self, uuid: str) -> TracedEntry | None:
         row = await self._connection.row(_FIND, uuid=uuid) if uuid else None
@@ -74,6 +73,13 @@ class SqlAudit(AuditStore):
         if before is not None:
             values |= {"after_time": before.at, "after_key": before.uuid}
         return [_entry(row) for row in await self._connection.rows(statement, **values)]
+
+
+def _row_of(entry: TracedEntry) -> dict[str, Any]:
+    row: dict[str, Any] = {f"entry_{name}": getattr(entry.entry, name) for name in _NAMES}
+    row["entry_changes"] = msgspec.json.encode(entry.entry.changes).decode()
+    row["entry_traceparent"] = entry.traceparent
+    return row
 
 
 def _entry(row: Row) -> TracedEntry:

@@ -10,7 +10,6 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.store import write
 from phoneprov_adapters.sql.tables import (
     assignments,
     login_attempts,
@@ -59,7 +58,9 @@ _EXCHANGE = (
         exchanged_at=bindparam("now"),
         expires_at=_earlier_of_end_and("wanted_expires_at"),
     )
-    .returning(sessions.c.uuid)
+    .returning(
+        select(users.c.is_active).where(users.c.uuid == sessions.c.user_uuid).scalar_subquery()
+    )
 )
 _IN_GRACE = select(sessions.c.uuid).where(
     sessions.c.uuid == bindparam("session_uuid"),
@@ -89,7 +90,7 @@ class SqlSessions(SessionStore):
         )
         row = {name: getattr(session, name) for name in session.__struct_fields__}
         row |= {"previous_token_id": None, "exchanged_at": session.created_at}
-        await write(self._connection, _START, row)
+        await self._connection.rows(_START, **row)
 
     async def principal(self, session_uuid: str, now: int) -> Principal | None:
         row = await self._connection.row(_PRINCIPAL, session_uuid=session_uuid, now=now)
@@ -106,10 +107,11 @@ class SqlSessions(SessionStore):
         grace: int,
     ) -> Exchange:
         named = {"session_uuid": session_uuid, "presented": token_id, "now": now}
-        if await self._connection.rows(
+        exchanged = await self._connection.row(
             _EXCHANGE, **named, successor=successor, wanted_expires_at=expires_at
-        ):
-            return Exchange.DONE
+        )
+        if exchanged is not None:
+            return Exchange.DONE if exchanged[0] else Exchange.NO_SESSION
         if await self._connection.row(_IN_GRACE, **named, grace_begins=now - grace):
             return Exchange.ALREADY_USED
         # Every other token of this session was used before.

@@ -38,7 +38,6 @@ from phoneprov_adapters.sql.stores.batch_statements import (
     move_all,
 )
 from phoneprov_adapters.sql.stores.rows import SqlNewestRows
-from phoneprov_adapters.sql.stores.store import write
 from phoneprov_core.batches.commands import WantedPhones
 from phoneprov_core.batches.model import Batch, BatchPhone, BatchState, Counts
 from phoneprov_core.batches.ports import BatchStore
@@ -55,11 +54,11 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
     async def add(self, batch: Batch) -> None:
         row = {name: getattr(batch, name) for name in BATCH_FIELDS}
         row |= {"action": batch.action.value, "state": batch.state.value}
-        await write(self._connection, ADD, {**row, "holder": "", "fence": 0, "expires_at": 0})
+        await self._connection.rows(ADD, **row, holder="", fence=0, expires_at=0)
 
     async def add_phones(self, phones: Sequence[BatchItem]) -> None:
         rows = [msgspec.structs.astuple(phone) for phone in phones]
-        await write(self._connection, ADD_PHONES, {"phones": msgspec.json.encode(rows).decode()})
+        await self._connection.rows(ADD_PHONES, phones=msgspec.json.encode(rows).decode())
 
     async def find(self, key: str) -> Batch | None:
         if not key:

@@ -12,7 +12,7 @@ from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory,
 from phoneprov_adapters.sql.engines.statements import Statement, is_over
 from phoneprov_adapters.sql.stores.desk_rows import desk_rows
 from phoneprov_adapters.sql.tables import desks, leases, phones, users, vendor_phones
-from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.desks.model import DeskRecord, Due, ListedDesk, PhoneState
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.kernel.store import Rows

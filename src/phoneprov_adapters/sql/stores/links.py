@@ -9,7 +9,6 @@ from sqlalchemy import ColumnElement, bindparam, delete, insert, select
 
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
-from phoneprov_adapters.sql.stores.store import write
 from phoneprov_adapters.sql.tables import extensions, user_extensions, users
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
@@ -57,7 +56,7 @@ class SqlLinks(LinkStore):
 
     async def add(self, link: Link) -> None:
         row = {name: getattr(link, name) for name in link.__struct_fields__}
-        await write(self._connection, _ADD, row)
+        await self._connection.rows(_ADD, **row)
         self._connection.trail.changed(link.uuid, None, link)
 
     async def remove(self, uuid: str) -> bool:

@@ -9,7 +9,6 @@ from sqlalchemy import and_, bindparam, delete, exists, select
 
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.store import write
 from phoneprov_adapters.sql.tables import login_addresses, users
 from phoneprov_core.auth.ports import Familiarity, LoginAddressStore
 from phoneprov_core.auth.throttle import RECENT
@@ -58,4 +57,4 @@ class SqlLoginAddresses(LoginAddressStore):
     async def remember(self, user_uuid: str, address: str, now: int) -> None:
         await self._connection.soon(_FORGET, user_uuid=user_uuid, before=now - RECENT)
         row = {"user_uuid": user_uuid, "address": address, "last_at": now}
-        await write(self._connection, _remember(self._connection.insert), row)
+        await self._connection.rows(_remember(self._connection.insert), **row)

@@ -23,7 +23,6 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.stores.hashes import HashColumns
 from phoneprov_adapters.sql.stores.needed_deployments import is_perhaps_target
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
-from phoneprov_adapters.sql.stores.store import write
 from phoneprov_adapters.sql.tables import batches, deployments
 from phoneprov_adapters.sql.tables import profile_revisions as table
 from phoneprov_core.deployments.model import Outcome
@@ -128,7 +127,7 @@ class SqlRevisions(SqlRows[Revision], RevisionStore):
         sealed = self._box.seal(cnf_xml.encode(), place(revision.uuid))
         row["cnf_xml_sealed"] = sealed.data
         row["cnf_xml_key_id"] = sealed.key_id
-        await write(self._connection, _ADD, row)
+        await self._connection.rows(_ADD, **row)
         self._connection.trail.changed(revision.uuid, None, revision)
 
     async def find(self, profile_uuid: str, number: int) -> Revision | None:

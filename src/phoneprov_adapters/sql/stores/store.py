@@ -19,15 +19,13 @@ from sqlalchemy import (
 
 from phoneprov_adapters.sql.engines.connection import (
     Connection,
-    ForeignKeyViolation,
     Row,
-    UniqueViolation,
 )
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.searching import SearchedTable
 from phoneprov_core.audit.entries import RESOURCES
-from phoneprov_core.kernel.errors import InUse, NotFound, already_taken
+from phoneprov_core.kernel.errors import InUse, NotFound
 from phoneprov_core.kernel.search import Search, SearchFields
 from phoneprov_core.kernel.store import Rows, SearchedStore, Store
 
@@ -108,7 +106,7 @@ class SqlStore(SqlRows[E], Store[E]):
         return self.records.entity(*row)
 
     async def add(self, entity: E) -> None:
-        await self._write(self.records.add, self._row_of(entity))
+        await self._connection.soon(self.records.add, **self._row_of(entity))
         self._changed(None, entity)
 
     async def find(self, key: str) -> E | None:
@@ -127,14 +125,14 @@ class SqlStore(SqlRows[E], Store[E]):
         before = await self._before(entity)
         row = self._row_of(entity)
         row["the_key"] = row.pop(self.records.key)
-        if not await self._write(self.records.put, row):
+        if not await self._connection.rows(self.records.put, **row):
             raise NotFound(f"There is no such {self.records.one_name}.")
         self._changed(before, entity)
 
     async def remove(self, key: str) -> bool:
         try:
             removed = await self._connection.rows(self.records.remove, key=key)
-        except ForeignKeyViolation:
+        except NotFound:
             raise InUse(f"This {self.records.one_name} is in use and cannot be deleted.") from None
         if removed and self._audited:
             self._changed(self._entity_of(removed[0]), None)
@@ -156,23 +154,9 @@ class SqlStore(SqlRows[E], Store[E]):
             key = getattr(after if after is not None else before, self.records.key)
             self._connection.trail.changed(key, before, after)
 
-    async def _write(self, statement: Statement, row: dict[str, Any]) -> Sequence[Row]:
-        return await write(self._connection, statement, row)
-
 
 class SqlSearchedStore(SqlStore[E], SearchedStore[E]):
     """A store whose records have ``search`` fields."""
 
     def matching(self, search: Search) -> Rows[E]:
         return self.records.searched.rows(self._connection, search, self._entity_of)
-
-
-async def write(connection: Connection, statement: Statement, row: dict[str, Any]) -> Sequence[Row]:
-    """Run a writing statement; broken constraints are raised as errors of the core."""
-    try:
-        return await connection.rows(statement, **row)
-    except UniqueViolation as error:
-        field = error.column.removesuffix("_key")
-        raise already_taken(field.replace("_", " "), field) from None
-    except ForeignKeyViolation:
-        raise NotFound("A record that this one refers to does not exist.") from None

@@ -104,7 +104,7 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
         await self._connection.soon(_UNCLAIM, user_uuid=user_uuid)
         claim = _claim(self._connection.insert)
         for look in sorted(looks):  # In sorted order, so that two claims do not deadlock.
-            if not await self._write(claim, {"look": look, "user_uuid": user_uuid}):
+            if not await self._connection.rows(claim, look=look, user_uuid=user_uuid):
                 raise looks_alike()
 
     async def password_hash(self, user_uuid: str) -> str | None:
@@ -115,7 +115,7 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
         self, user_uuid: str, hash_: str, *, same_password: bool = False
     ) -> None:
         statement = _set_password_hash(self._connection.insert)
-        await self._write(statement, {"user_uuid": user_uuid, "hash": hash_})
+        await self._connection.rows(statement, user_uuid=user_uuid, hash=hash_)
         trail = self._connection.trail
         if same_password or not trail.active:
             return

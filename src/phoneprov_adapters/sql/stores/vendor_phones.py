@@ -27,5 +27,5 @@ class SqlVendorPhones(SqlStore[VendorPhoneRecord], VendorPhoneStore):
 
     async def save(self, record: VendorPhoneRecord) -> None:
         before = await self._before(record)
-        await self._write(_save(self._connection.insert), self._row_of(record))
+        await self._connection.rows(_save(self._connection.insert), **self._row_of(record))
         self._changed(before, record)

@@ -8,7 +8,6 @@ from sqlalchemy import bindparam, delete, select
 
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.store import write
 from phoneprov_adapters.sql.tables import vendor_users
 from phoneprov_core.vendor_users.model import VendorUser
 from phoneprov_core.vendor_users.ports import VendorUserStore
@@ -42,7 +41,7 @@ class SqlVendorUsers(VendorUserStore):
 
     async def save(self, vendor_user: VendorUser) -> VendorUser:
         row = {name: getattr(vendor_user, name) for name in vendor_user.__struct_fields__}
-        (kept,) = await write(self._connection, _save(self._connection.insert), row)
+        (kept,) = await self._connection.rows(_save(self._connection.insert), **row)
         saved = VendorUser(*kept)
         # A record that existed keeps its uuid. The PIN counts as changed even if it is the same.
         before = None if saved.uuid == vendor_user.uuid else saved

@@ -15,7 +15,7 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
-from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
 from phoneprov_core.stores import Database
 

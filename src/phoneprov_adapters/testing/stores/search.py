@@ -26,19 +26,13 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
+from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.deployments.ports import DeskUse
 from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.extensions.search import ExtensionSearch
+from phoneprov_core.kernel.paging import Window, listing
 from phoneprov_core.kernel.search import Search
-from phoneprov_core.kernel.store import (
-    CountedRows,
-    Rows,
-    SearchedStore,
-    Window,
-    listing,
-    selected,
-)
+from phoneprov_core.kernel.store import CountedRows, Rows, SearchedStore, selected
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.phones.search import PhoneSearch
 from phoneprov_core.profiles.search import ProfileSearch

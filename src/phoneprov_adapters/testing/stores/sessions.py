@@ -113,6 +113,14 @@ class SessionsContract:
         assert await _principal(database, ONE) is None
 
     # Exchanging
+    async def test_the_token_of_an_inactive_account_is_not_exchanged(
+        self, database: Database
+    ) -> None:
+        async with database.write() as tx:
+            await tx.users.put(a_user(1, is_active=False))
+
+        assert await _exchange(database, "t1", "t2") is Exchange.NO_SESSION
+
     async def test_a_token_is_exchanged_and_its_successor_after_it(
         self, database: Database
     ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from phoneprov_adapters.testing.batches import a_batch
 from phoneprov_adapters.testing.records import a_mac, a_phone, a_user, identifier, moment
 from phoneprov_core.batches.model import BatchState
-from phoneprov_core.deployments.ports import DeskUse
+from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.statistics.ports import Statistics
 from phoneprov_core.stores import Database
 

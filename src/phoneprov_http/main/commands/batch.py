@@ -12,8 +12,8 @@ import click
 from phoneprov_adapters.files.text import NotText, decoded
 from phoneprov_core.batches.commands import NewBatch, WantedPhones
 from phoneprov_core.batches.model import Batch, BatchState
+from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.commands import command_of
-from phoneprov_core.kernel.values import known_mac
 from phoneprov_http.main.commands.batch_view import (
     following,
     show_batch,

@@ -9,7 +9,7 @@ import msgspec
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from phoneprov_core.batches.model import Batch, BatchPhone, BatchState
-from phoneprov_core.kernel.store import Listing
+from phoneprov_core.kernel.paging import Listing
 from phoneprov_http.main.commands.local_access import Acting, console
 from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.wording import moment

@@ -11,7 +11,7 @@ import click
 from phoneprov_core.deployments.model import Action, Deployment, Wanted
 from phoneprov_core.kernel.actor import SYSTEM
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.store import Listing, Window
+from phoneprov_core.kernel.paging import Listing, Window
 from phoneprov_http.main.commands.local_access import Acting, acting, profile_called
 from phoneprov_http.main.commands.options import as_json, mac_of, print_json
 from phoneprov_http.main.commands.output import table

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from phoneprov_core.configuration.lint import Finding, Severity
+from phoneprov_core.configuration.findings import Finding, Severity
 from phoneprov_core.configuration.lint import lint as findings_in
 from phoneprov_core.configuration.well_formed import LARGEST
-from phoneprov_core.kernel import values
+from phoneprov_core.kernel import addresses
 from phoneprov_core.phones.model import FAMILIES, Family
 from phoneprov_http.main.commands.options import as_json, mac_of, print_json, printable
 
@@ -81,7 +81,7 @@ def line_of(name: str, finding: Finding) -> str:
 def _found(file: Path, mac: str | None, family: str | None) -> tuple[Finding, ...]:
     named = _OF_PHONE.match(file.name)
     if mac is None and named:
-        mac = values.known_mac(named[1]) or None
+        mac = addresses.known_mac(named[1]) or None
     with click.open_file(str(file), "rb") as stream:
         # One byte more shows that the file is too large.
         return findings_in(stream.read(LARGEST + 1), mac=mac, family=family)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import click
 import msgspec
 
-from phoneprov_core.kernel import values
+from phoneprov_core.kernel import addresses
 from phoneprov_core.kernel.errors import Invalid
 
 PORT = click.IntRange(0, 65535)
@@ -20,7 +20,7 @@ PORT = click.IntRange(0, 65535)
 def mac_of(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
     """The callback of a parameter that takes a MAC in any spelling."""
     try:
-        return None if text is None else values.mac(text)
+        return None if text is None else addresses.mac(text)
     except ValueError as error:
         raise click.BadParameter(f"it {error}") from None
 
@@ -28,7 +28,7 @@ def mac_of(_: click.Context, __: click.Parameter, text: str | None) -> str | Non
 def macs_of(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
     """The callback of an option that takes a MAC and may be repeated."""
     try:
-        return tuple(values.mac(text) for text in texts)
+        return tuple(addresses.mac(text) for text in texts)
     except ValueError as error:
         raise click.BadParameter(f"it {error}") from None
 

@@ -8,8 +8,8 @@ import sys
 import click
 from rich.text import Text
 
-from phoneprov_core.configuration.lint import has_errors
-from phoneprov_core.deployments.ports import Reach
+from phoneprov_core.configuration.findings import has_errors
+from phoneprov_core.deployments.observation import Reach
 from phoneprov_core.deployments.preview import Preview
 from phoneprov_core.profiles.model import SwitchRequest
 from phoneprov_http.main.commands.lint import line_of

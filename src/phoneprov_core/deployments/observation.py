@@ -1,0 +1,87 @@
+"""Ports that observe phones and servers, without changing anything."""
+
+from __future__ import annotations
+
+from typing import Annotated, Protocol
+
+from msgspec import Struct
+
+from phoneprov_core.kernel.fields import DurationMs, schema
+from phoneprov_core.phones.model import Phone
+
+
+class DeviceInformation(Struct, frozen=True):
+    """What a phone states about itself (DeviceInformationX); None for a missing field.
+    ``mac`` is canonical."""
+
+    mac: str | None = None
+    model: str | None = None
+    load: str | None = None
+
+
+class PhoneInformation(Protocol):
+    """The device information that phones serve over their own web server."""
+
+    async def read(self, phone_ip: str, seconds: float) -> DeviceInformation:
+        """Send one request. If the reply cannot be parsed, or is an error, every field is None.
+
+        Raises ``TimedOut`` if the reply is not complete within ``seconds``, ``Refused`` if there is
+        no reply, ``Conflict`` if the address is not allowed to be called.
+        """
+        ...
+
+
+class Watching(Protocol):
+    """A watch of one phone, since ``PhoneWatch.begin``."""
+
+    async def returned(self, seconds: float) -> str:
+        """Wait until the phone was seen again; returns a sentence with the observation.
+
+        Only events after ``begin`` count, and the phone must have been absent first. Raises
+        ``TimedOut`` if it was not seen within ``seconds``, ``Refused`` if it can no longer be
+        watched or another phone answers at its address; the message contains the observation.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Stop watching; to be called exactly once."""
+        ...
+
+
+class PhoneWatch(Protocol):
+    """Observes that phones register again."""
+
+    async def begin(self, phone: Phone) -> Watching:
+        """Start watching; to be called before the phone is restarted. The ``software_type`` of the
+        phone decides which events are observed.
+
+        Returns within 5 seconds. Raises ``Refused``, ``TimedOut`` or ``Conflict`` if the
+        phone cannot be watched in this way.
+
+        """
+        ...
+
+
+class Reach(Struct, frozen=True):
+    """Whether a server or phone can be reached, None if unknown; a message, and the duration."""
+
+    reachable: Annotated[
+        bool | None,
+        schema(description="Whether the check succeeded; null if unknown", examples=[True]),
+    ]
+    message: Annotated[str, schema(description="Response, or reason why there was none")]
+    duration_ms: DurationMs
+
+
+class Reachability(Protocol):
+    """Checks whether server and phone can be reached, without changing anything."""
+
+    async def server(self, phone_ip: str | None) -> Reach:
+        """Log in on the server of the uploads, and log out. Always returns within 3 seconds and
+        does not raise."""
+        ...
+
+    async def phone(self, phone: Phone) -> Reach:
+        """Read the MAC from the phone's own web server. Another phone at its address counts as
+        not reachable. Always returns within 3 seconds and does not raise."""
+        ...

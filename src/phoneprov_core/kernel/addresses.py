@@ -1,0 +1,67 @@
+"""Addresses of phones: MAC addresses and IP addresses."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+_MAC = re.compile(
+    r"[0-9a-f]{12}|[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}"
+    r"|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+_LONGEST_ADDRESS = 45
+
+
+def mac(value: str) -> str:
+    """A phone's hardware address, in any of the four common spellings, as ``AA:BB:CC:DD:EE:FF``.
+
+    All zeros, broadcast and multicast addresses belong to no phone and are refused.
+    """
+    if not _MAC.fullmatch(value):
+        raise ValueError("must be a MAC address of 12 hexadecimal digits, like 00:1B:D4:12:34:56")
+    digits = value.translate(_NO_SEPARATORS).upper()
+    if digits == "0" * 12:
+        raise ValueError("must not be the all-zero MAC address")
+    if int(digits[:2], 16) & 1:
+        raise ValueError("must not be a broadcast or multicast MAC address")
+    return ":".join(digits[i : i + 2] for i in range(0, 12, 2))
+
+
+_NO_SEPARATORS = str.maketrans("", "", ":-.")
+
+
+def ip(value: str) -> str:
+    """An IPv4 or IPv6 address in its canonical spelling; scope ids are refused."""
+    try:
+        # No address is longer; parsing a megabyte would take too long.
+        parsed = ipaddress.ip_address(value[: _LONGEST_ADDRESS + 1])
+    except ValueError:
+        raise ValueError("must be an IPv4 or IPv6 address") from None
+    if "%" in value:
+        raise ValueError("must be an IP address without a scope id")
+    return str(parsed)
+
+
+def same_address(one: str, other: str) -> bool:
+    """Whether both texts are the same address; an IPv4 address in IPv6's mapped form is that
+    IPv4 address."""
+    return _unmapped(one) == _unmapped(other)
+
+
+def _unmapped(text: str) -> object:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return text
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def known_mac(value: str) -> str:
+    """The canonical form of a MAC; empty text, which is the key of no phone, for any other text."""
+    try:
+        return mac(value)
+    except ValueError:
+        return ""

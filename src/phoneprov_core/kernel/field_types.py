@@ -1,0 +1,90 @@
+"""The fields of commands: the rule of a field's type, and the type in words."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import get_type_hints as hints_of
+
+import msgspec
+from msgspec import Struct, UnsetType
+
+Rule = Callable[[Any], Any]
+"""Takes a value and returns its canonical form. Raises ``ValueError`` with a text that continues
+the field's name, such as "must not be empty"."""
+
+
+class Check(NamedTuple):
+    """Marks a field: its value is passed to ``rule``, which returns the canonical form or raises
+    ValueError."""
+
+    rule: Rule
+
+
+class CommandField(NamedTuple):
+    """A field of a command. ``sent_as`` is its name in requests."""
+
+    name: str
+    sent_as: str
+    type: Any
+    required: bool
+    rule: Rule | None
+
+
+@cache
+def fields_of(command: type[Struct]) -> tuple[CommandField, ...]:
+    """The fields of a command, in their order."""
+    hints = hints_of(command, include_extras=True)
+    return tuple(
+        CommandField(
+            info.name, info.encode_name, hints[info.name], info.required, _rule_in(hints[info.name])
+        )
+        for info in msgspec.structs.fields(command)
+    )
+
+
+def _rule_in(annotation: Any) -> Rule | None:
+    if get_origin(annotation) is Annotated:
+        # The last one is that of the outermost, the most specific type.
+        for note in reversed(annotation.__metadata__):
+            if isinstance(note, Check):
+                return note.rule
+        return _rule_in(annotation.__origin__)
+    if get_origin(annotation) in {Union, types.UnionType}:
+        for part in get_args(annotation):
+            rule = _rule_in(part)
+            if rule is not None:
+                return rule
+    return None
+
+
+_WORDS = {str: "text", int: "a whole number", bool: "true or false", float: "a number"}
+
+
+@cache
+def expected(annotation: Any) -> str:
+    """The expected types, as text: "must be text or null"."""
+    words: list[str] = []
+    _collect_words(annotation, words)
+    return "must be " + " or ".join(dict.fromkeys(words))
+
+
+def _collect_words(annotation: Any, words: list[str]) -> None:
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        _collect_words(annotation.__origin__, words)
+    elif origin in {Union, types.UnionType}:
+        for part in get_args(annotation):
+            _collect_words(part, words)
+    elif annotation is type(None):
+        words.append("null")
+    elif annotation is UnsetType:
+        pass
+    elif origin is Literal:
+        words.append("one of " + ", ".join(value for value in get_args(annotation) if value))
+    elif origin is tuple or origin is list:
+        words.append("a list of text")
+    else:
+        words.append(_WORDS.get(annotation, "something else"))

@@ -1,0 +1,58 @@
+"""Refusals of real servers that need an action of the administrator (``make test-ftp-servers``)."""
+
+from __future__ import annotations
+
+import time
+from ftplib import FTP, Error
+
+import pytest
+
+from phoneprov_adapters.ftp.settings import FtpSettings
+from phoneprov_adapters.ftp.uploader import FtpUploader
+from phoneprov_adapters.runtime.networks import PhoneNetworks
+from phoneprov_core.devices.ports import Upload
+from phoneprov_core.kernel.errors import Refused
+from support.ftp_real import REFUSING, real_server
+from support.ftp_rigs import LOOPBACK, Certificates
+
+UPLOAD = Upload("127.0.0.1", "SEP001122334455.cnf.xml", b"new", "a-1")
+
+
+@pytest.mark.parametrize("name", [name for name in REFUSING if name.endswith("tlsonly")])
+async def test_login_without_tls_names_the_setting(name: str, certificates: Certificates) -> None:
+    with real_server(name, certificates.server, certificates.ca) as (settings, folder):
+        uploader = FtpUploader(settings, PhoneNetworks.parse(LOOPBACK))
+
+        with pytest.raises(Refused, match=r"requires TLS .*PHONEPROV_FTP_TLS=explicit"):
+            await uploader.upload(UPLOAD)
+
+        assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [name for name in REFUSING if name.endswith("full")])
+async def test_login_beyond_the_maximum_says_so(name: str, certificates: Certificates) -> None:
+    with real_server(name, certificates.server, certificates.ca) as (settings, folder):
+        uploader = FtpUploader(settings, PhoneNetworks.parse(LOOPBACK))
+
+        with _logged_in(settings), pytest.raises(Refused, match="no more logins at the moment"):
+            await uploader.upload(UPLOAD)
+
+        assert list(folder.iterdir()) == []
+
+
+def _logged_in(settings: FtpSettings) -> FTP:
+    """The only client. The server may still count the connection that showed that it has
+    started."""
+    deadline = time.monotonic() + 20
+    while True:
+        client = FTP()  # noqa: S321
+        try:
+            client.connect("127.0.0.1", settings.port, timeout=20)
+            client.login(settings.user, settings.password)
+        except (Error, EOFError):
+            client.close()
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+        else:
+            return client

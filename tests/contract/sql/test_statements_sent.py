@@ -1,0 +1,96 @@
+"""How many messages a change sends to PostgreSQL."""
+
+from __future__ import annotations
+
+import contextlib
+from functools import partialmethod
+from typing import Any
+
+import asyncpg
+import pytest
+
+from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.testing.records import a_phone, a_user
+from phoneprov_core.audit.model import WantedEntries
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.kernel.trail import Event
+
+ADA = Actor("00000000-0000-4000-8000-000000000001", 0, "10.0.0.1", username="ada")
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The first word of each statement that is sent."""
+    words: list[str] = []
+    for name in ("fetch", "execute"):
+
+        def counted(
+            self: Any,
+            sql: str,
+            *parameters: Any,
+            call: Any,
+            **options: Any,
+        ) -> Any:
+            words.append(sql.split(maxsplit=1)[0])
+            return call(self, sql, *parameters, **options)
+
+        call = getattr(asyncpg.Connection, name)
+        monkeypatch.setattr(asyncpg.Connection, name, partialmethod(counted, call=call))
+    return words
+
+
+async def actions(database: PostgresDatabase) -> list[str]:
+    async with database.read() as tx:
+        return [one.entry.action for one in await tx.audit.newest(WantedEntries(), 10)]
+
+
+async def test_a_record_and_its_entry_are_one_statement(
+    database: PostgresDatabase, sent: list[str]
+) -> None:
+    async with database.write(by=ADA) as tx:
+        await tx.phones.add(a_phone(1))
+
+    assert sent == ["WITH"]
+    assert await actions(database) == ["phone.created"]
+
+
+async def test_a_conflict_leaves_no_entry_and_a_usable_connection(
+    database: PostgresDatabase, sent: list[str]
+) -> None:
+    async with database.write(by=ADA) as tx:
+        await tx.phones.add(a_phone(1))
+    with pytest.raises(Conflict):
+        async with database.write(by=ADA) as tx:
+            await tx.phones.add(a_phone(1))
+
+    assert sent == ["WITH", "WITH"]
+    assert await actions(database) == ["phone.created"]
+
+
+async def test_two_changes_are_a_transaction(database: PostgresDatabase, sent: list[str]) -> None:
+    async with database.write(by=ADA) as tx:
+        await tx.phones.add(a_phone(1))
+        await tx.phones.add(a_phone(2))
+
+    assert sent == ["BEGIN", "INSERT", "INSERT", "INSERT", "INSERT", "COMMIT"]
+
+
+async def test_an_event_alone_is_one_statement(database: PostgresDatabase, sent: list[str]) -> None:
+    async with database.write(by=ADA) as tx:
+        tx.trail.note(Event("session.reused", "user", ADA.user_uuid))
+
+    assert sent == ["INSERT"]
+
+
+async def test_a_transaction_that_does_nothing_sends_nothing(
+    database: PostgresDatabase, sent: list[str]
+) -> None:
+    async with database.write(by=ADA):
+        pass
+    with contextlib.suppress(ZeroDivisionError):
+        async with database.write(by=ADA) as tx:
+            await tx.users.add(a_user(1))
+            raise ZeroDivisionError
+
+    assert not sent
