@@ -259,7 +259,7 @@ def test_serve_answers_and_stops_at_a_signal(
 
 
 def wait_until_serving(log: Path) -> int:
-    """The port of the address that the service prints when it serves. Its first reply may come earlier."""
+    """The port that the service prints when it serves. Its first reply may come earlier."""
     until = time.monotonic() + 120
     while time.monotonic() < until:
         if found := re.search(r"serves on http://127\.0\.0\.1:(\d+) ", log.read_text()):
