@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_http.main.commands.openapi import describe
 from support.served import Served, served
 

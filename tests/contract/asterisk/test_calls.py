@@ -10,7 +10,7 @@ import pytest
 from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, listing, success
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_deployment
+from phoneprov_adapters.testing.phone_records import a_deployment
 from phoneprov_core.deployments.model import Action, Outcome
 from phoneprov_core.kernel.errors import Refused
 from support.api import data_of

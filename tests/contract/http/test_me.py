@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from phoneprov_adapters.testing.records import a_mac, a_phone, identifier, moment
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
 from support.api import Api, Caller, data_of, error_of

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from phoneprov_adapters.testing.records import a_mac, a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac
 from support.api import Api, Caller, data_of, error_of
 from support.phone_parts import a_flag, a_kem
 

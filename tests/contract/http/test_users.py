@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from phoneprov_adapters.testing.phone_records import a_profile
 from phoneprov_adapters.testing.records import (
     a_link,
     a_personal_contact,
     a_pin,
-    a_profile,
     an_extension,
     identifier,
 )

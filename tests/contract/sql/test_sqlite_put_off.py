@@ -12,7 +12,7 @@ from sqlalchemy import Column, Integer, MetaData, Table, delete
 
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.errors import Unavailable
 from support.stores import DATABASES

@@ -10,7 +10,8 @@ import asyncpg
 import pytest
 
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
-from phoneprov_adapters.testing.records import a_phone, a_user
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_user
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict

@@ -10,7 +10,8 @@ from phoneprov_adapters.memory.system import MemoryBackground, await_directly
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.runtime.system import random_id, system_clock
-from phoneprov_adapters.testing.records import a_mac, a_phone, a_user, identifier
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.batches.commands import NewBatch
 from phoneprov_core.batches.model import Counts
 from phoneprov_core.batches.run import RunBatches

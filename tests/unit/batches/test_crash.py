@@ -8,7 +8,8 @@ import dataclasses
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.records import a_deployment, a_mac
+from phoneprov_adapters.testing.phone_records import a_deployment
+from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.model import Batch, BatchState, Counts, PhoneState
 from phoneprov_core.batches.transitions import Turn, claimed
 from phoneprov_core.deployments.model import Outcome

@@ -25,7 +25,7 @@ from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.restart import CiscoPhones
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.phones.model import NewPhone

@@ -7,7 +7,7 @@ import asyncio
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.records import a_deployment
+from phoneprov_adapters.testing.phone_records import a_deployment
 from phoneprov_core.deployments.confirm import CONFIRM_SECONDS
 from phoneprov_core.deployments.model import Confirmation, Deployment
 from phoneprov_core.devices.restart import RestartBy

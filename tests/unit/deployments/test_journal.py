@@ -7,7 +7,8 @@ import logging
 import pytest
 
 from phoneprov_adapters.runtime.journal import log_deployment
-from phoneprov_adapters.testing.records import a_deployment, a_mac
+from phoneprov_adapters.testing.phone_records import a_deployment
+from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.model import Outcome, Step, StepName
 
 DONE = a_deployment(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_deployment, a_phone, identifier
+from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
+from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Invalid, NotFound

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_action, restart_keys
 from phoneprov_core.devices.ports import PhoneDriver
 from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy, reachable_ip

@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.testing.records import a_mac, a_phone, identifier, moment
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.paging import Window
 from phoneprov_core.me.model import EnrichedPhone, enriched

@@ -10,7 +10,8 @@ from phoneprov_adapters.memory.auth import COUNTED
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.phones import PHONES
 from phoneprov_adapters.memory.users import PASSWORDS, USERS, Password
-from phoneprov_adapters.testing.records import a_mac, a_phone, a_profile, a_user, identifier
+from phoneprov_adapters.testing.phone_records import a_phone, a_profile
+from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN, Attempts
 
 

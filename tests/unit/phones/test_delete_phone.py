@@ -8,7 +8,8 @@ import pytest
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.kems import MemoryKems
 from phoneprov_adapters.memory.system import FixedClock
-from phoneprov_adapters.testing.records import a_mac, a_phone, identifier
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden, NotFound, Unavailable

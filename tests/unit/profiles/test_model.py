@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_phone, a_profile, identifier
+from phoneprov_adapters.testing.phone_records import a_phone, a_profile
+from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest, whole

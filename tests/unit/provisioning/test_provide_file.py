@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.deployments.model import Confirmation, Outcome
 from phoneprov_core.devices.binding import Binding
 from phoneprov_core.provisioning.model import FetchResult, Transport
