@@ -6,22 +6,26 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from litestar import Litestar, Router
-from litestar.exceptions import HTTPException, ValidationException
+from litestar.exceptions import (
+    HTTPException,
+    InternalServerException,
+    ValidationException,
+)
+from litestar.exceptions.http_exceptions import RequestEntityTooLarge
 from litestar.middleware import DefineMiddleware
-from litestar.types import ASGIApp
+from litestar.types import ASGIApp, Scope
 from msgspec import Struct
 
 from phoneprov_core.application import UseCases
-from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.errors import Forbidden, PhoneprovError
 from phoneprov_http import errors
 from phoneprov_http.bodies import Body
 from phoneprov_http.console.routes import console_routes
 from phoneprov_http.envelope import EnvelopeResponse
-from phoneprov_http.guards import writing
+from phoneprov_http.guards import guard
 from phoneprov_http.middleware.access_log import AccessLog
 from phoneprov_http.middleware.addresses import Network
 from phoneprov_http.middleware.authentication import Authentication
-from phoneprov_http.middleware.limits import Limits
 from phoneprov_http.openapi.config import openapi_config
 from phoneprov_http.phone.app import PhonePages
 from phoneprov_http.routes.audit import audit_routes
@@ -71,7 +75,7 @@ Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 def api_routes(use_cases: UseCases) -> list[Router]:
     """Every route of the interface."""
     of = use_cases
-    shared_write = writing(of.require_shared_write)
+    shared_write = guard(of.require_shared_write)
     return [
         auth_routes(of.login, of.register, of.refresh, of.logout),
         me_routes(of.me, of.personal_directory, of.company_directory),
@@ -104,19 +108,24 @@ def litestar_app(
     ready: Ready,
     lifespan: Sequence[Lifespan] = (),
 ) -> Litestar:
-    """The routes, with the exception handlers and the OpenAPI document."""
+    """The routes, with the exception handlers and the OpenAPI document. What a caller is refused
+    with 403 is recorded in the audit trail."""
+
+    async def record_refusal(error: Exception, scope: Scope) -> None:
+        if isinstance(error, Forbidden) and scope["user"] is not None:
+            request = f"{scope.get('method')} {scope['path_template']}"
+            await use_cases.audit.refused(scope["user"], request)
+
     console = console_routes(use_cases) if settings.console else []
     return Litestar(
         route_handlers=[*api_routes(use_cases), health_routes(ready), docs_routes(), *console],
-        middleware=[
-            DefineMiddleware(
-                Authentication, authenticate=use_cases.authenticate, audit=use_cases.audit
-            ),
-            DefineMiddleware(Limits, largest_body=settings.largest_body),
-        ],
+        middleware=[DefineMiddleware(Authentication, authenticate=use_cases.authenticate)],
+        after_exception=[record_refusal],
         exception_handlers={
             PhoneprovError: errors.on_phoneprov_error,
             ValidationException: errors.on_missing_body,
+            RequestEntityTooLarge: errors.on_large_body,
+            InternalServerException: errors.on_disconnect,
             HTTPException: errors.on_http_exception,
             Exception: errors.on_any_exception,
         },
@@ -127,7 +136,7 @@ def litestar_app(
         openapi_config=openapi_config(),
         lifespan=list(lifespan),
         logging_config=None,
-        request_max_body_size=None,
+        request_max_body_size=settings.largest_body,
     )
 
 

@@ -25,7 +25,6 @@ from phoneprov_core.kernel.commands import (
     Rules,
     command_of,
     invalid,
-    whole,
 )
 from phoneprov_core.kernel.errors import Invalid, Problem
 from phoneprov_http.errors import Malformed, UnsupportedMediaType
@@ -94,7 +93,7 @@ class Body(AbstractDTO[Any]):
 def collected(
     command: type[Command],
     content: object,
-    addressed: Mapping[str, object],
+    addressed: Mapping[str, str],
     ignored: frozenset[str] = frozenset(),
     rules: Rules = NO_RULES,
 ) -> Command:
@@ -186,16 +185,11 @@ def _too_many_fields() -> Invalid:
     return Invalid(f"The body has more than {MOST_FIELDS} fields.")
 
 
-def _agrees(sent: object, stored: object) -> bool:
-    if isinstance(sent, str) and isinstance(stored, str):
-        return len(sent) <= _LONGEST_IDENTIFIER and _flat(sent) == _flat(stored)
-    return type(whole(sent)) is type(stored) and sent == stored
+def _agrees(sent: object, addressed: str) -> bool:
+    # No notation of an identifier is longer.
+    return isinstance(sent, str) and len(sent) <= 64 and _flat(sent) == _flat(addressed)
 
 
 def _flat(identifier: str) -> str:
     # One comparison for UUIDs and for every notation of a MAC.
-    return identifier.lower().translate(_SEPARATORS)
-
-
-_SEPARATORS = str.maketrans("", "", ":-.")
-_LONGEST_IDENTIFIER = 64
+    return identifier.lower().translate(str.maketrans("", "", ":-."))

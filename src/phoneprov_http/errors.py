@@ -96,6 +96,17 @@ def on_missing_body(request: AnyRequest, _: ValidationException) -> EnvelopeResp
     return on_phoneprov_error(request, Malformed("The body is empty; a JSON object is expected."))
 
 
+def on_large_body(request: AnyRequest, _: HTTPException) -> EnvelopeResponse:
+    """The response to a body that is larger than the limit."""
+    limit = request.route_handler.resolve_request_max_body_size()
+    return on_phoneprov_error(request, TooLarge(f"The body is larger than {limit} bytes."))
+
+
+def on_disconnect(request: AnyRequest, _: HTTPException) -> EnvelopeResponse:
+    """The response to a body that ends early, for the log: the framework calls it a fault."""
+    return on_phoneprov_error(request, Malformed("The request ended before it was complete."))
+
+
 def on_any_exception(request: AnyRequest, error: Exception) -> EnvelopeResponse:
     """The response to a fault of the service. The log has the traceback."""
     log.error("unexpected %s", type(error).__name__, exc_info=error)

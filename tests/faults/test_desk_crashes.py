@@ -1,4 +1,4 @@
-"""After a login or logout that was killed, the phone has what its desk says; or a record says that
+"""After a killed login, logout or switch, the phone has what its desk says; or a record says that
 it may not, and the next start repairs it."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
-from faults.crashing import DESKS, PIN, USER, Order
+from faults.crashing import DESKS, PIN, POINTS, USER, Order
 from faults.desk import Desk, desk
 from faults.killer import Killer, killer
 from phoneprov_adapters.composition.container import Container
@@ -35,7 +35,8 @@ FILES = {
 """The configuration of the phone while this user is logged in."""
 
 SHORT = ("the file is renamed", "the user is recorded", "the phone is to restart")
-Kind = Literal["login", "logout"]
+SWITCHES = ("the file is renamed", "the phone is to restart")
+Kind = Literal["login", "logout", "switch"]
 BOTH: tuple[Kind, Kind] = ("login", "logout")
 
 
@@ -44,14 +45,7 @@ async def test_login_and_logout_can_be_killed_anywhere(tmp_path: Path) -> None:
     points = rounds(SHORT, tuple(DESKS))
     repaired = 0
     async with desk(tmp_path / "files") as outside, killer() as kill:
-        environment = {
-            "PHONEPROV_DATA_DIR": str(tmp_path / "data"),
-            "PHONEPROV_SECRET_KEYS": "the key of all the crashes of the tests",
-            "PHONEPROV_SWITCHES_PER_PHONE": "0",
-            **outside.settings(),
-        }
-        await furnish(environment)
-        service = Service(environment, outside, kill)
+        service = await furnished(tmp_path, outside, kill)
         for point in points:
             for kind in BOTH * times:
                 await service.change(kind, point)
@@ -64,26 +58,55 @@ async def test_login_and_logout_can_be_killed_anywhere(tmp_path: Path) -> None:
     )
 
 
-class Service:
-    """A service that is killed and started again."""
+async def test_switch_can_be_killed_anywhere(tmp_path: Path) -> None:
+    points = rounds(SWITCHES, tuple(POINTS))
+    repaired = 0
+    async with desk(tmp_path / "files") as outside, killer() as kill:
+        service = await furnished(tmp_path, outside, kill)
+        for point in points:
+            await service.change("switch", point)
+            repaired += await service.repaired(f"switch, {point}")
+            await service.bring_to("logout")
+    assert repaired
+    note(
+        f"switch killed at {len(points)} places: phone and desk agree after the next start; "
+        f"{repaired} had to be repaired"
+    )
 
-    def __init__(self, environment: Mapping[str, str], outside: Desk, kill: Killer) -> None:
+
+async def furnished(folder: Path, outside: Desk, kill: Killer) -> Service:
+    environment = {
+        "PHONEPROV_DATA_DIR": str(folder / "data"),
+        "PHONEPROV_SECRET_KEYS": "the key of all the crashes of the tests",
+        "PHONEPROV_SWITCHES_PER_PHONE": "0",
+        **outside.settings(),
+    }
+    return Service(environment, await furnish(environment), outside, kill)
+
+
+class Service:
+    """A service that is killed and started again. ``profile`` is that of the user."""
+
+    def __init__(
+        self, environment: Mapping[str, str], profile: str, outside: Desk, kill: Killer
+    ) -> None:
         self._environment = environment
+        self._profile = profile
         self._outside = outside
         self._kill = kill
         self._file = outside.folder / config_filename("SEP{MAC}.cnf.xml", MAC)
         self._file.write_text(FILES[None])
 
     async def change(self, kind: Kind, point: str = "") -> None:
-        """Log in or out at the phone, up to this place, or to the end."""
+        """Log in or out at the phone, or switch it, up to this place, or to the end."""
         self._outside.becomes(MAC)
         order = Order(
             point=point,
             environment={**self._environment, "PHONEPROV_RESTART": "http"},
             user_uuid=OWNER,
-            profile_uuid="",
+            profile_uuid=self._profile,
             mac=MAC,
-            desk=kind,
+            desk=None if kind == "switch" else kind,
         )
         assert await self._kill(order) == (-signal.SIGKILL if point else 0), (kind, point)
         self._outside.forget(self._file.name)
@@ -131,8 +154,8 @@ async def started(environment: Mapping[str, str]) -> AsyncIterator[Container]:
         yield container
 
 
-async def furnish(environment: Mapping[str, str]) -> None:
-    """A phone with a default profile, and a user with a PIN and a profile."""
+async def furnish(environment: Mapping[str, str]) -> str:
+    """A phone with a default profile, and a user with a PIN and a profile. Returns the latter."""
     settings = read_settings(environment)
     prepare(settings)
     await migrate_embedded(settings)
@@ -144,8 +167,12 @@ async def furnish(environment: Mapping[str, str]) -> None:
         assert a_user(1).username == USER
         await use_cases.vendor_users.save(ACTOR, OWNER, NewPin(pin_code=PIN))
         await use_cases.phones.create(ACTOR, NewPhone(mac=MAC, phone_ip="127.0.0.1"))
-        for owner, user in ((OWNER, OWNER), (identifier(2), None)):
-            new = NewProfile(user_uuid=owner, name="One", cnf_xml=FILES[user])
-            profile = await use_cases.profiles.create(ACTOR, new)
-        patch = DeskPatch(default_profile_uuid=profile.uuid)
+        made = [
+            await use_cases.profiles.create(
+                ACTOR, NewProfile(user_uuid=owner, name="One", cnf_xml=FILES[user])
+            )
+            for owner, user in ((OWNER, OWNER), (identifier(2), None))
+        ]
+        patch = DeskPatch(default_profile_uuid=made[1].uuid)
         await use_cases.desks.update(ACTOR, MAC, patch)
+        return made[0].uuid

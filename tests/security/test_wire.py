@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from phoneprov_http.main.serving import protocol
-from phoneprov_http.main.serving.protocol import LARGEST_HEAD, MOST_FIELDS, MOST_WAITING
+from phoneprov_http.main.serving.protocol import MOST_WAITING
+from phoneprov_http.main.serving.request_head import LARGEST_HEAD, MOST_FIELDS
 from security.listening import Listening, listening, read_reply, read_to_end
 
 HOST = b"Host: phoneprov\r\n"

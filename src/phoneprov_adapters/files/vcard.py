@@ -23,6 +23,8 @@ from phoneprov_adapters.files.vcard_lines import BadCard, normalised
 from phoneprov_core.kernel.ids import known_id
 from phoneprov_core.transfer.model import Row, RowProblem
 
+DIRECTORIES = ("company-directory", "personal-directory")
+"""The kinds of records that a vCard can hold."""
 _OWN = ("ringtone", "location", "building", "username")
 _NUMBERS = {"work": "WORK", "mobile": "CELL", "home": "HOME"}
 _NO_VOICE = {"FAX", "PAGER", "MODEM", "TLX"}
@@ -32,6 +34,11 @@ _LONGEST = 4 * 1024 * 1024
 # vobject logs values that it cannot parse, and they are personal data.
 logging.getLogger("vobject.base").addHandler(logging.NullHandler())
 logging.getLogger("vobject.base").propagate = False
+
+
+def is_vcard(file: Path) -> bool:
+    """Whether a file has the name of one with vCards."""
+    return file.suffix.lower() in {".vcf", ".vcard"}
 
 
 class VcardTable:

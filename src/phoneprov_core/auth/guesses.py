@@ -33,6 +33,9 @@ _PAUSE = 0.03
 _REFUSED_AGAIN = 1000
 """Milliseconds for which an address that was refused is refused again without a write."""
 
+REFUSAL_PAUSE = 0.5
+"""Seconds before such a refusal is sent: a flood that waits for its responses is slowed down, and
+leaves the processor to other logins."""
 
 _MOST_REFUSED = 10_000
 """Maximum number of addresses that are kept for this."""
@@ -80,7 +83,7 @@ class Guesses:
         Raises ``TooManyAttempts`` if the account's login is closed or locked (code ``locked``), or
         if too many logins from the address failed.
         """
-        self._refuse_again(caller)
+        await self._refuse_again(caller)
         async with self._turns.of(caller.account):
             await self._count(caller)
             yield
@@ -117,7 +120,7 @@ class Guesses:
             self._refused[caller.address] = now, wait
             raise address_closed(wait)
 
-    def _refuse_again(self, caller: Caller) -> None:
+    async def _refuse_again(self, caller: Caller) -> None:
         """Raises ``TooManyAttempts`` if the address was refused a moment ago. Each refusal costs a
         write, and writes wait for each other: a flood from one address would delay the logins of
         all others by seconds."""
@@ -126,6 +129,7 @@ class Guesses:
         since, wait = self._refused[caller.address]
         passed = millis(self._clock()) - since
         if 0 <= passed < min(_REFUSED_AGAIN, wait):
+            await asyncio.sleep(REFUSAL_PAUSE)
             raise address_closed(wait - passed)
         del self._refused[caller.address]
 

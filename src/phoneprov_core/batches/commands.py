@@ -90,7 +90,18 @@ class NewBatch(Command, frozen=True, kw_only=True):
     stop_after_failures: StopAfterFailures | None = 25
     wait_minutes: WaitMinutes = 60
 
-    JSON_SCHEMA: ClassVar[dict[str, Any]] = _TOGETHER
+    JSON_SCHEMA: ClassVar[dict[str, Any]] = {
+        **_TOGETHER,
+        "examples": [
+            {
+                "action": "switch",
+                "profile_uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11",
+                "location": "2nd floor",
+                "at_once": 5,
+                "per_minute": 30,
+            }
+        ],
+    }
 
     def __post_init__(self) -> None:
         settle(self)

@@ -152,6 +152,8 @@ class Deploy:
                 await tx.deployments.add(record)
                 if order.desk is not None:
                     await begin_change(tx, order.desk, record)
+                elif order.uuid is None:  # a batch repeats a switch that a crash interrupted
+                    await tx.desks.begin_change(record.mac, record.uuid, None)
                 tx.trail.note(begun_event(record))
         if fence is None:
             raise PhoneBusy
@@ -201,10 +203,12 @@ class Deploy:
             await tx.deployments.put(record)
             tx.trail.note(ended_event(record))
             await tx.leases.release(record.mac, record.uuid, record.number)
-            if order.desk is not None and record.outcome in _SETTLED:
+            if record.outcome in (_SETTLED if order.desk is not None else _REPORTED):
                 await tx.desks.end_change(record.mac, record.uuid)
 
 
 _SETTLED = frozenset({Outcome.DEPLOYED, Outcome.FAILED})
-"""After any other outcome the file on the server may be the old or the new one: the change stays
-recorded, and is repaired."""
+"""After any other outcome of a login or logout the file on the server may be the old or the new
+one: the change stays recorded, and is repaired."""
+_REPORTED = _SETTLED | {Outcome.UNKNOWN}
+"""Outcomes of a switch or rollback that leave the next step to its caller."""

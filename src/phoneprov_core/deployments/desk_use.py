@@ -35,8 +35,8 @@ class DeskSessions(Protocol):
         ...
 
     async def begin_change(self, mac: str, change_uuid: str, user_uuid: str | None) -> None:
-        """Record that a login (of ``user_uuid``) or a logout (None) is under way; it replaces
-        the change recorded before."""
+        """Record that a login (of ``user_uuid``) or another change (None) is under way; it
+        replaces the change recorded before."""
         ...
 
     async def end_change(self, mac: str, change_uuid: str) -> None:

@@ -42,6 +42,7 @@ class RollbackRequest(Command, frozen=True, kw_only=True):
     JSON_SCHEMA: ClassVar[dict[str, Any]] = {
         "dependentRequired": {"profile_uuid": ["revision"], "revision": ["profile_uuid"]},
         "not": {"required": ["deployment_uuid", "profile_uuid"]},
+        "examples": [{"deployment_uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11"}],
     }
 
     def __post_init__(self) -> None:

@@ -61,8 +61,8 @@ class DeskRecord(Struct, frozen=True):
     """The stored record of a desk.
 
     ``turn`` grows with every change. ``due`` is set when the use has ended and the phone still
-    has the user's profile. ``change_uuid`` is the deployment of a login or logout that is under
-    way, or that a crash interrupted.
+    has the user's profile. ``change_uuid`` is the deployment that is under way, or that a crash
+    interrupted; those of batches are not recorded here.
     """
 
     mac: str

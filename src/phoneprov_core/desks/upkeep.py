@@ -34,8 +34,9 @@ class KeepDesks:
     """Ends expired logins, and completes due logouts and interrupted changes.
 
     A desk is unsettled when a logout is due (the time is over, the user moved, was deleted or
-    deactivated), or when a crash interrupted a login or logout. Then the phone is given what the
-    desk says: the profile of the user that is logged in, else the default profile.
+    deactivated), or when a crash interrupted a login, logout, switch or rollback. Then the phone
+    is given what the desk says: the profile of the user that is logged in, else the default
+    profile.
     """
 
     database: ReadAndWrite[DesksTransaction]
@@ -110,7 +111,7 @@ class KeepDesks:
 
     async def _known_content(self, desk: DeskRecord, phone: Phone, action: Action) -> Order | None:
         """For a phone without a default profile: what is known to be on it, else what the
-        interrupted deployment brought."""
+        interrupted deployment brought. A switch or rollback also brought its user."""
         async with self.database.read() as tx:
             current = await tx.deployments.current(phone.mac)
             interrupted = await tx.deployments.find(desk.change_uuid or "")
@@ -118,6 +119,8 @@ class KeepDesks:
         if content is None:
             return None
         use = DeskUse(desk.user_uuid, desk.profile_uuid, desk.until)
+        if current is None and content.action in {Action.SWITCH, Action.ROLLBACK}:
+            action, use = content.action, DeskUse(content.owner_uuid, content.profile_uuid)
         return await self.change.order(
             content.profile_uuid, phone, action, DeskChange(use, desk.turn)
         )

@@ -15,7 +15,7 @@ def audit_routes(audit: Audit) -> Routes:
     """``/audit``."""
     routes = Routes("Audit", guards=[level_0])
 
-    @routes.get("/audit", raises=[NotFound], query=EntriesQuery)
+    @routes.get("/audit", raises=[NotFound])
     async def audit_entries(request: ApiRequest, wanted: Query[EntriesQuery]) -> Listed[AuditEntry]:
         """Read the audit trail. Changes and events of security, newest first. At most 1000 rows;
         `before` continues after the last one."""

@@ -15,7 +15,7 @@ def extension_routes(extensions: Extensions) -> Routes:
     """``/extensions``."""
     routes = Routes("Extensions", guards=[level_0])
 
-    @routes.get("/extensions", query=ExtensionSearch)
+    @routes.get("/extensions")
     async def all_extensions(
         request: ApiRequest, wanted: Query[ExtensionSearch]
     ) -> Listed[ShownExtension]:

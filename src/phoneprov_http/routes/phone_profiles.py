@@ -38,7 +38,7 @@ def profile_routes(
     """``/phone-profiles``."""
     routes = Routes("Phone profiles")
 
-    @routes.get("/phone-profiles", query=ProfileSearch)
+    @routes.get("/phone-profiles")
     async def all_profiles(request: ApiRequest, wanted: Query[ProfileSearch]) -> BareList[Profile]:
         """List phone profiles. Oldest first; without level 0 only the caller's own."""
         return bare_list(await profiles.all(request.user, request.page, wanted), "profile")
@@ -106,7 +106,7 @@ def profile_routes(
         result = await read_configurations.lint(data)
         return Bare(True, f"{len(result.findings)} finding(s) found", result)
 
-    @routes.get("/phone-profiles/{uuid:str}/revisions/diff", query=ComparedRevisions)
+    @routes.get("/phone-profiles/{uuid:str}/revisions/diff")
     async def revision_diff(
         request: ApiRequest, uuid: Uuid, wanted: Query[ComparedRevisions]
     ) -> Bare[RevisionDiff]:

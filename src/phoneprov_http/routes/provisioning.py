@@ -14,7 +14,7 @@ def provisioning_routes(fetches: Fetches, discovered: DiscoveredPhones) -> Route
     """``/phones/{mac}/fetches`` and ``/discovered-phones``."""
     routes = Routes("Provisioning")
 
-    @routes.get("/phones/{mac:str}/fetches", query=Newest)
+    @routes.get("/phones/{mac:str}/fetches")
     async def fetches_of_phone(
         request: ApiRequest, mac: Mac, wanted: Query[Newest]
     ) -> Listed[Fetch]:

@@ -17,7 +17,7 @@ def user_routes(users: Users) -> Routes:
     """``/users``."""
     routes = Routes("Users", guards=[level_0])
 
-    @routes.get("/users", query=UserSearch)
+    @routes.get("/users")
     async def all_users(request: ApiRequest, wanted: Query[UserSearch]) -> Listed[User]:
         """List users. All accounts, oldest first."""
         return listed(await users.all(request.user, request.page, wanted), "user")

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from phoneprov_adapters.testing.records import a_deployment
 from phoneprov_core.deployments.model import Action, Outcome
 from phoneprov_core.kernel.errors import Refused
 from support.api import data_of
 from support.hotdesk import IP, LOBBY, OTHER_IP, OTHER_MAC, PIN, Hotdesk, hotdesk
-from support.switch_rig import MAC, STARS, XML, a_profile_of
+from support.switch_rig import MAC, STARS, XML, a_desk_phone, a_profile_of
 
 
 async def test_menu_without_a_user_offers_login_and_directories(office: Hotdesk) -> None:
@@ -323,6 +324,34 @@ async def test_phone_in_a_call_is_left_until_it_is_over(office: Hotdesk) -> None
     assert office.on_phone() == LOBBY.encode()
 
 
+@pytest.mark.parametrize("way", ["phone", "api"])
+async def test_logout_in_a_call_is_refused_if_the_desk_changed_meanwhile(
+    office: Hotdesk, way: str
+) -> None:
+    bob = await office.person("bob")
+    profile = (await office.admin.get(f"/phone-profiles/user/{bob.uuid}")).json()["data"][0]["uuid"]
+
+    class Calls:
+        async def in_call(self, _phone: object) -> bool:
+            body = {"profile_uuid": profile, "mac": MAC}
+            assert (await office.admin.post("/phone-profiles/switch", body)).status_code == 200
+            return True
+
+    await office.phone().log_in("ada", PIN)
+    await office.settled()
+    office.api.container.change_desk()._calls = Calls()
+
+    if way == "phone":
+        assert (await office.phone().log_out()).title == "Not possible"
+    else:
+        refused = await office.admin.post(f"/phones/{MAC}/desk/logout", {})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "desk_changed")
+
+    assert (await office.desk())["user_uuid"] == bob.uuid
+    assert (await office.record()).due is None
+    assert office.on_phone() == b"<device><name>bob</name></device>"
+
+
 async def test_pin_is_changed_at_the_phone(office: Hotdesk) -> None:
     await office.phone().log_in("ada", PIN)
     await office.settled()
@@ -364,3 +393,39 @@ async def test_interrupted_login_goes_back_to_the_default_profile(office: Hotdes
 
     assert office.on_phone() == LOBBY.encode()
     assert (await office.desk())["user_uuid"] is None
+
+
+async def test_interrupted_first_switch_is_completed_without_a_default_profile(
+    office: Hotdesk,
+) -> None:
+    await a_desk_phone(office.admin, mac=OTHER_MAC, phone_ip=OTHER_IP)
+    interrupted = a_deployment(
+        1,
+        OTHER_MAC,
+        number=0,
+        outcome=Outcome.INTERRUPTED,
+        profile_uuid=office.profile,
+        owner_uuid=office.ada.uuid,
+    )
+    async with office.api.database.write() as tx:
+        await tx.deployments.add(interrupted)
+        await tx.desks.begin_change(OTHER_MAC, interrupted.uuid, None)
+
+    assert await office.keep_desks() == 1
+
+    assert office.on_phone(OTHER_IP, OTHER_MAC) == XML.encode()
+    assert (await office.desk(OTHER_MAC))["user_uuid"] == office.ada.uuid
+    repaired = max(await office.deployments(OTHER_MAC), key=lambda one: one.created_at)
+    assert (repaired.action, repaired.outcome) == (Action.SWITCH, Outcome.DEPLOYED)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_completed_switch_leaves_nothing_to_repair(office: Hotdesk, fails: bool) -> None:
+    if fails:
+        office.world.fail_next(Refused("The FTP server refused the upload."))
+    body = {"profile_uuid": office.profile, "mac": MAC}
+    answer = await office.admin.post("/phone-profiles/switch", body)
+    assert (answer.status_code == 200) is not fails
+
+    assert (await office.record()).change_uuid is None
+    assert await office.keep_desks() == 0

@@ -99,6 +99,16 @@ def test_parser_reports_upgrade_with_offset_of_the_rest() -> None:
     assert (parser.get_method(), parser.get_http_version()) == (b"POST", "1.1")
 
 
+def test_parser_keeps_the_exception_of_a_callback_as_context() -> None:
+    class Listener:
+        def on_message_begin(self) -> None:
+            raise LookupError("no more requests")
+
+    with pytest.raises(httptools.HttpParserError) as raised:
+        httptools.HttpRequestParser(Listener()).feed_data(b"GET / HTTP/1.1\r\n\r\n")
+    assert isinstance(raised.value.__context__, LookupError)
+
+
 @pytest.mark.parametrize("library", ["uvicorn", "httptools"])
 def test_library_has_a_ceiling(library: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

@@ -5,8 +5,8 @@ and for a client to read its reply. It queues fields and requests without limit,
 for fields of the request, and leaves out the body of a request that asks for an upgrade, so
 that the body is parsed as the next request. Here
 
-- a request arrives whole within ``ARRIVAL_SECONDS``, its line and fields within
-  ``LARGEST_HEAD`` bytes and ``MOST_FIELDS``, and names one host;
+- a request arrives whole within ``ARRIVAL_SECONDS``, its line and fields are bounded, and it
+  names one host (see ``request_head.py``);
 - trailers are ignored;
 - ``Upgrade`` is ignored, as RFC 9110 section 7.8 allows;
 - at most ``MOST_WAITING`` requests are queued after the one that is being answered;
@@ -24,39 +24,34 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import uuid
 from asyncio import AbstractEventLoop, TimerHandle, Transport
 from typing import Any
 
 import httptools
-import msgspec
 from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from phoneprov_http.envelope import ErrorInfo, Failure
 from phoneprov_http.main.serving.connections import Connections
+from phoneprov_http.main.serving.failures import failure
+from phoneprov_http.main.serving.request_head import (
+    LARGEST_HEAD,
+    NO_HTTP,
+    TOO_LARGE,
+    Objection,
+    RequestHead,
+)
 from phoneprov_http.main.serving.slow_readers import ReaderWatch
 from phoneprov_http.main.serving.sockets import readable
-from phoneprov_http.middleware.headers import HEADERS
 
 ARRIVAL_SECONDS = 20.0
-LARGEST_HEAD = 64 * 1024
-MOST_FIELDS = 100
 MOST_WAITING = 16
 SILENCE_SECONDS = 1.0
 BUSY_SECONDS = 5
 
-_NO_HTTP = "The request is not valid HTTP."
-_TOO_LARGE = "The header fields are too large."
 _BUSY = "The server has too many open connections. Try again later."
 
 log = logging.getLogger("phoneprov.connections")
-
-
-class _Objection(Exception):
-    """A fault that the parser lets pass. The parser turns it into an error of its own, so the
-    reason is kept in the protocol."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -65,12 +60,9 @@ class BoundedProtocol(HttpToolsProtocol):
     _arrival: TimerHandle | None = None
     _reader: ReaderWatch
     _answering: RequestResponseCycle | None = None
-    _objection: str | None = None
     _refused = False
-    _in_head = False
     _upgrading = b""
     """The request line of a request for an upgrade, until it is parsed as one without."""
-    _head_size = 0
     _idle_size = 0
     _has_begun = False
     _silent_until: float | None = None
@@ -86,6 +78,7 @@ class BoundedProtocol(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._bounds = bounds
+        self._head = RequestHead()
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -112,13 +105,15 @@ class BoundedProtocol(HttpToolsProtocol):
         # The parser keeps an unfinished field, wherever it stands, and copies it each time.
         self._idle_size += len(data)
         if self._idle_size > LARGEST_HEAD + len(data):
-            self.send_400_response(_TOO_LARGE)
+            self.send_400_response(TOO_LARGE)
             return
         self._unset_keepalive_if_required()
         try:
             self._feed(data)
-        except httptools.HttpParserError:
-            self.send_400_response(_NO_HTTP)
+        except httptools.HttpParserError as error:
+            # The parser turns an exception of a callback into one of its own.
+            fault = error.__context__
+            self.send_400_response(str(fault) if isinstance(fault, Objection) else NO_HTTP)
             return
         if self._arrival is None and not self._is_answering() and not self.transport.is_closing():
             self._await_arrival()
@@ -144,37 +139,30 @@ class BoundedProtocol(HttpToolsProtocol):
         return b"\r\n".join([self._upgrading, *fields, b"", b""])
 
     def on_message_begin(self) -> None:
-        self._in_head, self._head_size, self._idle_size = True, 0, 0
+        self._head.begin()
+        self._idle_size = 0
         self._has_begun = True
         self._await_arrival()
         super().on_message_begin()
         if len(self.pipeline) >= MOST_WAITING:
-            self._object("Too many requests wait on this connection.")
+            raise Objection("Too many requests wait on this connection.")
 
     def on_url(self, url: bytes) -> None:
-        self._count(len(url))
+        self._head.line(url)
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._in_head:
-            return
-        self._count(len(name) + len(value) + 4)
-        if len(self.headers) >= MOST_FIELDS:
-            self._object(_TOO_LARGE)
-        super().on_header(name, value)
+        if self._head.is_open:
+            self._head.field(name, value)
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
         version = self.parser.get_http_version()
-        hosts = sum(name == b"host" for name, _ in self.headers)
-        if version not in {"1.0", "1.1"}:
-            self._object(_NO_HTTP)
-        if hosts > 1 or (version == "1.1" and not hosts):
-            self._object("The request must name one host.")
+        self._head.complete(version, self.headers)
         if self.parser.should_upgrade():
             method = self.parser.get_method()
             if method == b"CONNECT":
-                self._object(_NO_HTTP)
+                raise Objection(NO_HTTP)
             self._upgrading = b"%s %s HTTP/%s" % (method, self.url, version.encode())
             return
         super().on_headers_complete()
@@ -237,24 +225,23 @@ class BoundedProtocol(HttpToolsProtocol):
         While an earlier request is being answered nothing may come in between: then the
         connection is closed after that reply.
         """
-        objection = self._objection or msg
         self._refused = True
         self._arrived()
         client = self.client[0] if self.client else None
-        log.info("malformed request", extra={"fields": {"client_ip": client, "reason": objection}})
+        log.info("malformed request", extra={"fields": {"client_ip": client, "reason": msg}})
         answering = self._answering
         if answering is not None and self._is_answering() and not answering.more_body:
             self._close_after(answering)
             return
         if answering is None or answering.response_complete or not answering.response_started:
-            self.transport.write(_failure(b"400 Bad Request", "malformed", objection))
+            self.transport.write(failure(b"400 Bad Request", "malformed", msg))
         self._close()
 
     def _refuse_busy(self) -> None:
         """Answer 503 and close, all at once: the open file is needed for others."""
         self._refused = True
         retry = (b"retry-after", b"%d" % BUSY_SECONDS)
-        reply = _failure(b"503 Service Unavailable", "unavailable", _BUSY, retry)
+        reply = failure(b"503 Service Unavailable", "unavailable", _BUSY, retry)
         with contextlib.suppress(OSError):  # the client is gone
             os.write(self.transport.get_extra_info("socket").fileno(), reply)
         self.transport.abort()
@@ -289,15 +276,6 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             self._reader.start()
 
-    def _object(self, objection: str) -> None:
-        self._objection = objection
-        raise _Objection
-
-    def _count(self, size: int) -> None:
-        self._head_size += size
-        if self._head_size > LARGEST_HEAD:
-            self._object(_TOO_LARGE)
-
     def _has_more(self) -> bool:
         """Whether something arrived that was not read yet."""
         fd: int = self.transport.get_extra_info("socket").fileno()
@@ -318,19 +296,3 @@ class BoundedProtocol(HttpToolsProtocol):
             self._close_after(self._answering)
         else:
             self._close()
-
-
-def _failure(status: bytes, code: str, message: str, *more: tuple[bytes, bytes]) -> bytes:
-    request_id = uuid.uuid4().hex
-    error = ErrorInfo(code, (), request_id)
-    body = msgspec.json.encode(Failure(False, message, None, error))
-    fields = [
-        *HEADERS,
-        *more,
-        (b"content-type", b"application/json"),
-        (b"x-request-id", request_id.encode()),
-        (b"content-length", b"%d" % len(body)),
-        (b"connection", b"close"),
-    ]
-    head = b"".join(b"%s: %s\r\n" % field for field in fields)
-    return b"HTTP/1.1 " + status + b"\r\n" + head + b"\r\n" + body

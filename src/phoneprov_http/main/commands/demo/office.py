@@ -81,7 +81,7 @@ async def simulated_office(first: SimulatedPhone, password: str) -> AsyncIterato
         yield
 
 
-async def furnish(environment: Mapping[str, str]) -> None:
+async def fill_office(environment: Mapping[str, str]) -> None:
     """Fill the database: users, phones, profiles with revisions, contacts, and deployments over
     the last year. The phones and the time are simulated; the rules are those of the service."""
     settings = read_settings(environment)

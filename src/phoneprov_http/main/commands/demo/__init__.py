@@ -1,0 +1,1 @@
+"""``phoneprov demo``: the service, a simulated phone, and each step of a switch."""

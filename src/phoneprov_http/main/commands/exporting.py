@@ -1,0 +1,150 @@
+"""``phoneprov export``: all records of a kind as a file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from phoneprov_adapters.files.csv import CsvWriter
+from phoneprov_adapters.files.vcard import DIRECTORIES, VcardWriter, is_vcard
+from phoneprov_core.transfer.sheets import SHEETS, Sheet
+from phoneprov_core.transfer.use_cases import sheet_of
+from phoneprov_http.main.commands.local_access import acting
+
+_ASTERISK = {"sccp": "chan_sccp", "pjsip": "chan_pjsip"}
+
+
+@click.command("export")
+@click.argument("kind", metavar="KIND", type=click.Choice(list(SHEETS)))
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path))
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["auto", "csv", "vcard", "sccp", "pjsip"]),
+    default="auto",
+    show_default=True,
+    help="sccp and pjsip are configuration files of Asterisk; auto is vcard for .vcf, else csv.",
+)
+@click.option("--with-secrets", is_flag=True, help="Include the passwords of extensions.")
+@click.option("--context", default="default", show_default=True, help="Context of PJSIP endpoints.")
+def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: str) -> None:
+    """Export all records of a kind to a file; - is standard output.
+
+    KIND is users, extensions, phones, desks, kems, company-directory or personal-directory. An
+    existing file is replaced when the export is complete; a pipe or device is written to.
+    Passwords of users are never exported. Only its owner can read a file with secrets.
+
+    \b
+      phoneprov export phones phones.csv
+      phoneprov export company-directory - --format vcard
+    """
+    sheet = sheet_of(kind)
+    if with_secrets and not sheet.secret:
+        raise click.UsageError("--with-secrets is for extensions only.")
+    if format_ in _ASTERISK and kind != "extensions":
+        raise click.UsageError(f"--format {format_} is for extensions only.")
+    if format_ == "vcard" and kind not in DIRECTORIES:
+        raise click.UsageError("--format vcard is for directories only.")
+    if _is_standard_output(file):
+        file = Path("-")
+    try:
+        with _written(file, private=with_secrets) as out:
+            if format_ in _ASTERISK:
+                work = _asterisk(_ASTERISK[format_], out, context, with_secrets=with_secrets)
+            else:
+                by_name = format_ == "auto" and kind in DIRECTORIES and is_vcard(file)
+                as_vcard = format_ == "vcard" or by_name
+                work = _export(sheet, out, as_vcard=as_vcard, with_secrets=with_secrets)
+            count, left_out = asyncio.run(work)
+    except OSError as error:
+        raise click.UsageError(f"{file} cannot be written ({error.strerror}).") from None
+    except ValueError as error:
+        raise click.UsageError(f"--context: {error}.") from None
+    for line in left_out:
+        click.echo(f"phoneprov: {line}", err=True)
+    click.echo(f"{count} record(s) were written to {file}.", err=str(file) == "-")
+    if left_out:
+        sys.exit(1)
+
+
+async def _export(
+    sheet: Sheet, out: TextIO, *, as_vcard: bool, with_secrets: bool
+) -> tuple[int, list[str]]:
+    count = 0
+    columns = sheet.leaving(with_secrets=with_secrets)
+    writer = VcardWriter(out) if as_vcard else CsvWriter(out, columns)
+    async with acting(watching=False) as at:
+        async for rows in at.use_cases.transfer.out(
+            at.actor, sheet.name, with_secrets=with_secrets
+        ):
+            await asyncio.to_thread(writer.write, rows)
+            count += len(rows)
+    return count, []
+
+
+async def _asterisk(
+    driver: str, out: TextIO, context: str, *, with_secrets: bool
+) -> tuple[int, list[str]]:
+    count, left_out = 0, []
+    async with acting(watching=False) as at:
+        out.write("; Written by phoneprov; changes made here are lost with the next export.\n\n")
+        sections = at.use_cases.transfer.asterisk(
+            at.actor, driver, with_secrets=with_secrets, context=context
+        )
+        async for section in sections:
+            out.write(section.text)
+            count += section.left_out is None
+            if section.left_out is not None:
+                left_out.append(section.left_out)
+    return count, left_out
+
+
+@contextmanager
+def _written(file: Path, *, private: bool) -> Iterator[TextIO]:
+    """Standard output for ``-``; what exists at ``file`` if that is no regular file (a pipe, a
+    device); else a new file that replaces ``file``, or the target of a link, when complete."""
+    if str(file) == "-":
+        yield sys.stdout
+        return
+    if _is_special(file):
+        with file.open("w", encoding="utf-8", newline="") as special:
+            yield special
+        return
+    file = file.resolve()
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        if not private:
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _is_standard_output(file: Path) -> bool:
+    # To open /dev/stdout again truncates the file that the output is redirected to, and the last
+    # message is then written over its beginning.
+    with suppress(OSError, ValueError):
+        names = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
+        return str(file) in names and sys.stdout.fileno() == 1
+    return False
+
+
+def _is_special(file: Path) -> bool:
+    if Path(os.path.normpath(file.absolute())).parts[1:2] in {("dev",), ("proc",)}:
+        return True
+    return file.exists() and not file.is_file()

@@ -1,0 +1,155 @@
+"""``phoneprov import``: many records from a file."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from phoneprov_adapters.files.configurations import ConfigurationTable
+from phoneprov_adapters.files.csv import CsvTable
+from phoneprov_adapters.files.pieces import OwnedBy
+from phoneprov_adapters.files.vcard import DIRECTORIES, VcardTable, is_vcard
+from phoneprov_core.transfer.model import Imported, Table
+from phoneprov_core.transfer.profiles import PROFILE_COLUMNS
+from phoneprov_core.transfer.sheets import OWNER, SHEETS
+from phoneprov_core.transfer.use_cases import sheet_of
+from phoneprov_http.main.commands.local_access import acting, counting
+
+_PROFILES = "profiles"
+
+
+@click.command("import")
+@click.argument("kind", metavar="KIND", type=click.Choice([*SHEETS, _PROFILES]))
+@click.argument("file", type=click.Path(exists=True, allow_dash=True, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Show what would change and what is wrong.")
+@click.option("--keep-going", is_flag=True, help="Skip wrong rows and import the others.")
+@click.option(
+    "--user", help="Owner of the contacts or profiles, unless a column username names it."
+)
+def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str | None) -> None:
+    """Import the rows of a file: CSV, or vCard (.vcf) for directories; - is standard input.
+
+    KIND is users, extensions, phones, desks, kems, company-directory, personal-directory or
+    profiles.
+    The first line of a CSV file names the columns. For profiles, FILE is a configuration, a
+    folder of SEP*.cnf.xml, or a CSV file with a column "file".
+
+    A row that names an existing record changes it, any other row creates a record; nothing is
+    deleted. If a row is wrong, nothing is imported, and the exit code is 1.
+
+    \b
+      phoneprov import phones phones.csv --dry-run
+      phoneprov import personal-directory contacts.vcf --user ada
+      phoneprov import profiles /srv/tftp --user ada
+    """
+    if kind == _PROFILES:
+        _import_profiles(file, user, dry_run=dry_run, keep_going=keep_going)
+        return
+    if file.is_dir():
+        raise click.UsageError(f"{file} is a folder; only profiles are imported from a folder.")
+    sheet = sheet_of(kind)
+    if user is not None and not sheet.owned:
+        raise click.UsageError("--user is for personal-directory and profiles only.")
+    try:
+        with _readable(file) as path:
+            table: Table = CsvTable(path)
+            if kind in DIRECTORIES and is_vcard(file):
+                table = VcardTable(path, sheet.columns)
+            if user is not None:
+                table = OwnedBy(table, user)
+            imported = asyncio.run(_import(kind, table, dry_run=dry_run, keep_going=keep_going))
+    except OSError as error:
+        raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
+    name = "stdin" if str(file) == "-" else file.name
+    _report(imported, lambda line: f"{name}:{line}", user, dry_run=dry_run)
+
+
+def _import_profiles(file: Path, user: str | None, *, dry_run: bool, keep_going: bool) -> None:
+    table = ConfigurationTable(file, user)
+    is_csv = file.suffix.lower() in {".csv", ".tsv", ".txt"}
+    if user is None and not is_csv:
+        raise click.UsageError("--user is required: it names the owner of the profiles.")
+
+    async def work() -> Imported:
+        if wrong := await table.unknown_columns():
+            known = ", ".join(("file", *PROFILE_COLUMNS[:-1]))
+            raise click.UsageError(
+                f"{file.name}: {wrong[0]} is not a column of this table; the columns are {known}."
+            )
+        async with acting(watching=False) as at:
+            return await at.use_cases.transfer.profiles(
+                at.actor, table, dry_run=dry_run, keep_going=keep_going
+            )
+
+    try:
+        imported = asyncio.run(work())
+    except OSError as error:
+        raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
+    if imported.total == 0:
+        raise click.UsageError(f"{file} contains no SEP*.cnf.xml.")
+    _report(imported, table.place, user, dry_run=dry_run)
+
+
+async def _import(kind: str, table: Table, *, dry_run: bool, keep_going: bool) -> Imported:
+    async with acting(watching=False) as at:
+        with counting() as progress:
+            task = progress.add_task("", total=None)
+            return await at.use_cases.transfer.into(
+                at.actor,
+                kind,
+                table,
+                dry_run=dry_run,
+                keep_going=keep_going,
+                progress=lambda what, done, total: progress.update(
+                    task, description=f"Rows {what}", completed=done, total=total
+                ),
+            )
+
+
+@contextmanager
+def _readable(file: Path) -> Iterator[Path]:
+    """The file; for ``-`` and pipes, which can be read only once, a copy of their content."""
+    if str(file) != "-" and file.is_file():
+        yield file
+        return
+    with tempfile.NamedTemporaryFile(prefix="phoneprov-import-") as copy:
+        with click.open_file(str(file), "rb") as content:
+            shutil.copyfileobj(content, copy)
+        copy.flush()
+        yield Path(copy.name)
+
+
+def _report(
+    imported: Imported, place: Callable[[int], str], user: str | None, *, dry_run: bool
+) -> None:
+    """Print what is wrong in each row, and the numbers of records. Exits with 1 if a row is
+    wrong."""
+    problems = imported.problems
+    if user is not None and any(one.field == OWNER for one in problems):
+        raise click.UsageError(f"--user: there is no user with the name {user!r}.")
+    for problem in problems:
+        field = f"{problem.field} " if problem.field else ""
+        click.echo(f"{place(problem.line)}: {field}{problem.message}.", err=True)
+    click.echo(_summary(imported, dry_run=dry_run))
+    if problems:
+        sys.exit(1)
+
+
+def _summary(imported: Imported, *, dry_run: bool) -> str:
+    bad = len({problem.line for problem in imported.problems})
+    counts = (
+        f"{imported.created} new, {imported.updated} changed, {imported.unchanged} unchanged, "
+        f"{bad} wrong"
+    )
+    if imported.written:
+        return f"Imported: {counts}."
+    if dry_run:
+        return f"Dry run, nothing was written: {counts}."
+    return f"Nothing was written: {counts}."
