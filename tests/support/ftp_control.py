@@ -218,6 +218,7 @@ class Control:
 
     async def transfer(self, move: Move) -> None:
         self.say("150 go")
+        self.writer.write(self.server.preliminary.get(self.server.seen[-1], b""))
         reader, writer = await self.data.get()
         try:
             if self.at("stall"):

@@ -44,7 +44,8 @@ class FtpState:
     ``lacks`` are verbs answered 502, ``renames_over`` whether RNTO takes a name that exists,
     ``pasv`` and ``pasv_port`` what a 227 reply claims, ``passive_reply`` stands for the whole
     reply, ``on_verb`` is called as a verb comes
-    in, ``injected`` what follows 234 in the clear. ``pause`` is seconds between the bytes of a
+    in, ``injected`` what follows 234 in the clear, ``preliminary`` by verb what follows its 150.
+    ``pause`` is seconds between the bytes of a
     trickle, ``delay`` seconds before each command is obeyed. ``open`` are the connections open
     now, ``resumed`` tells of each data connection whether it took up a TLS session.
     """
@@ -61,6 +62,7 @@ class FtpState:
         self.pasv_port: int | None = None
         self.passive_reply: str | None = None
         self.injected = b""
+        self.preliminary: dict[str, bytes] = {}
         self.pause = 0.1
         self.delay = 0.0
         self.faults: list[Fault] = []

@@ -12,9 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
-from http.client import HTTPResponse
 from pathlib import Path
 
 import click
@@ -229,47 +227,42 @@ def test_every_command_explains_itself(command: str) -> None:
 def test_serve_answers_and_stops_at_a_signal(
     tmp_path: Path, workers: str, number: signal.Signals
 ) -> None:
-    port = free_port()
-    server = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "phoneprov_http.main", "serve"),
-            *("--port", str(port), "--workers", workers),
-        ],
-        env=environment_of(tmp_path),
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    tmp_path.chmod(0o755)  # the start warns about it
+    log = tmp_path / "log"
+    with log.open("wb") as stderr:
+        server = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "phoneprov_http.main", "serve"),
+                *("--port", "0", "--workers", workers),
+            ],
+            env=environment_of(tmp_path),
+            stderr=stderr,
+        )
     with server:
         try:
-            reply = wait_until_ready(port)
+            port = wait_until_serving(log)
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health/ready") as reply:
+                headers = reply.headers
             server.send_signal(number)
-            _, said = server.communicate(timeout=60)
+            server.wait(60)
         finally:
             server.kill()
 
     assert server.returncode == 0
-    assert "Server" not in reply.headers
-    assert reply.headers["X-Request-Id"]
-    assert f"http://127.0.0.1:{port}" in said
+    assert "Server" not in headers
+    assert headers["X-Request-Id"]
+    said = log.read_text()
     assert "Traceback" not in said
+    plain = [line for line in said.splitlines() if not line.startswith("{")]
+    assert plain == [f"phoneprov serves on http://127.0.0.1:{port} (stop with Ctrl-C)"]
+    assert "Other users can read the folder" in said
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def wait_until_ready(port: int) -> HTTPResponse:
+def wait_until_serving(log: Path) -> int:
+    """The port that the service prints when it serves. Its first reply may come earlier."""
     until = time.monotonic() + 120
     while time.monotonic() < until:
-        try:
-            reply: HTTPResponse = urllib.request.urlopen(
-                f"http://127.0.0.1:{port}/health/ready", timeout=30
-            )
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-        else:
-            reply.close()
-            return reply
-    raise AssertionError("the service did not become ready")
+        if found := re.search(r"serves on http://127\.0\.0\.1:(\d+) ", log.read_text()):
+            return int(found[1])
+        time.sleep(0.1)
+    raise AssertionError(f"the service did not start: {log.read_text()}")

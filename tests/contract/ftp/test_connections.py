@@ -10,7 +10,10 @@ from pathlib import Path
 
 import aioftp
 import pytest
+from aioftp.common import Code
 
+from phoneprov_adapters.ftp import listings, names
+from phoneprov_adapters.ftp.client import FtpClient
 from phoneprov_adapters.ftp.settings import FtpSettings, Tls
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
@@ -137,6 +140,61 @@ async def test_a_folder_too_large_to_be_listed_is_noted() -> None:
 
         assert server.files[f"/{NAME}"] == NEW
         assert len(uploaded.notes) == 1
+
+
+@pytest.mark.parametrize("flood", [b"\n", b"220-x\r\n", b"120 wait\r\n"])
+async def test_greeting_of_many_lines_is_refused_after_few_of_them(
+    flood: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other tasks do not run while the lines of one packet are read."""
+    lines = 0
+    parse_line = FtpClient.parse_line
+
+    async def counted(self: FtpClient) -> tuple[Code, str]:
+        nonlocal lines
+        lines += 1
+        return await parse_line(self)
+
+    monkeypatch.setattr(FtpClient, "parse_line", counted)
+    async with ScriptedFtp().serving() as server:
+        server.greeting = flood * 40_000
+        assert "connecting" in await failure(settings_for(server.port))
+
+    assert lines <= 512
+
+
+@pytest.mark.parametrize("verb", ["STOR", "RETR"])
+async def test_transfer_with_preliminary_replies_without_end_is_refused(verb: str) -> None:
+    server = ScriptedFtp()
+    server.preliminary = {verb: b"150 more\r\n" * 40_000}
+    async with server.serving():
+        message = await failure(settings_for(server.port))
+
+    assert "sent a reply that is not FTP" in message
+
+
+async def test_listing_of_many_names_for_many_uploads_is_searched_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """150,000 names for 8 uploads blocked the event loop for 2 s."""
+    compared = 0
+    file_of_leftover = names.file_of_leftover
+
+    def counted(name: str) -> str | None:
+        nonlocal compared
+        compared += 1
+        return file_of_leftover(name)
+
+    monkeypatch.setattr(listings, "file_of_leftover", counted)
+    server = ScriptedFtp()
+    server.files = {f"/.other-{number}.xml.a-1.tmp": b"" for number in range(500)}
+    async with server.serving():
+        uploader = FtpUploader(settings_for(server.port), PhoneNetworks.parse(LOOPBACK))
+        uploads = [Upload("127.0.0.1", f"{number}.xml", NEW, "a-1") for number in range(8)]
+        await asyncio.gather(*(uploader.upload(upload) for upload in uploads))
+
+    # Each listing is filtered once, and searched once by each upload; never for each pair.
+    assert compared <= 2 * len(uploads) * 520
 
 
 @pytest.mark.parametrize("lacks", [set(), {"MLSD", "LIST"}, {"MLSD", "NLST"}])

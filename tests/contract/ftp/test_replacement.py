@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import traceback
 from time import perf_counter
 
@@ -100,6 +101,27 @@ async def test_the_old_file_comes_back_when_the_server_falls_silent(nth: int) ->
         assert isinstance(caught, TimedOut)
         assert perf_counter() - started < 1.9
         assert server.files == {f"/{NAME}": OLD}
+
+
+async def test_replacement_server_that_renames_the_old_file_late_has_unknown_outcome() -> None:
+    async with stubborn().serving() as server:
+
+        def slow(verb: str, rest: str) -> None:
+            is_aside = verb == "RNTO" and server.seen.count("RNTO") == ASIDE
+            server.delay = 5.0 if is_aside else 0.0
+
+        server.on_verb = slow
+        with pytest.raises(TimedOut) as caught:
+            await upload(server, 2.5)
+
+        aside = f".{NAME}.a-1-old.tmp"
+        assert caught.value.code == OUTCOME_UNKNOWN
+        assert NAME in caught.value.message
+        assert aside in caught.value.message
+        async with asyncio.timeout(20):
+            while f"/{NAME}" in server.files:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        assert server.files == {f"/{aside}": OLD}
 
 
 async def test_replacement_reply_to_the_first_rename_lost_restores_the_old_file() -> None:

@@ -18,7 +18,7 @@ from phoneprov_core.devices.commands import (
     sccp_restart,
     sip_restart,
 )
-from phoneprov_core.devices.execute import REPLY_LIMIT, execute_body, read_execute_reply
+from phoneprov_core.devices.execute import execute_body, read_execute_reply
 from phoneprov_core.devices.names import (
     DEFAULT_FILENAME_TEMPLATE,
     check_filename_template,
@@ -26,6 +26,7 @@ from phoneprov_core.devices.names import (
     device_name,
 )
 from phoneprov_core.devices.ports import KeyPress, ManagerAction
+from phoneprov_core.devices.reply import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Invalid, Refused
 from phoneprov_core.phones.model import bare_model
 

@@ -6,7 +6,8 @@ import pytest
 
 from phoneprov_adapters.testing.records import a_phone
 from phoneprov_core.deployments.model import Confirmation, Outcome
-from phoneprov_core.provisioning.model import FetchBinding, FetchResult, Transport
+from phoneprov_core.devices.binding import Binding
+from phoneprov_core.provisioning.model import FetchResult, Transport
 from phoneprov_core.provisioning.use_cases import FileRequest, Provided
 from unit.provisioning.conftest import CONTENT, MAC, NAME, OTHER_IP, PHONE_IP, Office
 
@@ -51,7 +52,7 @@ async def test_another_address_is_refused(office: Office, ip: str) -> None:
 async def test_network_binding_serves_the_phone_networks(
     office: Office, ip: str, result: FetchResult
 ) -> None:
-    provided = await office.provide(FetchBinding.NETWORK).open(a_request(ip=ip))
+    provided = await office.provide(Binding.NETWORK).open(a_request(ip=ip))
 
     assert provided.result is result
 
