@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from phoneprov_adapters.sql.maintenance import backup as backups
+from phoneprov_adapters.sql.maintenance import backup_archive
 from phoneprov_http.main.cli import main
 from support.data_folder import furnish
 
@@ -157,7 +157,7 @@ def test_backup_is_a_database_that_sqlite_opens(office: Office, tmp_path: Path) 
     with closing(sqlite3.connect(tmp_path / "phoneprov.db")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
-    assert backups.check(office.file).files.keys() == {"phoneprov.db"}
+    assert backup_archive.check(office.file).files.keys() == {"phoneprov.db"}
 
 
 def _change_manifest(file: Path, field: str, value: object) -> None:

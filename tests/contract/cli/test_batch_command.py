@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -76,7 +77,18 @@ def test_a_floor_is_switched_and_shown(floor: Floor) -> None:
     files = sorted(path.name for path in floor.folder.iterdir())
     assert files == ["SEP001BD4000001.cnf.xml", "SEP001BD4123456.cnf.xml"]
     assert (floor.folder / files[0]).read_text("utf-8") == configuration(ADA)
-    assert "2/2" in done.stderr  # how far it was
+    assert done.stderr == ""  # it is not a terminal
+
+
+def test_batch_progress_is_shown_on_a_terminal(
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = SimpleNamespace(stderr=SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("phoneprov_http.main.commands.batch_view.sys", terminal)
+
+    done = floor.run("start", "switch", "--profile", ADA, "--mac", MAC)
+
+    assert "1/1" in done.stderr
 
 
 def test_failed_phone_sets_the_exit_code(floor: Floor) -> None:

@@ -56,6 +56,12 @@ def test_doctor_wrong_setting_is_named(data: Path) -> None:
     assert "PHONEPROV_FTP_TIMEOUT" in found["settings"]["message"]
 
 
+def test_doctor_misspelled_setting_is_named(data: Path) -> None:
+    code, found = examined(data, PHONEPROV_FTP_HSOT="10.1.1.1")
+    assert (code, list(found)) == (1, ["settings"])
+    assert "PHONEPROV_FTP_HSOT" in found["settings"]["message"]
+
+
 def test_doctor_missing_key_file_is_not_made(data: Path) -> None:
     (data / "secret.key").unlink()
     code, found = examined(data)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
+from support.api import STRANGER, Caller, data_of, error_of
 
 FIELDS = [
     "uuid", "name", "work", "mobile", "home", "email", "ringtone", "department", "company",
@@ -173,37 +172,3 @@ async def test_255_characters_are_taken_and_text_is_normalised(admin: Caller) ->
 
     assert created["name"] == "\u00e9"
     assert created["company"] == "x" * 255
-
-
-async def test_writing_needs_level_0(admin: Caller, ada: Caller) -> None:
-    before = await contact(admin)
-    path = f"/company-directory/{before['uuid']}"
-
-    error_of(await ada.post("/company-directory", {"nonsense": 1}), 403, "forbidden")
-    error_of(await ada.put(path, {"nonsense": 1}), 403)
-    error_of(await ada.put(f"/company-directory/{STRANGER}", {}), 403)
-    error_of(await ada.delete(path), 403)
-
-    assert data_of(await ada.get("/company-directory")) == [before]
-
-
-async def test_every_account_may_write_when_it_is_set_so(tmp_path: Path) -> None:
-    async with opened_api(tmp_path, PHONEPROV_SHARED_WRITE="bearer") as api:
-        ada = await api.account("ada")
-        path = f"/company-directory/{(await contact(ada))['uuid']}"
-
-        assert data_of(await ada.put(path, {"name": "Mary"}))["name"] == "Mary"
-        data_of(await ada.delete(path))
-
-
-async def test_requests_without_a_token_are_401(api: Api, anonymous: Caller) -> None:
-    for method, path in (
-        ("GET", ""),
-        ("POST", ""),
-        ("GET", f"/{STRANGER}"),
-        ("PUT", f"/{STRANGER}"),
-        ("DELETE", f"/{STRANGER}"),
-    ):
-        reply = await anonymous.ask(method, f"/company-directory{path}", content=b"{broken")
-        assert error_of(reply, 401, "unauthenticated") == {}
-        assert reply.headers["www-authenticate"] == "Bearer"

@@ -271,29 +271,3 @@ async def test_255_characters_are_taken_and_text_is_normalised(api: Api, admin: 
     assert created["name"] == "\u00e9"
     assert created["extension"] == "*1#+_.-Z"
     assert await stored_password(api, created["uuid"]) == "x" * 255
-
-
-async def test_extensions_need_level_0(admin: Caller, ada: Caller) -> None:
-    before = await extension(admin)
-
-    for uuid in (before["uuid"], STRANGER):
-        error_of(await ada.get(f"/extensions/{uuid}"), 403, "forbidden")
-        error_of(await ada.put(f"/extensions/{uuid}", {"nonsense": 1}), 403)
-        error_of(await ada.delete(f"/extensions/{uuid}"), 403)
-    error_of(await ada.get("/extensions", limit=0), 403)
-    error_of(await ada.post("/extensions", {"nonsense": 1}), 403)
-
-    assert data_of(await admin.get("/extensions")) == [before]
-
-
-async def test_requests_without_a_token_are_401(anonymous: Caller) -> None:
-    for method, path in (
-        ("GET", ""),
-        ("POST", ""),
-        ("GET", f"/{STRANGER}"),
-        ("PUT", f"/{STRANGER}"),
-        ("DELETE", f"/{STRANGER}"),
-    ):
-        reply = await anonymous.ask(method, f"/extensions{path}", content=b"{broken")
-        assert error_of(reply, 401, "unauthenticated") == {}
-        assert reply.headers["www-authenticate"] == "Bearer"

@@ -8,7 +8,7 @@ from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
-from support.api import Api, Caller, data_of, error_of
+from support.api import Api, Caller, data_of
 
 PROFILE = [
     "uuid", "first_name", "last_name", "username", "email", "phone", "lang", "location",
@@ -103,8 +103,3 @@ async def test_any_desk_can_be_taken_so_every_phone_is_shown_to_all(
     of_ada: Any = data_of(await ada.get("/me/phones"))
 
     assert of_ada == data_of(await admin.get("/me/phones"))
-
-
-async def test_requests_without_a_token_are_401(anonymous: Caller) -> None:
-    for path in ("", "/phones", "/vendor-services/personal", "/vendor-services/company"):
-        assert error_of(await anonymous.get(f"/me{path}", limit=0), 401, "unauthenticated") == {}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from phoneprov_core.phones.use_cases import Phones
 from support.api import Caller, data_of, opened_api
 from support.hotdesk import IP, PIN, hotdesk, until
 from support.origins import lines_of
@@ -55,7 +56,7 @@ async def test_lines_of_an_unexpected_error_belong_to_the_request(
         async def broken(*_: object, **__: object) -> None:
             raise ZeroDivisionError
 
-        monkeypatch.setattr(api.container.use_cases().phones, "create", broken)
+        monkeypatch.setattr(Phones, "create", broken)
         with lines_of("phoneprov") as lines:
             await root.ask("POST", "/phones", json={"mac": MAC}, headers=HEADERS)
         assert {line["event"] for line in lines} >= {"request", "unexpected ZeroDivisionError"}

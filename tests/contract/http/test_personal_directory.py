@@ -208,14 +208,3 @@ async def test_contacts_go_with_their_user(admin: Caller, ada: Caller, bob: Call
 
     error_of(await admin.delete(f"/personal-directory/contact/{gone['uuid']}"), 404)
     assert await contacts(bob, bob) == [kept]
-
-
-async def test_requests_without_a_token_are_401(anonymous: Caller) -> None:
-    for method, path in (
-        ("GET", f"/{STRANGER}"),
-        ("POST", f"/{STRANGER}"),
-        ("PUT", f"/contact/{STRANGER}"),
-        ("DELETE", f"/contact/{STRANGER}"),
-    ):
-        reply = await anonymous.ask(method, f"/personal-directory{path}", content=b"{broken")
-        assert error_of(reply, 401, "unauthenticated") == {}

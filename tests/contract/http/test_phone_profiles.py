@@ -277,17 +277,3 @@ async def test_the_largest_configuration_can_be_set(tmp_path: Path) -> None:
         await profile(ada, cnf_xml=f"<a>{'x' * 1017}</a>")
         reply = await ada.post("/phone-profiles", body(ada, cnf_xml=f"<a>{'x' * 1018}</a>"))
         assert set(error_of(reply, 422)) == {"cnf_xml"}
-
-
-async def test_requests_without_a_token_are_401(anonymous: Caller) -> None:
-    for method, path in (
-        ("GET", ""),
-        ("POST", ""),
-        ("GET", "/7"),
-        ("PUT", "/7"),
-        ("DELETE", "/7"),
-        ("GET", "/user/7"),
-        ("POST", "/switch"),
-    ):
-        reply = await anonymous.ask(method, f"/phone-profiles{path}", content=b"{}")
-        assert error_of(reply, 401, "unauthenticated") == {}

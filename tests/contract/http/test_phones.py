@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.api import Api, Caller, data_of, error_of, opened_api
+from support.api import Caller, data_of, error_of
 
 FIELDS = [
     "mac", "brand", "model", "description", "name", "hostname", "location", "phone_ip",
@@ -192,29 +191,3 @@ async def test_unknown_phone_is_not_found(admin: Caller, mac: str) -> None:
     for method in ("GET", "PUT", "DELETE"):
         reply = await admin.ask(method, f"/phones/{mac}", content=b"{}")
         error_of(reply, 404, "not_found")
-
-
-async def test_writing_is_for_superadmins(ada: Caller, admin: Caller) -> None:
-    await phone(admin)
-
-    error_of(await ada.post("/phones", {"nonsense": 1}), 403, "forbidden")
-    for mac in (MAC, "00:1B:D4:12:34:57"):
-        error_of(await ada.put(f"/phones/{mac}", {"nonsense": 1}), 403)
-        error_of(await ada.delete(f"/phones/{mac}"), 403)
-    data_of(await ada.get(f"/phones/{MAC}"))
-
-
-async def test_writing_is_for_all_where_it_is_set(tmp_path: Path) -> None:
-    async with opened_api(tmp_path, PHONEPROV_SHARED_WRITE="bearer") as api:
-        ada = await api.account("ada")
-
-        await phone(ada)
-        data_of(await ada.put(f"/phones/{MAC}", {"name": "Hall"}))
-        data_of(await ada.delete(f"/phones/{MAC}"))
-        error_of(await api.anonymous.post("/phones", {"mac": MAC}), 401)
-
-
-async def test_requests_without_a_token_are_401(api: Api, anonymous: Caller) -> None:
-    for method, path in (("GET", ""), ("POST", ""), ("GET", "/7"), ("PUT", "/7"), ("DELETE", "/7")):
-        reply = await anonymous.ask(method, f"/phones{path}", content=b"{}")
-        assert error_of(reply, 401, "unauthenticated") == {}

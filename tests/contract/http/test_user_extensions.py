@@ -217,34 +217,3 @@ async def test_every_bad_field_is_named(admin: Caller, ada: Caller, desk: str) -
         reply = await admin.post("/user-extensions", body)
         assert set(error_of(reply, 422, "invalid")) == fields, body
     assert data_of(await admin.get("/user-extensions")) == []
-
-
-async def test_links_need_level_0(admin: Caller, ada: Caller, desk: str) -> None:
-    linked = await link(admin, ada, desk)
-
-    for path in (
-        "?limit=0",
-        f"/by-user/{ada.uuid}",
-        f"/by-user/{STRANGER}",
-        f"/by-extension/{desk}",
-        f"/by-extension/{STRANGER}",
-    ):
-        error_of(await ada.get(f"/user-extensions{path}"), 403, "forbidden")
-    error_of(await ada.post("/user-extensions", {"user_uuid": STRANGER}), 403)
-    for uuid in (linked["uuid"], STRANGER):
-        error_of(await ada.delete(f"/user-extensions/{uuid}"), 403)
-
-    assert data_of(await admin.get("/user-extensions")) == [linked]
-
-
-async def test_requests_without_a_token_are_401(anonymous: Caller) -> None:
-    for method, path in (
-        ("GET", ""),
-        ("POST", ""),
-        ("GET", f"/by-user/{STRANGER}"),
-        ("GET", f"/by-extension/{STRANGER}"),
-        ("DELETE", f"/{STRANGER}"),
-    ):
-        reply = await anonymous.ask(method, f"/user-extensions{path}", content=b"{broken")
-        assert error_of(reply, 401, "unauthenticated") == {}
-        assert reply.headers["www-authenticate"] == "Bearer"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
+from support.api import STRANGER, Caller, data_of, error_of
 
 FIELDS = [
     "uuid", "model", "mac", "ip", "connected_phone", "software_version", "software_type",
@@ -191,37 +190,3 @@ async def test_a_deleted_phone_leaves_its_kems_without_one(admin: Caller) -> Non
     assert data_of(await admin.get("/vendor-kem")) == [
         one if one["connected_phone"] == other else {**one, "connected_phone": None} for one in kems
     ]
-
-
-async def test_writing_needs_level_0(admin: Caller, ada: Caller) -> None:
-    before = await kem(admin)
-    path = f"/vendor-kem/{before['uuid']}"
-
-    error_of(await ada.post("/vendor-kem", {"nonsense": 1}), 403, "forbidden")
-    error_of(await ada.put(path, {"nonsense": 1}), 403)
-    error_of(await ada.put(f"/vendor-kem/{STRANGER}", {}), 403)
-    error_of(await ada.delete(path), 403)
-
-    assert data_of(await ada.get("/vendor-kem")) == [before]
-
-
-async def test_every_account_may_write_when_it_is_set_so(tmp_path: Path) -> None:
-    async with opened_api(tmp_path, PHONEPROV_SHARED_WRITE="bearer") as api:
-        ada = await api.account("ada")
-        path = f"/vendor-kem/{(await kem(ada))['uuid']}"
-
-        assert data_of(await ada.put(path, {"model": "CKEM"}))["model"] == "CKEM"
-        data_of(await ada.delete(path))
-
-
-async def test_requests_without_a_token_are_401(api: Api, anonymous: Caller) -> None:
-    for method, path in (
-        ("GET", ""),
-        ("POST", ""),
-        ("GET", f"/{STRANGER}"),
-        ("PUT", f"/{STRANGER}"),
-        ("DELETE", f"/{STRANGER}"),
-    ):
-        reply = await anonymous.ask(method, f"/vendor-kem{path}", content=b"{broken")
-        assert error_of(reply, 401, "unauthenticated") == {}
-        assert reply.headers["www-authenticate"] == "Bearer"

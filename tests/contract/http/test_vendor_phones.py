@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from phoneprov_adapters.testing.records import a_mac
-from support.api import Api, Caller, data_of, error_of, opened_api
+from support.api import Api, Caller, data_of, error_of
 from support.phone_parts import a_flag
 
 DESK, OTHER_DESK = "00:1B:D4:12:34:56", "00:1B:D4:65:43:21"
@@ -162,28 +161,3 @@ async def test_a_flag_goes_with_its_phone(admin: Caller) -> None:
     data_of(await admin.delete(f"/phones/{DESK}"))
 
     assert data_of(await admin.get("/vendor-phones")) == [{"mac": OTHER_DESK, "vendor": True}]
-
-
-async def test_writing_needs_level_0(admin: Caller, ada: Caller) -> None:
-    await flagged(admin, DESK)
-
-    for mac in (DESK, OTHER_DESK, "desk"):
-        error_of(await ada.put(f"/vendor-phones/{mac}", {"nonsense": 1}), 403, "forbidden")
-        error_of(await ada.delete(f"/vendor-phones/{mac}"), 403, "forbidden")
-
-    assert data_of(await ada.get("/vendor-phones")) == [{"mac": DESK, "vendor": True}]
-
-
-async def test_every_account_may_write_when_it_is_set_so(tmp_path: Path) -> None:
-    async with opened_api(tmp_path, PHONEPROV_SHARED_WRITE="bearer") as api:
-        ada = await api.account("ada")
-
-        await flagged(ada, DESK)
-        data_of(await ada.delete(f"/vendor-phones/{DESK}"))
-
-
-async def test_requests_without_a_token_are_401(api: Api, anonymous: Caller) -> None:
-    for method, path in (("GET", ""), ("GET", "/x"), ("PUT", "/x"), ("DELETE", "/x")):
-        reply = await anonymous.ask(method, f"/vendor-phones{path}", content=b"{broken")
-        assert error_of(reply, 401, "unauthenticated") == {}
-        assert reply.headers["www-authenticate"] == "Bearer"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
+from support.api import STRANGER, Caller, data_of, error_of
 
 FIELDS = ["uuid", "name", "url", "type", "created_at", "updated_at"]
 
@@ -145,37 +144,3 @@ async def test_create_refuses_read_only_fields(admin: Caller) -> None:
     body = {"uuid": STRANGER, "created_at": "x", "updated_at": "x"}
 
     assert set(error_of(await admin.post("/vendor-services", body), 422)) == set(body)
-
-
-async def test_writing_needs_level_0(admin: Caller, ada: Caller) -> None:
-    before = await service(admin)
-    path = f"/vendor-services/{before['uuid']}"
-
-    error_of(await ada.post("/vendor-services", {"nonsense": 1}), 403, "forbidden")
-    error_of(await ada.put(path, {"nonsense": 1}), 403)
-    error_of(await ada.put(f"/vendor-services/{STRANGER}", {}), 403)
-    error_of(await ada.delete(path), 403)
-
-    assert data_of(await ada.get("/vendor-services")) == [before]
-
-
-async def test_every_account_may_write_when_it_is_set_so(tmp_path: Path) -> None:
-    async with opened_api(tmp_path, PHONEPROV_SHARED_WRITE="bearer") as api:
-        ada = await api.account("ada")
-        path = f"/vendor-services/{(await service(ada))['uuid']}"
-
-        assert data_of(await ada.put(path, {"name": "News"}))["name"] == "News"
-        data_of(await ada.delete(path))
-
-
-async def test_requests_without_a_token_are_401(api: Api, anonymous: Caller) -> None:
-    for method, path in (
-        ("GET", ""),
-        ("POST", ""),
-        ("GET", f"/{STRANGER}"),
-        ("PUT", f"/{STRANGER}"),
-        ("DELETE", f"/{STRANGER}"),
-    ):
-        reply = await anonymous.ask(method, f"/vendor-services{path}", content=b"{broken")
-        assert error_of(reply, 401, "unauthenticated") == {}
-        assert reply.headers["www-authenticate"] == "Bearer"

@@ -157,13 +157,3 @@ async def test_a_pin_is_in_no_log(ada: Caller, caplog: pytest.LogCaptureFixture)
     assert "8675309867" not in "".join(
         f"{one.__dict__} {one.getMessage()}" for one in caplog.records
     )
-
-
-async def test_requests_without_a_token_are_401(anonymous: Caller) -> None:
-    for method, path in (
-        ("GET", f"/by-user/{STRANGER}"),
-        ("PUT", f"/{STRANGER}"),
-        ("DELETE", f"/{STRANGER}"),
-    ):
-        reply = await anonymous.ask(method, f"/vendor-users{path}", content=b"{broken")
-        assert error_of(reply, 401, "unauthenticated") == {}

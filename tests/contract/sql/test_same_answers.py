@@ -214,6 +214,8 @@ async def answers_of(database: Database, asked: list[Question], take_back: bool)
     answers: list[Any] = []
     try:
         async with database.write() as tx:
+            # The transaction has begun: an exchange before all else may be durable at once.
+            await tx.users.count()
             for question in asked:
                 answer = await question.ask(tx)
                 # An addition may fail with the next call.

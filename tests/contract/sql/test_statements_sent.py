@@ -11,8 +11,9 @@ import pytest
 
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.testing.phone_records import a_phone
-from phoneprov_adapters.testing.records import a_user
+from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_core.audit.model import WantedEntries
+from phoneprov_core.auth.model import Exchange
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.trail import Event
@@ -75,6 +76,21 @@ async def test_two_changes_are_a_transaction(database: PostgresDatabase, sent: l
         await tx.phones.add(a_phone(2))
 
     assert sent == ["BEGIN", "INSERT", "INSERT", "INSERT", "INSERT", "COMMIT"]
+
+
+async def test_an_exchange_is_one_statement(database: PostgresDatabase, sent: list[str]) -> None:
+    async with database.write() as tx:
+        await tx.users.add(a_user(1))
+        await tx.sessions.start(a_session(1, identifier(1)))
+    sent.clear()
+
+    async with database.write(by=ADA) as tx:
+        done = await tx.sessions.exchange(
+            identifier(1), "t1", "t2", now=2000, expires_at=8000, grace=0
+        )
+
+    assert done is Exchange.DONE
+    assert sent == ["UPDATE"]
 
 
 async def test_an_event_alone_is_one_statement(database: PostgresDatabase, sent: list[str]) -> None:
