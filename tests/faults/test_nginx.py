@@ -36,6 +36,7 @@ def configuration(folder: Path, port: int, hosts: list[int], *, max_fails: str) 
         block = block.replace(f"{address} max_fails=0", f"127.0.0.1:{host} {max_fails}")
     assert "listen 443 ssl;" in block
     block = block.replace("listen 443 ssl;", f"listen 127.0.0.1:{port};")
+    block = re.sub(r"(?m)^ *ssl_certificate.*\n", "", block)
     paths = "".join(
         f"{name}_temp_path {folder}/{name};"
         for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
