@@ -123,7 +123,7 @@ async def test_wrong_secret_is_sent_once(exchange: Exchange) -> None:
     assert failures() == before + 1
 
 
-async def test_tls_with_a_private_authority(exchange: Exchange, tmp_path: Path) -> None:
+async def test_tls_private_authority_is_accepted(exchange: Exchange, tmp_path: Path) -> None:
     authority = tmp_path / "ca.pem"
     AUTHORITY.cert_pem.write_to_path(authority)
     settings = ManagerSettings(

@@ -24,7 +24,7 @@ ROOT = Actor(identifier(900), SUPERADMIN)
 MANY = 2000
 
 
-async def test_a_batch_of_many_phones_starts_with_as_many_statements_as_a_small_one(
+async def test_batch_start_number_of_statements_is_constant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statements: list[Statement] = []

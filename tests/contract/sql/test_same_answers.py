@@ -279,7 +279,7 @@ class Three(RuleBasedStateMachine):
         self.runner.close()
 
 
-def test_the_same_answers() -> None:
+def test_databases_return_the_same_results_for_any_calls() -> None:
     run_state_machine_as_test(
         Three,
         settings=settings(

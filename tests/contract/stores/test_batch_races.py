@@ -55,7 +55,7 @@ def a_process(database: Database, uploader: MemoryUploader) -> RunBatches:
     )
 
 
-async def test_of_several_processes_each_phone_is_worked_on_by_one(database: Database) -> None:
+async def test_batch_phones_are_claimed_once_across_processes(database: Database) -> None:
     uploader = MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES))
     async with database.write() as tx:
         await tx.users.add(a_user(1))

@@ -17,7 +17,7 @@ from support.phone_parts import a_flag, a_kem
 from support.stores import DATABASES
 
 
-async def test_a_piece_is_one_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_listing_piece_is_one_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Statement] = []
     async with DATABASES["sqlite"](tmp_path) as database:
         async with database.write() as tx:

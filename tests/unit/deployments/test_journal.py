@@ -19,7 +19,9 @@ DONE = a_deployment(
 )
 
 
-def test_a_line_holds_the_deployment_and_its_steps(caplog: pytest.LogCaptureFixture) -> None:
+def test_journal_line_contains_the_deployment_and_its_steps(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with caplog.at_level(logging.INFO, logger="phoneprov.deployments"):
         log_deployment(DONE)
 

@@ -54,7 +54,7 @@ async def stored(database: MemoryDatabase) -> tuple[object, ...]:
         )
 
 
-async def test_a_phone_takes_its_flag_along_and_leaves_its_kems(
+async def test_delete_phone_removes_its_flag_and_keeps_its_kems(
     database: MemoryDatabase, phones: Phones
 ) -> None:
     await phones.delete(ADMIN, a_mac(1).replace(":", "").lower())
@@ -67,7 +67,7 @@ async def test_a_phone_takes_its_flag_along_and_leaves_its_kems(
     assert await stored(database) == ([PHONES[1]], [FLAGS[1]], left)
 
 
-async def test_all_of_it_or_nothing(
+async def test_delete_phone_is_atomic(
     database: MemoryDatabase, phones: Phones, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(self: MemoryKems, phone_mac: str) -> None:
@@ -82,7 +82,7 @@ async def test_all_of_it_or_nothing(
 
 
 @pytest.mark.parametrize("mac", [a_mac(3), "", "desk"])
-async def test_a_phone_that_is_missing_takes_nothing_along(
+async def test_delete_missing_phone_removes_nothing(
     database: MemoryDatabase, phones: Phones, mac: str
 ) -> None:
     async with database.write() as tx:
@@ -96,7 +96,9 @@ async def test_a_phone_that_is_missing_takes_nothing_along(
     assert await stored(database) == before
 
 
-async def test_without_level_0_nothing_is_deleted(database: MemoryDatabase, phones: Phones) -> None:
+async def test_delete_phone_without_level_0_is_forbidden(
+    database: MemoryDatabase, phones: Phones
+) -> None:
     with pytest.raises(Forbidden):
         await phones.delete(ADA, a_mac(1))
 
