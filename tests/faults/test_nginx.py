@@ -53,7 +53,7 @@ def max_fails(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-async def test_rolling_restart_behind_nginx(tmp_path: Path, max_fails: str) -> None:
+async def test_rolling_restart_with_nginx_loses_no_request(tmp_path: Path, max_fails: str) -> None:
     statuses: Counter[int] = Counter()
     over = asyncio.Event()
     async with new_database() as url:

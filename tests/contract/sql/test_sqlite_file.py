@@ -87,7 +87,7 @@ async def test_empty_file_is_refused(file: Path) -> None:
     assert file.stat().st_size == 0
 
 
-async def test_lock_of_a_process_that_does_not_end_is_not_waited_for_without_end(
+async def test_lock_of_a_hanging_process_times_out(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_file, "_LOCK_SECONDS", 0.0)
