@@ -96,7 +96,7 @@ async def test_failed_login_is_tried_again_later(
     assert len(stub.performed) == 1
 
 
-async def test_connection_that_does_not_answer_is_given_up(stub: AmiStub) -> None:
+async def test_silent_connection_is_closed_after_the_deadline(stub: AmiStub) -> None:
     shared = connection(stub, timeout=TIMEOUT)
     watching = await ManagerEvents(shared).begin(SCCP)
     stub.answers[RESTART.name] = None
@@ -228,7 +228,7 @@ async def test_flood_of_events_is_read_at_a_pace(
         b"Event\r\nEvent: \r\n\r\n",
     ],
 )
-async def test_strange_messages_decide_nothing(stub: AmiStub, said: bytes) -> None:
+async def test_malformed_messages_are_ignored(stub: AmiStub, said: bytes) -> None:
     watching = await ManagerEvents(connection(stub)).begin(SIP)
 
     await stub.tell(said)

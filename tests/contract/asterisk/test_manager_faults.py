@@ -30,7 +30,7 @@ async def test_silence_ends_with_the_deadline_of_the_whole_call(stub: AmiStub, s
     assert TIMEOUT * 0.9 <= time.monotonic() - begun < TIMEOUT + SLACK
 
 
-async def test_slowness_in_every_step_ends_with_the_same_deadline(stub: AmiStub) -> None:
+async def test_slow_manager_ends_with_the_same_deadline(stub: AmiStub) -> None:
     stub.pieces, stub.pause = 10, 0.1
 
     begun = time.monotonic()
@@ -40,7 +40,7 @@ async def test_slowness_in_every_step_ends_with_the_same_deadline(stub: AmiStub)
     assert time.monotonic() - begun < TIMEOUT + SLACK
 
 
-async def test_a_logoff_without_an_answer_does_no_harm(stub: AmiStub) -> None:
+async def test_logoff_without_a_response_is_no_failure(stub: AmiStub) -> None:
     stub.answers["Logoff"] = None
 
     begun = time.monotonic()
@@ -49,7 +49,7 @@ async def test_a_logoff_without_an_answer_does_no_harm(stub: AmiStub) -> None:
     assert time.monotonic() - begun < 5.0
 
 
-async def test_an_action_counts_though_the_manager_hangs_up_at_once(stub: AmiStub) -> None:
+async def test_action_accepted_before_a_disconnect_succeeds(stub: AmiStub) -> None:
     stub.hang_up_after = "SCCPDeviceRestart"
 
     await manager(stub).perform(RESTART)
@@ -75,7 +75,7 @@ async def test_a_connection_lost_is_refused(stub: AmiStub, place: str) -> None:
     ids=["giant-value", "giant-line", "giant-message", "zeros"],
 )
 @pytest.mark.parametrize("place", ["Login", "SCCPDeviceRestart"])
-async def test_giants_are_refused(stub: AmiStub, place: str, answer: Say) -> None:
+async def test_oversized_messages_are_refused(stub: AmiStub, place: str, answer: Say) -> None:
     stub.answers[place] = answer
 
     begun = time.monotonic()
@@ -88,7 +88,7 @@ async def test_giants_are_refused(stub: AmiStub, place: str, answer: Say) -> Non
 @pytest.mark.parametrize(
     "banner", [b"SSH-2.0-OpenSSH_9.2\r\n", b"HTTP/1.1 400 Bad\r\n\r\n", b"\r\n", b"\xff" * 70_000]
 )
-async def test_something_else_at_this_port_is_sent_no_secret(stub: AmiStub, banner: bytes) -> None:
+async def test_other_protocol_at_the_port_receives_no_secret(stub: AmiStub, banner: bytes) -> None:
     stub.banner = banner
 
     with pytest.raises(Refused, match="manager protocol"):

@@ -48,13 +48,13 @@ async def test_a_status_other_than_200_is_known_before_its_body(stub: PhoneStub)
         await web(stub, user="admin", password="wrong-one").execute(IP, CLEAR_SERVICES)
 
 
-async def test_an_answer_in_small_pieces_is_an_answer(stub: PhoneStub) -> None:
+async def test_reply_in_small_pieces_is_read(stub: PhoneStub) -> None:
     stub.answers = [sends(http(), each=1)]
 
     await web(stub).execute(IP, CLEAR_SERVICES)
 
 
-async def test_an_answer_without_a_length_ends_with_the_connection(stub: PhoneStub) -> None:
+async def test_reply_without_a_length_ends_with_the_connection(stub: PhoneStub) -> None:
     stub.answers = [sends(b"HTTP/1.0 200 OK\r\nContent-Type: text/xml\r\n\r\n" + SUCCESS.encode())]
 
     await web(stub).execute(IP, CLEAR_SERVICES)
