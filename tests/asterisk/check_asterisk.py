@@ -16,7 +16,8 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.testing.records import a_phone, an_extension
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import an_extension
 from phoneprov_core.devices.commands import RestartType, sip_restart
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.transfer.asterisk import Sections
@@ -148,7 +149,7 @@ async def test_wrong_secret_is_sent_once(exchange: Exchange) -> None:
     assert failures() == before + 1
 
 
-async def test_tls_with_a_private_authority(exchange: Exchange, tmp_path: Path) -> None:
+async def test_tls_private_authority_is_accepted(exchange: Exchange, tmp_path: Path) -> None:
     authority = tmp_path / "ca.pem"
     AUTHORITY.cert_pem.write_to_path(authority)
     settings = ManagerSettings(

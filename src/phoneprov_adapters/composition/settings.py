@@ -32,13 +32,13 @@ from phoneprov_core.auth.model import Lifetimes
 from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.configuration.well_formed import LARGEST
 from phoneprov_core.deployments.limits import PHONES_PER_CALLER, SWITCHES_PER_PHONE
-from phoneprov_core.desks.model import DeskPolicy, Elsewhere, PhoneBinding
+from phoneprov_core.desks.model import DeskPolicy, Elsewhere
+from phoneprov_core.devices.binding import Binding
 from phoneprov_core.devices.commands import RestartType
 from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE
 from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS
-from phoneprov_core.provisioning.model import FetchBinding
 from phoneprov_core.retention.model import KeepDays
 
 _SCHEMES: Mapping[str, Literal["http", "https"]] = {"http": "http", "https": "https"}
@@ -89,7 +89,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     trusted_proxies: tuple[Network, ...]
     uploader: str
     files_dir: Path | None
-    fetch_binding: FetchBinding
+    fetch_binding: Binding
     phone_services: bool
     phone_url: str
     desks: DeskPolicy
@@ -176,13 +176,13 @@ def settings_from(read: Variables) -> Settings:
         trusted_proxies=read.one("PHONEPROV_TRUSTED_PROXIES", "", networks),
         uploader=read.one("PHONEPROV_UPLOADER", "ftp", UPLOADERS.known),
         files_dir=read.one("PHONEPROV_FILES_DIR", "", folder),
-        fetch_binding=read.choice("PHONEPROV_FETCH_BINDING", FetchBinding.ADDRESS),
+        fetch_binding=read.choice("PHONEPROV_FETCH_BINDING", Binding.ADDRESS),
         phone_services=read.literal("PHONEPROV_PHONE_SERVICES", {"on": True, "off": False}),
         phone_url=read.one("PHONEPROV_PHONE_URL", "", phone_url),
         desks=DeskPolicy(
             hours=read.number("PHONEPROV_DESK_HOURS", 0),
             elsewhere=read.choice("PHONEPROV_DESK_ELSEWHERE", Elsewhere.MOVE),
-            binding=read.choice("PHONEPROV_PHONE_BINDING", PhoneBinding.ADDRESS),
+            binding=read.choice("PHONEPROV_PHONE_BINDING", Binding.ADDRESS),
             clear_calls=read.truth("PHONEPROV_CLEAR_CALL_HISTORY", default=True),
         ),
         phone_driver=read.one("PHONEPROV_PHONE_DRIVER", "cisco", PHONE_DRIVERS.known),

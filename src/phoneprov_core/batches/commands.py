@@ -20,7 +20,7 @@ from phoneprov_core.kernel.commands import Command, invalid, settle
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import MacAddress, schema
-from phoneprov_core.phones.model import Phone, bare_model
+from phoneprov_core.phones.model import Phone, bare_model, family_of
 
 MOST_MACS = 5000
 
@@ -130,13 +130,16 @@ class NewBatch(Command, frozen=True, kw_only=True):
         return (
             phone.is_active
             and (not self.model or bare_model(self.model) == bare_model(phone.model or ""))
-            and _agrees(self.location, phone.location)
-            and _agrees(self.software_type, phone.software_type)
+            and (not self.location or _plain(self.location) == _plain(phone.location))
+            and (
+                not self.software_type
+                or family_of(self.software_type) == family_of(phone.software_type)
+            )
         )
 
 
-def _agrees(wanted: str | None, recorded: str | None) -> bool:
-    return not wanted or wanted.strip().casefold() == (recorded or "").strip().casefold()
+def _plain(location: str | None) -> str:
+    return (location or "").strip().casefold()
 
 
 class WantedPhones(Command, frozen=True, kw_only=True):

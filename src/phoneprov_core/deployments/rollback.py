@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Action, Deployment
-from phoneprov_core.deployments.order import Order
+from phoneprov_core.deployments.order import Order, load_order
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.rollback_target import rollback_target
 from phoneprov_core.deployments.steps import Progress, no_progress
@@ -122,6 +122,4 @@ async def _order_of(
     tx: DeploymentsTransaction, actor: Actor, phone: Phone, profile_uuid: str, number: int
 ) -> Order:
     profile = await profile_of(tx, actor, profile_uuid)
-    revision = found(await tx.revisions.find(profile.uuid, number), "revision")
-    cnf_xml = found(await tx.revisions.cnf_xml(revision.uuid), "revision")
-    return Order(Action.ROLLBACK, profile, revision, cnf_xml, phone)
+    return found(await load_order(tx, Action.ROLLBACK, profile, phone, number), "revision")

@@ -41,7 +41,7 @@ async def failure(settings: FtpSettings) -> str:
 
 
 @pytest.mark.parametrize("lies_about_port", [True, False])
-async def test_pasv_foreign_address_gets_no_connection(lies_about_port: bool) -> None:
+async def test_pasv_other_address_is_not_used(lies_about_port: bool) -> None:
     heard: list[bytes] = []
 
     async def canary(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -66,7 +66,7 @@ async def test_pasv_foreign_address_gets_no_connection(lies_about_port: bool) ->
 
 
 @pytest.mark.parametrize("reply", ["", "1,2,3,4,5", "127,0,0,1,0,0", "127,0,0,1,999,999"])
-async def test_pasv_invalid_reply_is_refused(reply: str) -> None:
+async def test_pasv_malformed_reply_is_refused(reply: str) -> None:
     server = ScriptedFtp()
     server.lacks = {"EPSV"}
     server.passive_reply = f"227 here ({reply})"
@@ -75,14 +75,14 @@ async def test_pasv_invalid_reply_is_refused(reply: str) -> None:
 
 
 @pytest.mark.parametrize("address", ["(|||0|)", "(|||99999|)", "(||21|)", "|||21|", "(|||x|)"])
-async def test_epsv_invalid_reply_is_refused(address: str) -> None:
+async def test_epsv_malformed_reply_is_refused(address: str) -> None:
     server = ScriptedFtp()
     server.passive_reply = f"229 here {address}"
     async with server.serving():
         assert "uploading" in await failure(settings_for(server.port))
 
 
-async def test_ipv6_server_is_used_and_named_in_brackets() -> None:
+async def test_ipv6_address_in_brackets_is_used() -> None:
     server = ScriptedFtp()
     async with server.serving("::1"):
         uploaded = await upload(settings_for(server.port), "::1")
@@ -110,7 +110,7 @@ async def test_missing_folder_is_named_in_the_error() -> None:
         assert "logging in" in message
 
 
-async def test_wrong_password_is_named_in_the_error_and_not_quoted() -> None:
+async def test_wrong_password_is_reported_without_its_value() -> None:
     async with ScriptedFtp().serving() as server:
         server.password = "another"
         message = await failure(settings_for(server.port))
@@ -132,7 +132,7 @@ async def test_greeting_without_line_end_is_refused() -> None:
         assert "connecting" in await failure(settings_for(server.port))
 
 
-async def test_folder_too_large_to_list_adds_a_note() -> None:
+async def test_folder_over_the_listing_limit_is_noted() -> None:
     server = ScriptedFtp()
     server.files = {f"/{number:0100d}": b"" for number in range(12_000)}
     async with server.serving():
@@ -209,7 +209,7 @@ async def test_leftover_files_are_found_with_any_listing_command(lacks: set[str]
         assert uploaded.notes == ()
 
 
-async def test_server_without_listings_adds_no_note() -> None:
+async def test_upload_without_listing_commands_succeeds() -> None:
     server = ScriptedFtp()
     server.lacks = {"MLSD", "NLST", "LIST"}
     async with server.serving():
@@ -218,7 +218,7 @@ async def test_server_without_listings_adds_no_note() -> None:
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 @pytest.mark.parametrize("tls", ["explicit", "implicit"])
-async def test_data_connections_resume_the_session_of_the_control_connection(
+async def test_tls_data_connections_resume_the_control_session(
     tls: Tls, version: ssl.TLSVersion, certificates: Certificates
 ) -> None:
     context = certificates.context()
@@ -232,8 +232,10 @@ async def test_data_connections_resume_the_session_of_the_control_connection(
 
 
 @pytest.mark.parametrize("tls", ["explicit", "implicit"])
-async def test_aioftp_client_times_out_with_late_tls(tls: Tls, certificates: Certificates) -> None:
-    """If this fails, aioftp is corrected, and client.py lists the code to remove."""
+async def test_aioftp_hangs_where_the_uploader_does_not(
+    tls: Tls, certificates: Certificates
+) -> None:
+    """If this fails, aioftp has been mended, and client.py says what can go."""
     ca = ssl.create_default_context(cafile=certificates.ca)
     server = ScriptedFtp(certificates.context(), implicit=tls == "implicit")
     async with server.serving():
@@ -253,7 +255,7 @@ async def test_aioftp_client_times_out_with_late_tls(tls: Tls, certificates: Cer
 
 @pytest.mark.parametrize("tls", ["explicit", "implicit"])
 @pytest.mark.parametrize("wrong", ["authority", "name", "system"])
-async def test_untrusted_certificate_is_refused_before_the_login(
+async def test_tls_untrusted_certificate_is_refused_before_the_login(
     wrong: str, tls: Tls, certificates: Certificates, tmp_path: Path
 ) -> None:
     others = Certificates.make(tmp_path, "127.0.0.9", "other.example")
@@ -267,7 +269,7 @@ async def test_untrusted_certificate_is_refused_before_the_login(
         assert "USER" not in server.seen
 
 
-async def test_a_host_name_is_checked_against_the_certificate(certificates: Certificates) -> None:
+async def test_tls_host_name_is_checked_against_the_certificate(certificates: Certificates) -> None:
     async with ScriptedFtp(certificates.context()).serving() as server:
         settings = settings_for(server.port, "explicit", certificates.ca, host="localhost")
         uploaded = await upload(settings)
@@ -275,13 +277,13 @@ async def test_a_host_name_is_checked_against_the_certificate(certificates: Cert
         assert uploaded.place == f"localhost:{server.port}/{NAME}"
 
 
-async def test_server_without_tls_receives_no_password() -> None:
+async def test_server_without_tls_gets_no_password() -> None:
     async with ScriptedFtp().serving() as server:
         assert "connecting" in await failure(settings_for(server.port, "explicit"))
         assert "USER" not in server.seen
 
 
-async def test_server_without_tls_for_data_is_refused(
+async def test_server_with_clear_data_connections_is_refused(
     certificates: Certificates,
 ) -> None:
     server = ScriptedFtp(certificates.context(), implicit=True)
@@ -293,7 +295,7 @@ async def test_server_without_tls_for_data_is_refused(
         assert "STOR" not in server.seen
 
 
-async def test_bytes_before_the_tls_handshake_are_not_trusted(
+async def test_tls_bytes_before_the_handshake_are_refused(
     certificates: Certificates,
 ) -> None:
     server = ScriptedFtp(certificates.context())
@@ -304,12 +306,12 @@ async def test_bytes_before_the_tls_handshake_are_not_trusted(
         assert server.files == {f"/{NAME}": NEW}
 
 
-async def test_missing_certificate_authority_is_an_error_at_start() -> None:
+async def test_missing_certificate_authority_is_refused_at_start() -> None:
     with pytest.raises(OSError):
         await upload(settings_for(21, "explicit", Path("/nonexistent.pem")))
 
 
-async def test_nothing_of_an_upload_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_upload_content_and_password_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
     async with ScriptedFtp().serving() as server:
         server.password = "another"

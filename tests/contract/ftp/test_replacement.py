@@ -61,7 +61,7 @@ async def test_file_is_replaced_and_a_note_reports_it(lacks: set[str]) -> None:
         assert "not atomic" in uploaded.notes[0]
 
 
-async def test_replacement_without_an_old_file_adds_no_note() -> None:
+async def test_replacement_without_old_file_has_no_note() -> None:
     async with stubborn().serving() as server:
         server.files.clear()
 
@@ -71,7 +71,7 @@ async def test_replacement_without_an_old_file_adds_no_note() -> None:
 
 @pytest.mark.parametrize("reply", ["450", "553"])
 @pytest.mark.parametrize("nth", [ASIDE, AGAIN])
-async def test_replacement_rename_refused_restores_the_old_file(nth: int, reply: str) -> None:
+async def test_replacement_refused_rename_restores_the_old_file(nth: int, reply: str) -> None:
     async with stubborn(Fault("RNTO", "refuse", nth, reply)).serving() as server:
         caught = await failure(server)
 
@@ -82,7 +82,7 @@ async def test_replacement_rename_refused_restores_the_old_file(nth: int, reply:
 @pytest.mark.parametrize("kind", ["reset", "close", "nonsense"])
 @pytest.mark.parametrize("verb", ["RNFR", "RNTO"])
 @pytest.mark.parametrize("nth", [ASIDE, AGAIN])
-async def test_replacement_connection_lost_restores_the_old_file(
+async def test_replacement_lost_connection_restores_the_old_file(
     nth: int, verb: str, kind: Kind
 ) -> None:
     async with stubborn(Fault(verb, kind, nth)).serving() as server:
@@ -159,7 +159,7 @@ async def test_file_that_cannot_be_restored_is_reported_with_its_place() -> None
         assert server.files[f"/{aside}"] == OLD
 
 
-async def test_replacement_refused_name_without_an_old_file_is_refused() -> None:
+async def test_rename_refused_without_an_old_file_is_refused() -> None:
     async with stubborn(Fault("RNTO", "refuse", 1, "553")).serving() as server:
         server.files.clear()
         caught = await failure(server)
@@ -168,7 +168,7 @@ async def test_replacement_refused_name_without_an_old_file_is_refused() -> None
         assert server.files == {}
 
 
-async def test_replacement_connection_lost_restores_over_a_new_connection() -> None:
+async def test_replacement_closed_connection_restores_the_old_file_over_a_new_one() -> None:
     # RETR comes for the temporary file, for the old one, and before that is put back.
     faults = Fault("RNTO", "refuse", AGAIN, "553"), Fault("RETR", "reset", 3)
     async with stubborn(*faults).serving() as server:
@@ -177,7 +177,7 @@ async def test_replacement_connection_lost_restores_over_a_new_connection() -> N
         assert server.files == {f"/{NAME}": OLD}
 
 
-async def test_replacement_old_file_too_large_is_not_renamed(
+async def test_replacement_old_file_over_the_limit_is_not_touched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(replace, "_OLD_LIMIT", len(OLD) - 1)
@@ -188,7 +188,7 @@ async def test_replacement_old_file_too_large_is_not_renamed(
         assert server.files == {f"/{NAME}": OLD}
 
 
-async def test_replacement_interrupted_restore_is_retried() -> None:
+async def test_interrupted_restore_is_repeated() -> None:
     faults = Fault("RNTO", "refuse", AGAIN, "553"), Fault("RNTO", "reset", AGAIN + 1)
     async with stubborn(*faults).serving() as server:
         await failure(server)
@@ -196,7 +196,7 @@ async def test_replacement_interrupted_restore_is_retried() -> None:
         assert server.files == {f"/{NAME}": OLD}
 
 
-async def test_replacement_partly_restored_file_is_written_again() -> None:
+async def test_partial_restore_is_not_accepted_as_the_file() -> None:
     refusals = [Fault("RNTO", "refuse", nth, "553") for nth in range(AGAIN, 9)]
     async with stubborn(*refusals, Fault("STOR", "half", 2)).serving() as server:
         await failure(server)

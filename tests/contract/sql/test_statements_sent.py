@@ -10,8 +10,10 @@ import asyncpg
 import pytest
 
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
-from phoneprov_adapters.testing.records import a_phone, a_user
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_core.audit.model import WantedEntries
+from phoneprov_core.auth.model import Exchange
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.trail import Event
@@ -45,7 +47,7 @@ async def actions(database: PostgresDatabase) -> list[str]:
         return [one.entry.action for one in await tx.audit.newest(WantedEntries(), 10)]
 
 
-async def test_a_record_and_its_entry_are_one_statement(
+async def test_record_and_audit_entry_are_one_statement(
     database: PostgresDatabase, sent: list[str]
 ) -> None:
     async with database.write(by=ADA) as tx:
@@ -55,7 +57,7 @@ async def test_a_record_and_its_entry_are_one_statement(
     assert await actions(database) == ["phone.created"]
 
 
-async def test_a_conflict_leaves_no_entry_and_a_usable_connection(
+async def test_conflict_writes_no_entry_and_keeps_the_connection_usable(
     database: PostgresDatabase, sent: list[str]
 ) -> None:
     async with database.write(by=ADA) as tx:
@@ -76,16 +78,29 @@ async def test_two_changes_are_a_transaction(database: PostgresDatabase, sent: l
     assert sent == ["BEGIN", "INSERT", "INSERT", "INSERT", "INSERT", "COMMIT"]
 
 
-async def test_an_event_alone_is_one_statement(database: PostgresDatabase, sent: list[str]) -> None:
+async def test_an_exchange_is_one_statement(database: PostgresDatabase, sent: list[str]) -> None:
+    async with database.write() as tx:
+        await tx.users.add(a_user(1))
+        await tx.sessions.start(a_session(1, identifier(1)))
+    sent.clear()
+
+    async with database.write(by=ADA) as tx:
+        done = await tx.sessions.exchange(
+            identifier(1), "t1", "t2", now=2000, expires_at=8000, grace=0
+        )
+
+    assert done is Exchange.DONE
+    assert sent == ["UPDATE"]
+
+
+async def test_single_event_is_one_statement(database: PostgresDatabase, sent: list[str]) -> None:
     async with database.write(by=ADA) as tx:
         tx.trail.note(Event("session.reused", "user", ADA.user_uuid))
 
     assert sent == ["INSERT"]
 
 
-async def test_a_transaction_that_does_nothing_sends_nothing(
-    database: PostgresDatabase, sent: list[str]
-) -> None:
+async def test_empty_transaction_sends_nothing(database: PostgresDatabase, sent: list[str]) -> None:
     async with database.write(by=ADA):
         pass
     with contextlib.suppress(ZeroDivisionError):
