@@ -54,6 +54,17 @@ def profiles() -> dict[str, Profile]:
     return asyncio.run(read())
 
 
+def test_import_folder_with_a_pipe_reports_it_and_does_not_wait(folder: Path) -> None:
+    tftp = folder / "tftp"
+    tftp.mkdir()
+    os.mkfifo(tftp / "SEP001BD4123456.cnf.xml")
+
+    done = run("import", "profiles", "tftp", "--user", "ada")
+
+    assert done.exit_code == 1
+    assert "SEP001BD4123456.cnf.xml is not a file" in done.output
+
+
 def test_profiles_of_a_folder_can_be_imported_again(folder: Path) -> None:
     tftp = folder / "tftp"
     tftp.mkdir()
