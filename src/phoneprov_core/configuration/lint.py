@@ -11,7 +11,7 @@ from functools import cache
 from phoneprov_core.configuration.catalogue import KNOWN, NUMBERS, REPEATED, SPELLINGS, WORDS
 from phoneprov_core.configuration.elements import Element, walk
 from phoneprov_core.configuration.findings import Finding, Findings, Severity
-from phoneprov_core.configuration.masking import has_secret_in_url, speaks_of_secret
+from phoneprov_core.configuration.masking import has_secret_in_url, names_secret
 from phoneprov_core.configuration.well_formed import LARGEST, fault_in
 from phoneprov_core.phones.model import speaks_sip
 
@@ -71,7 +71,7 @@ class _Linter:
         self._findings = findings
         self._digits = mac.replace(":", "") if mac else None
         self._family = family
-        self._is_secret = cache(speaks_of_secret)  # for this text only
+        self._is_secret = cache(names_secret)  # for this text only
         self._unknown: set[str] = set()
         """Unknown names that were reported. Only the first element of a name is."""
         self._present: set[str] = set()

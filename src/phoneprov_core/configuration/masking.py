@@ -36,7 +36,7 @@ _IN_QUERY = re.compile(r"(?<=[?&;])([\w.-]++)=([^&;#\s<>\"']++)")
 _ENDS = {b"<!--": b"-->", b"<![C": b"]]>"}
 
 
-def speaks_of_secret(name: str) -> bool:
+def names_secret(name: str) -> bool:
     """Whether an element or attribute of this name holds a secret: a password, a PIN, a key, an
     SNMP community, a login name.
 
@@ -58,7 +58,7 @@ def speaks_of_secret(name: str) -> bool:
 def has_secret_in_url(text: str) -> bool:
     """Whether a URL in a text contains a login or a parameter that is a secret."""
     return bool(_USER_IN_URL.search(text)) or any(
-        speaks_of_secret(found[1]) for found in _IN_QUERY.finditer(text)
+        names_secret(found[1]) for found in _IN_QUERY.finditer(text)
     )
 
 
@@ -87,7 +87,7 @@ def masked(xml: str, mask: Mask = stars) -> str:
     """
     content = xml.encode()
     places: list[tuple[int, int]] = []
-    is_secret = cache(speaks_of_secret)  # for this text only
+    is_secret = cache(names_secret)  # for this text only
 
     def note(element: Element) -> None:
         if is_secret(element.name):
@@ -100,7 +100,7 @@ def masked(xml: str, mask: Mask = stars) -> str:
         places.extend(
             found.span(2)
             for found in _ELEMENT_IN_TEXT.finditer(content, start + 1, end)
-            if speaks_of_secret(found[1].decode())
+            if names_secret(found[1].decode())
         )
         places.extend(_in_attributes(content, start, end))
 
@@ -122,12 +122,12 @@ def _in_attributes(content: bytes, start: int, end: int) -> list[tuple[int, int]
     return [
         (found.start(2) + 1, found.end(2) - 1)
         for found in _ATTRIBUTE.finditer(content, start, end)
-        if speaks_of_secret(found[1].decode())
+        if names_secret(found[1].decode())
     ]
 
 
 def _parameter(name: str, value: str, mask: Mask) -> str:
-    return f"{name}={mask(value) if speaks_of_secret(name) else value}"
+    return f"{name}={mask(value) if names_secret(name) else value}"
 
 
 def _hidden(secret: str, mask: Mask) -> str:

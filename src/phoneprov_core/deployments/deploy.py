@@ -17,7 +17,7 @@ from phoneprov_core.deployments.observation import Watching
 from phoneprov_core.deployments.order import Order, require_fitting
 from phoneprov_core.deployments.ports import DeploymentsTransaction, Journal, Unbroken
 from phoneprov_core.deployments.records import begun_event, ended_event, new_record
-from phoneprov_core.deployments.steps import Course, Progress, no_progress
+from phoneprov_core.deployments.steps import Progress, StepRecorder, no_progress
 from phoneprov_core.devices.errors import OUTCOME_UNKNOWN
 from phoneprov_core.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
 from phoneprov_core.devices.ports import ConfigUploader, ForgetsCalls, PhoneDriver, Upload, Uploaded
@@ -78,12 +78,12 @@ class Deploy:
         ``OUTCOME_UNKNOWN``, either file.
         """
         require_fitting(order.profile, order.phone)
-        return await self.unbroken(self._carry_out(actor, order, progress))
+        return await self.unbroken(self._run(actor, order, progress))
 
-    async def _carry_out(self, actor: Actor, order: Order, progress: Progress) -> Deployment:
+    async def _run(self, actor: Actor, order: Order, progress: Progress) -> Deployment:
         phone = order.phone
-        record = await self._begun(actor, order)
-        course = Course(self.clock, progress)
+        record = await self._begin(actor, order)
+        recorder = StepRecorder(self.clock, progress)
         watching: Watching | None = None
 
         async def watch() -> None:
@@ -91,20 +91,20 @@ class Deploy:
             watching = await self.confirm.begin(phone, family)
 
         try:
-            uploaded = await course.step(StepName.UPLOAD, self._upload(order, record))
+            uploaded = await recorder.step(StepName.UPLOAD, self._upload(order, record))
             record = msgspec.structs.replace(
-                record, outcome=Outcome.DEPLOYED, place=uploaded.place, steps=tuple(course.steps)
+                record, outcome=Outcome.DEPLOYED, place=uploaded.place, steps=tuple(recorder.steps)
             )
             family = software_type_of(phone, order.profile.software_type)
             # Concurrently: the duration is that of the slower one.
             await asyncio.gather(
-                course.settled(StepName.CLEAR_SESSION, self._clear_session(actor, order, record)),
+                recorder.settled(StepName.CLEAR_SESSION, self._clear_session(actor, order, record)),
                 watch(),
             )
-            record = await self._noted(
-                actor, msgspec.structs.replace(record, steps=tuple(course.steps))
+            record = await self._store_steps(
+                actor, msgspec.structs.replace(record, steps=tuple(recorder.steps))
             )
-            restarted = await course.settled(StepName.RESTART, self.driver.restart(phone, family))
+            restarted = await recorder.settled(StepName.RESTART, self.driver.restart(phone, family))
             record = msgspec.structs.replace(record, restart=restarted.message or RESTARTED)
         except PhoneprovError as error:
             is_unknown = error.code == OUTCOME_UNKNOWN
@@ -112,7 +112,7 @@ class Deploy:
                 record,
                 outcome=Outcome.UNKNOWN if is_unknown else Outcome.FAILED,
                 place=record.filename if is_unknown else None,
-                failed_step=course.steps[-1].name,
+                failed_step=recorder.steps[-1].name,
                 message=error.message,
             )
             raise
@@ -120,9 +120,9 @@ class Deploy:
             if watching is not None and record.restart != RESTARTED:
                 await watching.close()
                 watching = None
-            record = self._completed(record, course, is_watched=watching is not None)
+            record = self._ended(record, recorder, is_watched=watching is not None)
             try:
-                await self._keep(actor, order, record)
+                await self._complete(actor, order, record)
             except BaseException:
                 if watching is not None:
                     await watching.close()
@@ -132,7 +132,7 @@ class Deploy:
             self.confirm.later(record, watching)
         return record
 
-    async def _begun(self, actor: Actor, order: Order) -> Deployment:
+    async def _begin(self, actor: Actor, order: Order) -> Deployment:
         """Create the record and acquire the lease of the phone."""
         uuid, filename = order.uuid or self.new_id(), self.filename(order.phone)
         record = new_record(order, uuid, actor.user_uuid, filename, shown(self.clock()))
@@ -181,7 +181,7 @@ class Deploy:
         if desk is not None and desk.forget_calls and isinstance(self.driver, ForgetsCalls):
             await self.driver.forget_calls(phone)
 
-    async def _noted(self, actor: Actor, record: Deployment) -> Deployment:
+    async def _store_steps(self, actor: Actor, record: Deployment) -> Deployment:
         """Store the steps so far, so that a caller can watch them. The deployment does not depend
         on it: a database that is away does not stop the restart."""
         with suppress(Unavailable):
@@ -189,15 +189,15 @@ class Deploy:
                 await tx.deployments.put(msgspec.structs.replace(record, outcome=Outcome.RUNNING))
         return record
 
-    def _completed(self, record: Deployment, course: Course, *, is_watched: bool) -> Deployment:
+    def _ended(self, record: Deployment, recorder: StepRecorder, *, is_watched: bool) -> Deployment:
         now = self.clock()
         if record.outcome is Outcome.RUNNING:
             record = msgspec.structs.replace(record, outcome=Outcome.INTERRUPTED)
         if is_watched:
             record = self.confirm.awaited(record)
-        return msgspec.structs.replace(record, steps=tuple(course.steps), ended_at=shown(now))
+        return msgspec.structs.replace(record, steps=tuple(recorder.steps), ended_at=shown(now))
 
-    async def _keep(self, actor: Actor, order: Order, record: Deployment) -> None:
+    async def _complete(self, actor: Actor, order: Order, record: Deployment) -> None:
         """Complete the record and release the phone."""
         async with self.database.write(by=actor) as tx:
             await tx.deployments.put(record)

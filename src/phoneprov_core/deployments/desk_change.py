@@ -19,7 +19,7 @@ async def _no_answer() -> None:
 
 
 class DeskChange(Struct, frozen=True):
-    """A login or a logout that a deployment carries out: who uses the phone afterwards.
+    """A login or a logout that is part of a deployment: who uses the phone afterwards.
 
     ``turn`` is the turn of the phone in which it was asked for, None for any. ``answer`` is
     awaited once the file is in place, before the phone is called: the phone that asked gets its

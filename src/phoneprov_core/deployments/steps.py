@@ -36,8 +36,8 @@ def unexpected(step: StepName, error: OSError) -> PhoneprovError:
     return (TimedOut if late else Refused)(f"The phone driver {reason}.")
 
 
-class Course:
-    """The completed steps."""
+class StepRecorder:
+    """Runs steps, and records how each went."""
 
     def __init__(self, clock: Clock, progress: Progress) -> None:
         self.steps: list[Step] = []

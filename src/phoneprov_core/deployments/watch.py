@@ -36,13 +36,13 @@ class Watch:
             return None
         phone = structs.replace(phone, software_type=software_type)
         if not speaks_sip(software_type):
-            return await _begun(self.events, phone) or await _begun(self.web, phone)
-        begun = await asyncio.gather(_begun(self.events, phone), _begun(self.web, phone))
+            return await _begin(self.events, phone) or await _begin(self.web, phone)
+        begun = await asyncio.gather(_begin(self.events, phone), _begin(self.web, phone))
         watchings = [watching for watching in begun if watching is not None]
         return _All(watchings) if watchings else None
 
 
-async def _begun(way: PhoneWatch | None, phone: Phone) -> Watching | None:
+async def _begin(way: PhoneWatch | None, phone: Phone) -> Watching | None:
     try:
         return await way.begin(phone) if way else None
     except PhoneprovError:

@@ -92,7 +92,7 @@ class ChangeDesk:
         order = msgspec.structs.replace(
             order, desk=msgspec.structs.replace(order.desk, answer=answer)
         )
-        work = self._begun(self.put(actor, order))
+        work = self._start(self.put(actor, order))
         waiting: asyncio.Future[object] = asyncio.ensure_future(placed.wait())
         try:
             await asyncio.wait({work, waiting}, return_when=asyncio.FIRST_COMPLETED)
@@ -120,7 +120,7 @@ class ChangeDesk:
                 if self._clear_calls and isinstance(self._driver, ForgetsCalls):
                     await self._driver.forget_calls(phone)
 
-        self._begun(self._unbroken(clear()))
+        self._start(self._unbroken(clear()))
         return Changed(False, answered.set)
 
     async def default_order(
@@ -159,7 +159,7 @@ class ChangeDesk:
                 await answered.wait()
         await self._pause(READING_SECONDS)
 
-    def _begun(self, work: Awaitable[object]) -> asyncio.Future[object]:
+    def _start(self, work: Awaitable[object]) -> asyncio.Future[object]:
         task = asyncio.ensure_future(work)
         self._running.add(task)
         task.add_done_callback(self._forget)

@@ -173,7 +173,7 @@ class _Writer:
                 raise _Stopped(asked)
             target.hasher.next_hash = self.hashes.get(row.line)
             try:
-                await _carry_out(asked, target)
+                await _write(asked, target)
             except Unavailable:
                 raise
             except PhoneprovError as error:
@@ -181,7 +181,7 @@ class _Writer:
             count.note(asked)
 
 
-async def _carry_out(asked: Asked, target: Target) -> None:
+async def _write(asked: Asked, target: Target) -> None:
     if asked.command is None:
         return
     if asked.key is None:

@@ -83,7 +83,7 @@ class Reader:
             if sheet.missing is not None and sheet.names(cells):
                 raise _wrong(sheet.key, sheet.missing)
             command = self._checked(sheet.new, sheet.values(cells, sheet.new), self._rules_of_new)
-            said = _said(command)
+            said = _fields_set(command)
             same = index.saying(said, owner) if sheet.by_content else None
             if same is not None and index.is_new(same, at=row.line):
                 same = None
@@ -94,8 +94,8 @@ class Reader:
         if sheet.owned and record.user_uuid != owner:
             raise _wrong(OWNER, "must agree with the record that is addressed")
         command = self._checked(sheet.patch, sheet.values(cells, sheet.patch), self._rules)
-        self._claim(row, key, {**cells, **_said(command)}, owner)
-        if self._says_the_same(record, command):
+        self._claim(row, key, {**cells, **_fields_set(command)}, owner)
+        if self._changes_nothing(record, command):
             return Asked(key, owner, None)
         if isinstance(command, DeskRowPatch):
             await DeskTable(self._tx).patch_of(command)  # what it names exists
@@ -124,7 +124,7 @@ class Reader:
     ) -> Struct:
         return command_of(command, values, rules)
 
-    def _says_the_same(self, record: Struct, patch: Struct) -> bool:
+    def _changes_nothing(self, record: Struct, patch: Struct) -> bool:
         if any(isinstance(getattr(patch, name, None), str) for name in self._sheet.one_way):
             return False
         values = ((name, getattr(patch, name)) for name in patch.__struct_fields__)
@@ -135,7 +135,7 @@ class Reader:
         )
 
 
-def _said(command: Struct) -> dict[str, object]:
+def _fields_set(command: Struct) -> dict[str, object]:
     values = ((name, getattr(command, name)) for name in command.__struct_fields__)
     return {name: value for name, value in values if value is not UNSET}
 

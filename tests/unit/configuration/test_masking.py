@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phoneprov_core.configuration.masking import NumberedStars, masked, speaks_of_secret
+from phoneprov_core.configuration.masking import NumberedStars, masked, names_secret
 
 FRONT_DESK = (Path(__file__).parent / "samples" / "sip_front_desk.cnf.xml").read_text("utf-8")
 SECRETS = [
@@ -28,7 +28,7 @@ SECRETS = [
     ],
 )  # fmt: skip
 def test_secret_names_are_recognised(name: str) -> None:
-    assert speaks_of_secret(name)
+    assert names_secret(name)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_secret_names_are_recognised(name: str) -> None:
     ],
 )  # fmt: skip
 def test_other_names_are_not_recognised_as_secrets(name: str) -> None:
-    assert not speaks_of_secret(name)
+    assert not names_secret(name)
 
 
 def test_masking_real_configuration_hides_every_secret() -> None:
