@@ -3,8 +3,6 @@
 The use cases check the same rules once more, for callers without HTTP.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +22,7 @@ def guard(require: Callable[[Any], None]) -> Guard:
     async def check(connection: Connection, _: BaseRouteHandler) -> None:
         require(connection.user)
 
+    check.__doc__ = require.__doc__
     return check
 
 
