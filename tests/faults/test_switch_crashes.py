@@ -64,7 +64,9 @@ async def environment(outside: Desk, tmp_path: Path) -> dict[str, str]:
     return environment
 
 
-async def test_all_can_be_cut_off_anywhere(outside: Desk, environment: dict[str, str]) -> None:
+async def test_switch_and_save_killed_at_any_step_are_recovered(
+    outside: Desk, environment: dict[str, str]
+) -> None:
     async with killer() as kill:
         await cut_off_switches(kill, outside, environment)
         await cut_off_saves(kill, environment)

@@ -168,7 +168,7 @@ def test_table_has_every_command() -> None:
 
 
 @pytest.mark.parametrize("name", CHANGING)
-def test_command_that_changes_leaves_entries(office: Installation, name: str) -> None:
+def test_command_with_changes_writes_audit_entries(office: Installation, name: str) -> None:
     run, actions = CHANGING[name]
     before = {entry["uuid"] for entry in office.audited()}
 

@@ -68,7 +68,7 @@ def floor(furnished: Path, tmp_path: Path) -> Iterator[Floor]:
         yield Floor(settings_for(phone, tmp_path / "data"), tmp_path / "phone")
 
 
-def test_a_floor_is_switched_and_shown(floor: Floor) -> None:
+def test_batch_of_a_filter_is_started_and_shown(floor: Floor) -> None:
     done = floor.run("start", "switch", "--profile", ADA, "--mac", a_mac(1), "--mac", MAC)
 
     assert done.exit_code == 0
@@ -103,7 +103,7 @@ def test_failed_phone_sets_the_exit_code(floor: Floor) -> None:
     assert a_mac(1) not in shown
 
 
-def test_scripts_read_json_one_object_a_line(floor: Floor) -> None:
+def test_batch_json_prints_one_object_per_line(floor: Floor) -> None:
     given = f"{a_mac(1)}\n\n001bd4000003\n"
     (batch,) = floor.lines("start", "switch", "--profile", ADA, "--macs-from", "-", stdin=given)
 
@@ -139,7 +139,7 @@ def test_detached_batch_waits_for_the_service(floor: Floor) -> None:
         (("cancel", NO_USER), "no such batch", 1),
     ],
 )
-def test_a_mistake_is_one_line(
+def test_batch_usage_error_is_one_line(
     floor: Floor, arguments: tuple[str, ...], words: str, code: int
 ) -> None:
     done = floor.run(*arguments)

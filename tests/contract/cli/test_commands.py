@@ -44,7 +44,7 @@ def environment_of(folder: Path, **environment: str) -> dict[str, str]:
     return {**kept, "PHONEPROV_DATA_DIR": str(folder), **environment}
 
 
-def test_demo_does_the_whole_job_and_shows_it(tmp_path: Path) -> None:
+def test_demo_completes_and_shows_every_step(tmp_path: Path) -> None:
     done = phoneprov("demo", folder=tmp_path)
 
     assert (done.returncode, done.stderr) == (0, "")
@@ -62,7 +62,7 @@ def test_demo_does_the_whole_job_and_shows_it(tmp_path: Path) -> None:
         assert re.fullmatch(pattern, line)
 
 
-def test_demo_fails_when_a_step_does_not_happen(tmp_path: Path) -> None:
+def test_demo_failed_step_sets_the_exit_code(tmp_path: Path) -> None:
     broken = tmp_path / "sitecustomize.py"
     broken.write_text(
         "import phoneprov_adapters.simulator.phone as simulator\n"
@@ -96,7 +96,7 @@ def test_create_admin_works_before_the_first_start_and_can_be_repeated(tmp_path:
         (("--username", "ada", "--email", "a@b.ch"), "password", "commonly used"),
     ],
 )
-def test_create_admin_refuses_with_one_line(
+def test_create_admin_refusal_is_one_line(
     tmp_path: Path, arguments: tuple[str, ...], stdin: str, complaint: str
 ) -> None:
     done = phoneprov("create-admin", *arguments, "--password-stdin", folder=tmp_path, stdin=stdin)
@@ -122,7 +122,7 @@ def test_create_admin_refuses_with_one_line(
         ("PHONEPROV_FTP_PASSWORD_FILE", "/nowhere/at/all"),
     ],
 )
-def test_a_bad_setting_stops_the_start_with_one_line_that_names_it(
+def test_serve_invalid_setting_is_named_in_one_line(
     tmp_path: Path, variable: str, value: str
 ) -> None:
     environment = environment_of(tmp_path, **{variable: value})
@@ -151,7 +151,7 @@ def test_a_bad_setting_stops_the_start_with_one_line_that_names_it(
         (("switch",), "PROFILE"),
     ],
 )
-def test_a_mistake_is_one_line_that_names_it(arguments: tuple[str, ...], complaint: str) -> None:
+def test_command_error_is_named_in_one_line(arguments: tuple[str, ...], complaint: str) -> None:
     done = CliRunner().invoke(main, arguments)
 
     assert done.exit_code == 2
@@ -162,7 +162,7 @@ def test_a_mistake_is_one_line_that_names_it(arguments: tuple[str, ...], complai
 
 
 @pytest.mark.parametrize("arguments", [(), ("db",), ("keys",)])
-def test_no_command_prints_the_help(arguments: tuple[str, ...]) -> None:
+def test_missing_command_prints_the_help(arguments: tuple[str, ...]) -> None:
     done = CliRunner().invoke(main, arguments)
 
     assert done.exit_code == 2
@@ -203,7 +203,7 @@ def test_db_current_exit_code_reports_a_due_upgrade(tmp_path: Path) -> None:
     assert "version none" in before.stdout
 
 
-def test_openapi_prints_the_document_and_touches_nothing(tmp_path: Path) -> None:
+def test_openapi_prints_the_document_and_creates_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "data"
 
     done = phoneprov("openapi", folder=folder)
@@ -216,7 +216,7 @@ def test_openapi_prints_the_document_and_touches_nothing(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("command", main.list_commands(click.Context(main)))
-def test_every_command_explains_itself(command: str) -> None:
+def test_every_command_has_help(command: str) -> None:
     done = CliRunner().invoke(main, [command, "--help"])
 
     assert done.exit_code == 0

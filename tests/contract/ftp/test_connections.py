@@ -41,7 +41,7 @@ async def failure(settings: FtpSettings) -> str:
 
 
 @pytest.mark.parametrize("lies_about_port", [True, False])
-async def test_a_passive_address_elsewhere_gets_nothing(lies_about_port: bool) -> None:
+async def test_pasv_other_address_is_not_used(lies_about_port: bool) -> None:
     heard: list[bytes] = []
 
     async def canary(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -66,7 +66,7 @@ async def test_a_passive_address_elsewhere_gets_nothing(lies_about_port: bool) -
 
 
 @pytest.mark.parametrize("reply", ["", "1,2,3,4,5", "127,0,0,1,0,0", "127,0,0,1,999,999"])
-async def test_a_passive_reply_that_makes_no_sense_is_refused(reply: str) -> None:
+async def test_pasv_malformed_reply_is_refused(reply: str) -> None:
     server = ScriptedFtp()
     server.lacks = {"EPSV"}
     server.passive_reply = f"227 here ({reply})"
@@ -75,14 +75,14 @@ async def test_a_passive_reply_that_makes_no_sense_is_refused(reply: str) -> Non
 
 
 @pytest.mark.parametrize("address", ["(|||0|)", "(|||99999|)", "(||21|)", "|||21|", "(|||x|)"])
-async def test_an_extended_passive_reply_that_makes_no_sense_is_refused(address: str) -> None:
+async def test_epsv_malformed_reply_is_refused(address: str) -> None:
     server = ScriptedFtp()
     server.passive_reply = f"229 here {address}"
     async with server.serving():
         assert "uploading" in await failure(settings_for(server.port))
 
 
-async def test_ipv6_is_spoken_and_written_in_brackets() -> None:
+async def test_ipv6_address_in_brackets_is_used() -> None:
     server = ScriptedFtp()
     async with server.serving("::1"):
         uploaded = await upload(settings_for(server.port), "::1")
@@ -92,7 +92,7 @@ async def test_ipv6_is_spoken_and_written_in_brackets() -> None:
 
 
 @pytest.mark.parametrize("directory", ["tftp", "/tftp", "/tftp/"])
-async def test_the_configured_folder_is_where_the_file_goes(directory: str) -> None:
+async def test_configured_folder_receives_the_file(directory: str) -> None:
     server = ScriptedFtp()
     server.folders |= {"/tftp", "/tftp/"}
     async with server.serving():
@@ -102,7 +102,7 @@ async def test_the_configured_folder_is_where_the_file_goes(directory: str) -> N
         assert uploaded.place == f"127.0.0.1:{server.port}/tftp/{NAME}"
 
 
-async def test_a_folder_that_is_not_there_is_named_as_the_reason() -> None:
+async def test_missing_folder_is_named_in_the_error() -> None:
     async with ScriptedFtp().serving() as server:
         message = await failure(settings_for(server.port, directory="nowhere"))
 
@@ -110,7 +110,7 @@ async def test_a_folder_that_is_not_there_is_named_as_the_reason() -> None:
         assert "logging in" in message
 
 
-async def test_a_wrong_password_is_named_as_the_reason_and_not_repeated() -> None:
+async def test_wrong_password_is_reported_without_its_value() -> None:
     async with ScriptedFtp().serving() as server:
         server.password = "another"
         message = await failure(settings_for(server.port))
@@ -126,13 +126,13 @@ async def test_greeting_in_latin_1_is_accepted() -> None:
         assert server.files == {f"/{NAME}": NEW}
 
 
-async def test_a_greeting_that_never_ends_its_line_is_refused() -> None:
+async def test_greeting_without_line_end_is_refused() -> None:
     async with ScriptedFtp().serving() as server:
         server.greeting = b"220 " + b"x" * 300_000
         assert "connecting" in await failure(settings_for(server.port))
 
 
-async def test_a_folder_too_large_to_be_listed_is_noted() -> None:
+async def test_folder_over_the_listing_limit_is_noted() -> None:
     server = ScriptedFtp()
     server.files = {f"/{number:0100d}": b"" for number in range(12_000)}
     async with server.serving():
@@ -209,7 +209,7 @@ async def test_leftover_files_are_found_with_any_listing_command(lacks: set[str]
         assert uploaded.notes == ()
 
 
-async def test_without_any_listing_the_upload_is_none_the_worse() -> None:
+async def test_upload_without_listing_commands_succeeds() -> None:
     server = ScriptedFtp()
     server.lacks = {"MLSD", "NLST", "LIST"}
     async with server.serving():
@@ -218,7 +218,7 @@ async def test_without_any_listing_the_upload_is_none_the_worse() -> None:
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 @pytest.mark.parametrize("tls", ["explicit", "implicit"])
-async def test_data_connections_resume_the_session_of_the_control_connection(
+async def test_tls_data_connections_resume_the_control_session(
     tls: Tls, version: ssl.TLSVersion, certificates: Certificates
 ) -> None:
     context = certificates.context()
@@ -232,7 +232,7 @@ async def test_data_connections_resume_the_session_of_the_control_connection(
 
 
 @pytest.mark.parametrize("tls", ["explicit", "implicit"])
-async def test_the_library_s_own_client_hangs_where_ours_does_not(
+async def test_aioftp_hangs_where_the_uploader_does_not(
     tls: Tls, certificates: Certificates
 ) -> None:
     """If this fails, aioftp has been mended, and client.py says what can go."""
@@ -255,7 +255,7 @@ async def test_the_library_s_own_client_hangs_where_ours_does_not(
 
 @pytest.mark.parametrize("tls", ["explicit", "implicit"])
 @pytest.mark.parametrize("wrong", ["authority", "name", "system"])
-async def test_a_certificate_that_proves_nothing_ends_it_before_the_login(
+async def test_tls_untrusted_certificate_is_refused_before_the_login(
     wrong: str, tls: Tls, certificates: Certificates, tmp_path: Path
 ) -> None:
     others = Certificates.make(tmp_path, "127.0.0.9", "other.example")
@@ -269,7 +269,7 @@ async def test_a_certificate_that_proves_nothing_ends_it_before_the_login(
         assert "USER" not in server.seen
 
 
-async def test_a_host_name_is_checked_against_the_certificate(certificates: Certificates) -> None:
+async def test_tls_host_name_is_checked_against_the_certificate(certificates: Certificates) -> None:
     async with ScriptedFtp(certificates.context()).serving() as server:
         settings = settings_for(server.port, "explicit", certificates.ca, host="localhost")
         uploaded = await upload(settings)
@@ -277,13 +277,13 @@ async def test_a_host_name_is_checked_against_the_certificate(certificates: Cert
         assert uploaded.place == f"localhost:{server.port}/{NAME}"
 
 
-async def test_a_server_without_tls_gets_no_password() -> None:
+async def test_server_without_tls_gets_no_password() -> None:
     async with ScriptedFtp().serving() as server:
         assert "connecting" in await failure(settings_for(server.port, "explicit"))
         assert "USER" not in server.seen
 
 
-async def test_a_server_that_keeps_data_connections_in_the_clear_is_refused(
+async def test_server_with_clear_data_connections_is_refused(
     certificates: Certificates,
 ) -> None:
     server = ScriptedFtp(certificates.context(), implicit=True)
@@ -295,7 +295,7 @@ async def test_a_server_that_keeps_data_connections_in_the_clear_is_refused(
         assert "STOR" not in server.seen
 
 
-async def test_bytes_before_the_tls_handshake_are_not_trusted(
+async def test_tls_bytes_before_the_handshake_are_refused(
     certificates: Certificates,
 ) -> None:
     server = ScriptedFtp(certificates.context())
@@ -306,12 +306,12 @@ async def test_bytes_before_the_tls_handshake_are_not_trusted(
         assert server.files == {f"/{NAME}": NEW}
 
 
-async def test_missing_certificate_authority_is_an_error_at_start() -> None:
+async def test_missing_certificate_authority_is_refused_at_start() -> None:
     with pytest.raises(OSError):
         await upload(settings_for(21, "explicit", Path("/nonexistent.pem")))
 
 
-async def test_nothing_of_an_upload_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_upload_content_and_password_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
     async with ScriptedFtp().serving() as server:
         server.password = "another"

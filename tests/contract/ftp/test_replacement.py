@@ -61,7 +61,7 @@ async def test_file_is_replaced_and_a_note_reports_it(lacks: set[str]) -> None:
         assert "not atomic" in uploaded.notes[0]
 
 
-async def test_without_an_old_file_there_is_nothing_to_note() -> None:
+async def test_replacement_without_old_file_has_no_note() -> None:
     async with stubborn().serving() as server:
         server.files.clear()
 
@@ -71,7 +71,7 @@ async def test_without_an_old_file_there_is_nothing_to_note() -> None:
 
 @pytest.mark.parametrize("reply", ["450", "553"])
 @pytest.mark.parametrize("nth", [ASIDE, AGAIN])
-async def test_the_old_file_comes_back_when_a_rename_is_refused(nth: int, reply: str) -> None:
+async def test_replacement_refused_rename_restores_the_old_file(nth: int, reply: str) -> None:
     async with stubborn(Fault("RNTO", "refuse", nth, reply)).serving() as server:
         caught = await failure(server)
 
@@ -82,7 +82,7 @@ async def test_the_old_file_comes_back_when_a_rename_is_refused(nth: int, reply:
 @pytest.mark.parametrize("kind", ["reset", "close", "nonsense"])
 @pytest.mark.parametrize("verb", ["RNFR", "RNTO"])
 @pytest.mark.parametrize("nth", [ASIDE, AGAIN])
-async def test_the_old_file_comes_back_when_the_connection_breaks(
+async def test_replacement_lost_connection_restores_the_old_file(
     nth: int, verb: str, kind: Kind
 ) -> None:
     async with stubborn(Fault(verb, kind, nth)).serving() as server:
@@ -93,7 +93,7 @@ async def test_the_old_file_comes_back_when_the_connection_breaks(
 
 
 @pytest.mark.parametrize("nth", [ASIDE, AGAIN])
-async def test_the_old_file_comes_back_when_the_server_falls_silent(nth: int) -> None:
+async def test_replacement_silent_server_restores_the_old_file(nth: int) -> None:
     async with stubborn(Fault("RNTO", "hang", nth)).serving() as server:
         started = perf_counter()
         caught = await failure(server, 1.0)
@@ -159,7 +159,7 @@ async def test_file_that_cannot_be_restored_is_reported_with_its_place() -> None
         assert server.files[f"/{aside}"] == OLD
 
 
-async def test_a_refusal_that_no_old_file_explains_is_refused() -> None:
+async def test_rename_refused_without_an_old_file_is_refused() -> None:
     async with stubborn(Fault("RNTO", "refuse", 1, "553")).serving() as server:
         server.files.clear()
         caught = await failure(server)
@@ -168,7 +168,7 @@ async def test_a_refusal_that_no_old_file_explains_is_refused() -> None:
         assert server.files == {}
 
 
-async def test_the_old_file_comes_back_over_a_new_connection_when_the_old_one_ends() -> None:
+async def test_replacement_closed_connection_restores_the_old_file_over_a_new_one() -> None:
     # RETR comes for the temporary file, for the old one, and before that is put back.
     faults = Fault("RNTO", "refuse", AGAIN, "553"), Fault("RETR", "reset", 3)
     async with stubborn(*faults).serving() as server:
@@ -177,7 +177,7 @@ async def test_the_old_file_comes_back_over_a_new_connection_when_the_old_one_en
         assert server.files == {f"/{NAME}": OLD}
 
 
-async def test_an_old_file_too_large_to_be_kept_is_left_alone(
+async def test_replacement_old_file_over_the_limit_is_not_touched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(replace, "_OLD_LIMIT", len(OLD) - 1)
@@ -188,7 +188,7 @@ async def test_an_old_file_too_large_to_be_kept_is_left_alone(
         assert server.files == {f"/{NAME}": OLD}
 
 
-async def test_a_put_back_that_breaks_is_begun_again() -> None:
+async def test_interrupted_restore_is_repeated() -> None:
     faults = Fault("RNTO", "refuse", AGAIN, "553"), Fault("RNTO", "reset", AGAIN + 1)
     async with stubborn(*faults).serving() as server:
         await failure(server)
@@ -196,7 +196,7 @@ async def test_a_put_back_that_breaks_is_begun_again() -> None:
         assert server.files == {f"/{NAME}": OLD}
 
 
-async def test_a_put_back_that_wrote_a_part_is_not_taken_for_the_file() -> None:
+async def test_partial_restore_is_not_accepted_as_the_file() -> None:
     refusals = [Fault("RNTO", "refuse", nth, "553") for nth in range(AGAIN, 9)]
     async with stubborn(*refusals, Fault("STOR", "half", 2)).serving() as server:
         await failure(server)

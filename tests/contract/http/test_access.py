@@ -96,7 +96,7 @@ async def rig(
         yield request.param, opened
 
 
-async def test_the_table_has_every_route_of_the_application(rig: tuple[str, Rig]) -> None:
+async def test_table_has_every_route_of_the_application(rig: tuple[str, Rig]) -> None:
     async def ready() -> str | None:
         return None
 
@@ -112,7 +112,9 @@ async def test_the_table_has_every_route_of_the_application(rig: tuple[str, Rig]
 
 
 @pytest.mark.parametrize("name", TABLE)
-async def test_every_caller_is_answered_by_the_rule(rig: tuple[str, Rig], name: str) -> None:
+async def test_every_route_answers_every_caller_by_the_table(
+    rig: tuple[str, Rig], name: str
+) -> None:
     setting, opened = rig
     route = TABLE[name]
     answers = RULES[route.rule]
@@ -174,7 +176,7 @@ async def test_refused_request_changes_nothing(rig: tuple[str, Rig], name: str) 
 
 
 @pytest.mark.parametrize("name", CHANGING)
-async def test_change_over_http_leaves_audit_entry_of_its_request(
+async def test_change_over_http_writes_an_audit_entry_with_its_request(
     rig: tuple[str, Rig], name: str
 ) -> None:
     _, opened = rig

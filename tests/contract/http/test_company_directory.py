@@ -33,7 +33,7 @@ async def contact(admin: Caller, **fields: Any) -> dict[str, Any]:
     return created
 
 
-async def test_a_contact_is_created_with_its_name_alone(admin: Caller) -> None:
+async def test_contact_create_requires_a_name_only(admin: Caller) -> None:
     reply = await admin.post("/company-directory", {"name": "Grace"})
 
     created = data_of(reply, 201, "Company contact created")
@@ -45,7 +45,7 @@ async def test_a_contact_is_created_with_its_name_alone(admin: Caller) -> None:
     assert reply.json()["metadata"] == {}
 
 
-async def test_a_contact_is_read_as_it_was_created(admin: Caller, ada: Caller) -> None:
+async def test_contact_read_returns_the_created_record(admin: Caller, ada: Caller) -> None:
     created = data_of(await admin.post("/company-directory", FULL), 201)
 
     assert created == {
@@ -97,13 +97,13 @@ async def test_update_accepts_the_record_as_read(admin: Caller) -> None:
     assert data_of(reply) == {**before, "name": "G. H."}
 
 
-async def test_an_empty_change_changes_nothing(admin: Caller) -> None:
+async def test_update_empty_body_changes_nothing(admin: Caller) -> None:
     before = await contact(admin)
 
     assert data_of(await admin.put(f"/company-directory/{before['uuid']}", {})) == before
 
 
-async def test_another_uuid_in_the_body_is_refused(admin: Caller) -> None:
+async def test_update_other_uuid_is_refused(admin: Caller) -> None:
     before = await contact(admin)
 
     reply = await admin.put(f"/company-directory/{before['uuid']}", {"uuid": STRANGER})
@@ -111,7 +111,7 @@ async def test_another_uuid_in_the_body_is_refused(admin: Caller) -> None:
     assert set(error_of(reply, 422, "invalid")) == {"uuid"}
 
 
-async def test_a_contact_is_deleted_once(admin: Caller) -> None:
+async def test_contact_deleted_twice_is_not_found(admin: Caller) -> None:
     path = f"/company-directory/{(await contact(admin))['uuid']}"
 
     assert data_of(await admin.delete(path), 200, "Company contact deleted") is None
@@ -144,7 +144,9 @@ async def test_unknown_contact_is_not_found(admin: Caller, uuid: str) -> None:
         ([], {"body"}),
     ],
 )
-async def test_every_bad_field_is_named(admin: Caller, body: Any, fields: set[str]) -> None:
+async def test_create_every_invalid_field_is_named(
+    admin: Caller, body: Any, fields: set[str]
+) -> None:
     assert set(error_of(await admin.post("/company-directory", body), 422, "invalid")) == fields
     assert data_of(await admin.get("/company-directory")) == []
 
@@ -157,7 +159,7 @@ async def test_every_bad_field_is_named(admin: Caller, body: Any, fields: set[st
         ({"user_uuid": STRANGER}, {"user_uuid"}),
     ],
 )
-async def test_every_bad_field_of_a_change_is_named(
+async def test_update_every_invalid_field_is_named(
     admin: Caller, body: Any, fields: set[str]
 ) -> None:
     before = await contact(admin)
@@ -167,7 +169,7 @@ async def test_every_bad_field_of_a_change_is_named(
     assert data_of(await admin.get(path)) == before
 
 
-async def test_255_characters_are_taken_and_text_is_normalised(admin: Caller) -> None:
+async def test_text_of_255_characters_is_accepted_and_normalised(admin: Caller) -> None:
     created = await contact(admin, name="e\u0301", company="x" * 255)
 
     assert created["name"] == "\u00e9"

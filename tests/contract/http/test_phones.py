@@ -36,7 +36,7 @@ async def phone(admin: Caller, **fields: Any) -> dict[str, Any]:
     return created
 
 
-async def test_a_phone_is_recorded_by_its_mac_alone(admin: Caller) -> None:
+async def test_phone_create_requires_a_mac_only(admin: Caller) -> None:
     reply = await admin.post("/phones", {"mac": "001bd4123456"})
 
     created = data_of(reply, 201, "Phone created")
@@ -47,7 +47,7 @@ async def test_a_phone_is_recorded_by_its_mac_alone(admin: Caller) -> None:
     assert reply.json()["metadata"] == {}
 
 
-async def test_a_phone_is_read_as_it_was_recorded(admin: Caller, ada: Caller) -> None:
+async def test_phone_read_returns_the_created_record(admin: Caller, ada: Caller) -> None:
     created = data_of(await admin.post("/phones", FULL), 201)
 
     assert {name: created[name] for name in FULL} == FULL
@@ -88,9 +88,7 @@ async def test_invalid_mac_is_refused(admin: Caller, mac: Any) -> None:
         ("::FFFF:10.0.0.1", "::ffff:a00:1"),
     ],
 )
-async def test_an_address_is_kept_in_its_canonical_form(
-    admin: Caller, sent: str, kept: str
-) -> None:
+async def test_phone_ip_is_stored_in_canonical_form(admin: Caller, sent: str, kept: str) -> None:
     kept_as = (await phone(admin, phone_ip=sent))["phone_ip"]
     assert kept_as in {kept, "::ffff:10.0.0.1"} if "FFFF" in sent else kept_as == kept
 
@@ -114,19 +112,19 @@ async def test_an_address_is_kept_in_its_canonical_form(
         ({"mac": "x", "phone_ip": "x", "name": 1, "x": 1}, {"mac", "phone_ip", "name", "x"}),
     ],
 )
-async def test_every_bad_field_is_named(
+async def test_every_invalid_field_is_named(
     admin: Caller, fields: dict[str, Any], bad: set[str]
 ) -> None:
     assert set(error_of(await admin.post("/phones", {"mac": MAC, **fields}), 422)) == bad
 
 
-async def test_the_longest_texts_are_taken(admin: Caller) -> None:
+async def test_text_of_maximum_length_is_accepted(admin: Caller) -> None:
     created = await phone(admin, name="\U0001f600" * 255, description="\u00e9" * 2048)
 
     assert (len(created["name"]), len(created["description"])) == (255, 2048)
 
 
-async def test_a_mac_is_recorded_once(admin: Caller) -> None:
+async def test_mac_in_use_is_conflict(admin: Caller) -> None:
     await phone(admin)
 
     reply = await admin.post("/phones", {"mac": "00-1b-d4-12-34-56"})
@@ -162,7 +160,7 @@ async def test_update_accepts_the_record_as_read(admin: Caller) -> None:
         assert set(error_of(await admin.put(f"/phones/{MAC}", {"mac": mac}), 422)) == {"mac"}
 
 
-async def test_null_clears_everything_but_is_active(admin: Caller) -> None:
+async def test_null_clears_every_field_but_is_active(admin: Caller) -> None:
     data_of(await admin.post("/phones", FULL), 201)
     everything = dict.fromkeys(FIELDS[1:11])
 
@@ -173,7 +171,7 @@ async def test_null_clears_everything_but_is_active(admin: Caller) -> None:
     assert set(error_of(reply, 422)) == {"is_active", "x"}
 
 
-async def test_a_phone_is_deleted_with_its_flag_and_leaves_its_kems(admin: Caller) -> None:
+async def test_phone_deleted_removes_its_flag_and_keeps_its_kems(admin: Caller) -> None:
     await phone(admin)
     data_of(await admin.put(f"/vendor-phones/{MAC}", {"vendor": True}))
     kem = data_of(await admin.post("/vendor-kem", {"connected_phone": MAC}), 201)

@@ -28,7 +28,7 @@ async def kem(admin: Caller, **fields: Any) -> dict[str, Any]:
     return recorded
 
 
-async def test_a_kem_is_recorded_with_nothing_known(admin: Caller) -> None:
+async def test_kem_create_requires_no_field(admin: Caller) -> None:
     reply = await admin.post("/vendor-kem", {})
 
     recorded = data_of(reply, 201, "KEM created")
@@ -39,9 +39,7 @@ async def test_a_kem_is_recorded_with_nothing_known(admin: Caller) -> None:
     assert reply.json()["metadata"] == {}
 
 
-async def test_a_kem_is_read_as_it_was_recorded_before_its_phone(
-    admin: Caller, ada: Caller
-) -> None:
+async def test_kem_create_before_its_phone_returns_the_record(admin: Caller, ada: Caller) -> None:
     recorded = await kem(admin, **FULL)
 
     assert recorded == {
@@ -54,7 +52,7 @@ async def test_a_kem_is_read_as_it_was_recorded_before_its_phone(
     assert data_of(await ada.get("/phones")) == []
 
 
-async def test_addresses_are_answered_in_one_spelling(admin: Caller) -> None:
+async def test_mac_addresses_are_returned_in_canonical_form(admin: Caller) -> None:
     recorded = await kem(
         admin, mac="001b.d465.4321", connected_phone="00-1b-d4-12-34-56", ip="2001:DB8::0:1"
     )
@@ -112,13 +110,13 @@ async def test_update_accepts_the_record_as_read(admin: Caller) -> None:
     assert data_of(reply) == {**before, "model": "CKEM"}
 
 
-async def test_an_empty_change_changes_nothing(admin: Caller) -> None:
+async def test_update_empty_body_changes_nothing(admin: Caller) -> None:
     before = await kem(admin, **FULL)
 
     assert data_of(await admin.put(f"/vendor-kem/{before['uuid']}", {})) == before
 
 
-async def test_another_uuid_in_the_body_is_refused(admin: Caller) -> None:
+async def test_update_other_uuid_is_refused(admin: Caller) -> None:
     before = await kem(admin)
 
     reply = await admin.put(f"/vendor-kem/{before['uuid']}", {"uuid": STRANGER})
@@ -126,7 +124,7 @@ async def test_another_uuid_in_the_body_is_refused(admin: Caller) -> None:
     assert set(error_of(reply, 422, "invalid")) == {"uuid"}
 
 
-async def test_a_kem_is_deleted_once(admin: Caller) -> None:
+async def test_kem_deleted_twice_is_not_found(admin: Caller) -> None:
     path = f"/vendor-kem/{(await kem(admin))['uuid']}"
 
     assert data_of(await admin.delete(path), 200, "KEM deleted") is None
@@ -162,7 +160,7 @@ BAD: list[tuple[Any, set[str]]] = [
 
 
 @pytest.mark.parametrize(("body", "fields"), BAD)
-async def test_every_bad_field_is_named(admin: Caller, body: Any, fields: set[str]) -> None:
+async def test_every_invalid_field_is_named(admin: Caller, body: Any, fields: set[str]) -> None:
     before = await kem(admin)
 
     assert set(error_of(await admin.post("/vendor-kem", body), 422, "invalid")) == fields
@@ -178,7 +176,7 @@ async def test_create_refuses_read_only_fields(admin: Caller) -> None:
     assert set(error_of(await admin.post("/vendor-kem", body), 422)) == set(body)
 
 
-async def test_a_deleted_phone_leaves_its_kems_without_one(admin: Caller) -> None:
+async def test_deleted_phone_clears_the_phone_of_its_kems(admin: Caller) -> None:
     mac, other = "00:1B:D4:12:34:56", "00:1B:D4:00:00:01"
     for one in (mac, other):
         data_of(await admin.post("/phones", {"mac": one}), 201)

@@ -11,7 +11,7 @@ import pytest
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.provisioning.folder import Folder
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_adapters.testing.records import a_deployment, a_phone
+from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
 from phoneprov_core.devices.binding import Binding
 from phoneprov_core.provisioning.model import ServedFile

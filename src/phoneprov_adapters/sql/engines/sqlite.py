@@ -29,9 +29,10 @@ from phoneprov_adapters.sql.engines.connection import (
     Row,
     version_at,
 )
+from phoneprov_adapters.sql.engines.failures import log_failure
 from phoneprov_adapters.sql.engines.sqlite_checkpoint import PAGES, Checkpoints
 from phoneprov_adapters.sql.engines.sqlite_file import (
-    is_damaged,
+    damage_of,
     protect,
     require_content,
     warn_about_folder,
@@ -74,7 +75,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self._box = box
         self._is_open = False
         self._checked_at = -_CHECK_EVERY_SECONDS
-        self._damaged = False
+        self._damage: str | None = None
         self._quick = SqliteThread(path, self._connect)
         self._writer = SqliteThread(path, self._connect)
         self._checkpoints = Checkpoints(self._connect)
@@ -136,8 +137,9 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         now = time.monotonic()
         if now - self._checked_at > _CHECK_EVERY_SECONDS:
             self._checked_at = now
-            self._damaged = await asyncio.to_thread(is_damaged, self.path)
-        if self._damaged:
+            self._damage = await asyncio.to_thread(damage_of, self.path)
+        if self._damage is not None:
+            log_failure(f"file {self.path}", self._damage)
             raise Unavailable(DAMAGED)
         return await version_at(self._read_connection)
 
