@@ -20,6 +20,7 @@ def guard(require: Callable[[Any], None]) -> Guard:
     """A guard from a rule: ``require`` takes the caller and raises ``Forbidden``."""
 
     async def check(connection: Connection, _: BaseRouteHandler) -> None:
+        """Raises ``Forbidden`` if the rule refuses the caller."""
         require(connection.user)
 
     check.__doc__ = require.__doc__
