@@ -1,27 +1,24 @@
 """The application: all routes over the use cases."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from litestar import Litestar, Router
-from litestar.exceptions import HTTPException, ValidationException
+from litestar.exceptions import HTTPException
 from litestar.middleware import DefineMiddleware
-from litestar.types import ASGIApp
+from litestar.types import ASGIApp, Scope
 from msgspec import Struct
 
 from phoneprov_core.application import UseCases
-from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.errors import Forbidden, PhoneprovError
 from phoneprov_http import errors
 from phoneprov_http.bodies import Body
 from phoneprov_http.console.routes import console_routes
 from phoneprov_http.envelope import EnvelopeResponse
-from phoneprov_http.guards import writing
+from phoneprov_http.guards import guard
 from phoneprov_http.middleware.access_log import AccessLog
 from phoneprov_http.middleware.addresses import Network
 from phoneprov_http.middleware.authentication import Authentication
-from phoneprov_http.middleware.limits import Limits
 from phoneprov_http.openapi.config import openapi_config
 from phoneprov_http.phone.app import PhonePages
 from phoneprov_http.routes.audit import audit_routes
@@ -36,7 +33,7 @@ from phoneprov_http.routes.handlers import ApiRequest
 from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.imports import import_routes
 from phoneprov_http.routes.me import me_routes
-from phoneprov_http.routes.permissions import permission_routes, user_permission_routes
+from phoneprov_http.routes.permissions import permission_routes
 from phoneprov_http.routes.personal_directory import personal_directory_routes
 from phoneprov_http.routes.phone_profiles import profile_routes
 from phoneprov_http.routes.phones import phone_routes
@@ -71,14 +68,13 @@ Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 def api_routes(use_cases: UseCases) -> list[Router]:
     """Every route of the interface."""
     of = use_cases
-    shared_write = writing(of.require_shared_write)
+    shared_write = guard(of.require_shared_write)
     return [
         auth_routes(of.login, of.register, of.refresh, of.logout),
         me_routes(of.me, of.personal_directory, of.company_directory),
         user_routes(of.users),
         extension_routes(of.extensions),
-        permission_routes(of.permissions),
-        user_permission_routes(of.user_permissions),
+        permission_routes(of.permissions, of.user_permissions),
         user_extension_routes(of.links),
         phone_routes(of.phones, shared_write),
         profile_routes(of.profiles, of.switch_profile, of.preview_switch, of.read_configurations),
@@ -104,19 +100,21 @@ def litestar_app(
     ready: Ready,
     lifespan: Sequence[Lifespan] = (),
 ) -> Litestar:
-    """The routes, with the exception handlers and the OpenAPI document."""
+    """The routes, with the exception handlers and the OpenAPI document. What a caller is refused
+    with 403 is recorded in the audit trail."""
+
+    async def record_refusal(error: Exception, scope: Scope) -> None:
+        if isinstance(error, Forbidden) and scope["user"] is not None:
+            request = f"{scope.get('method')} {scope['path_template']}"
+            await use_cases.audit.refused(scope["user"], request)
+
     console = console_routes(use_cases) if settings.console else []
     return Litestar(
         route_handlers=[*api_routes(use_cases), health_routes(ready), docs_routes(), *console],
-        middleware=[
-            DefineMiddleware(
-                Authentication, authenticate=use_cases.authenticate, audit=use_cases.audit
-            ),
-            DefineMiddleware(Limits, largest_body=settings.largest_body),
-        ],
+        middleware=[DefineMiddleware(Authentication, authenticate=use_cases.authenticate)],
+        after_exception=[record_refusal],
         exception_handlers={
             PhoneprovError: errors.on_phoneprov_error,
-            ValidationException: errors.on_missing_body,
             HTTPException: errors.on_http_exception,
             Exception: errors.on_any_exception,
         },
@@ -127,7 +125,7 @@ def litestar_app(
         openapi_config=openapi_config(),
         lifespan=list(lifespan),
         logging_config=None,
-        request_max_body_size=None,
+        request_max_body_size=settings.largest_body,
     )
 
 

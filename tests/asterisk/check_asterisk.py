@@ -16,7 +16,8 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.testing.records import a_phone, an_extension
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import an_extension
 from phoneprov_core.devices.commands import RestartType, sip_restart
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.transfer.asterisk import Sections
@@ -43,8 +44,8 @@ async def exchange() -> AsyncIterator[Exchange]:
         yield started
 
 
-def connection(exchange: Exchange, secret: str = SECRET) -> ManagerConnection:
-    settings = ManagerSettings(host="127.0.0.1", port=exchange.ami, user=USER, secret=secret)
+def connection(exchange: Exchange, secret: str = SECRET, user: str = USER) -> ManagerConnection:
+    settings = ManagerSettings(host="127.0.0.1", port=exchange.ami, user=user, secret=secret)
     return ManagerConnection(settings)
 
 
@@ -98,6 +99,32 @@ async def test_phone_that_registers_from_another_port_is_seen(exchange: Exchange
     await after.register(expires=0)
 
 
+async def test_return_is_seen_by_device_states_without_the_class_system(
+    exchange: Exchange,
+) -> None:
+    phone = Sipp(exchange, NUMBER, PASSWORD)
+    await phone.register()
+    watching = await ManagerEvents(connection(exchange, user="calls-only")).begin(PHONE)
+
+    await phone.register(expires=0)
+    await phone.register()
+
+    assert "registered again" in await watching.returned(SECONDS)
+    await watching.close()
+    await phone.register(expires=0)
+
+
+async def test_permit_without_deny_admits_every_address(exchange: Exchange) -> None:
+    """The reason for ``deny`` in the how-to."""
+    for name, is_admitted in (("permit-only", True), ("deny-and-permit", False)):
+        calls = ManagerCalls(connection(exchange, user=name))
+        if is_admitted:
+            assert not await calls.in_call(PHONE)
+        else:
+            with pytest.raises(Refused, match="permitted addresses"):
+                await calls.in_call(PHONE)
+
+
 async def test_logins_follow_each_other_at_once(exchange: Exchange) -> None:
     """Asterisk has forgotten a login before the next one arrives."""
     shared = connection(exchange)
@@ -122,7 +149,7 @@ async def test_wrong_secret_is_sent_once(exchange: Exchange) -> None:
     assert failures() == before + 1
 
 
-async def test_tls_with_a_private_authority(exchange: Exchange, tmp_path: Path) -> None:
+async def test_tls_private_authority_is_accepted(exchange: Exchange, tmp_path: Path) -> None:
     authority = tmp_path / "ca.pem"
     AUTHORITY.cert_pem.write_to_path(authority)
     settings = ManagerSettings(

@@ -212,7 +212,7 @@ def test_phones_are_filtered_by_login_and_last_outcome(console: Console, service
     expect(page.get_by_role("link", name="00:1B:D4:00:00:04")).to_have_count(0)
 
 
-def test_switch_that_fails_says_why(console: Console, service: Service, shots: Path) -> None:
+def test_failed_switch_shows_the_reason(console: Console, service: Service, shots: Path) -> None:
     service.api("POST", "phones", {
         "mac": "00:1B:D4:00:00:99", "model": "CP-7945G", "phone_ip": "127.0.1.99",
         "name": "Unplugged",
@@ -229,7 +229,7 @@ def test_switch_that_fails_says_why(console: Console, service: Service, shots: P
     service.api("DELETE", "phones/00:1B:D4:00:00:99")
 
 
-def test_phone_is_created_changed_and_deleted(console: Console) -> None:
+def test_phone_create_update_and_delete_are_shown(console: Console) -> None:
     page = console.page
     page.get_by_role("button", name="New phone").click()
     dialog = page.get_by_role("dialog")
@@ -339,7 +339,7 @@ def test_text_survives_the_end_of_the_session(
     expect(page.get_by_label("Configuration")).to_have_value(re.compile("hour"))
 
 
-def test_unsaved_text_is_not_left_without_a_question(console: Console) -> None:
+def test_unsaved_text_is_left_only_after_confirmation(console: Console) -> None:
     page = console.page
     questions: list[str] = []
     answers = [False, True]
@@ -364,7 +364,7 @@ def test_unsaved_text_is_not_left_without_a_question(console: Console) -> None:
 # People, directory, import
 
 
-def test_person_gets_extension_level_and_pin(console: Console, shots: Path) -> None:
+def test_user_gets_extension_level_and_pin(console: Console, shots: Path) -> None:
     page = console.page
     console.go("People")
     page.get_by_role("link", name="Grace Hopper").click()
@@ -404,7 +404,7 @@ def test_contact_is_created_and_deleted(console: Console, shots: Path) -> None:
     expect(contact).to_have_count(0)
 
 
-def test_extension_and_module_are_created_changed_and_deleted(
+def test_extension_and_kem_are_created_updated_and_deleted(
     console: Console, service: Service, shots: Path
 ) -> None:
     page = console.page
@@ -555,7 +555,7 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 360])
-def test_every_page_meets_wcag_and_fits(
+def test_every_page_meets_wcag_and_fits_the_window(
     browser: Browser, service: Service, shots: Path, scheme: Any, width: int
 ) -> None:
     context = browser.new_context(

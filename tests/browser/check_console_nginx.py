@@ -85,7 +85,7 @@ def browser() -> Iterator[Browser]:
         yield running
 
 
-def test_console_below_a_prefix_works_completely(browser: Browser, proxied: str) -> None:
+def test_console_below_a_prefix_works(browser: Browser, proxied: str) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     console = Console(context, proxied)
     asked: list[str] = []

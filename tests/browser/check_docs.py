@@ -45,7 +45,7 @@ def base(tmp_path: Path) -> Iterator[str]:
         server.wait(40)
 
 
-def test_the_page_shows_every_operation_and_lets_one_try_it(base: str, tmp_path: Path) -> None:
+def test_docs_page_shows_every_operation_and_runs_one(base: str, tmp_path: Path) -> None:
     credentials = {"username": "ada", "password": PASSWORD}
     token = httpx.post(f"{base}/api/v1/auth/login", json=credentials).json()["data"]["accessToken"]
     paths = httpx.get(f"{base}/docs/openapi.json").json()["paths"]

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_http.main.commands.openapi import describe
 from support.served import Served, served
 
@@ -179,7 +179,7 @@ def run(*command: str | Path, path: Path | None = None, cwd: Path | None = None)
     return done.stdout + done.stderr
 
 
-def test_openapi_python_client_makes_a_working_client(
+def test_openapi_python_client_generates_a_working_client(
     document: Path, tmp_path: Path, service: Served
 ) -> None:
     said = run(
@@ -191,7 +191,7 @@ def test_openapi_python_client_makes_a_working_client(
     run(TOOLS / "bin/python", "-c", PYTHON_CLIENT, service.url, path=tmp_path / "made")
 
 
-def test_openapi_generator_makes_a_working_python_client(
+def test_openapi_generator_generates_a_working_python_client(
     document: Path, tmp_path: Path, service: Served
 ) -> None:
     generator = TOOLS / "bin/openapi-generator-cli"
@@ -200,7 +200,7 @@ def test_openapi_generator_makes_a_working_python_client(
     run(TOOLS / "bin/python", "-c", GENERATOR_CLIENT, service.url, path=tmp_path / "made")
 
 
-def test_openapi_generator_makes_a_working_go_client(
+def test_openapi_generator_generates_a_working_go_client(
     document: Path, tmp_path: Path, service: Served
 ) -> None:
     made = tmp_path / "made"
@@ -214,7 +214,7 @@ def test_openapi_generator_makes_a_working_go_client(
     assert run("go", "run", "./use", service.url, cwd=made) == "created read deleted 404\n"
 
 
-def test_openapi_generator_makes_a_working_typescript_client(
+def test_openapi_generator_generates_a_working_typescript_client(
     document: Path, tmp_path: Path, service: Served
 ) -> None:
     generator = TOOLS / "bin/openapi-generator-cli"
@@ -229,7 +229,7 @@ def test_openapi_generator_makes_a_working_typescript_client(
     assert run("node", made / "out/use.js", service.url) == "created read deleted 404\n"
 
 
-def test_openapi_typescript_makes_types_that_compile(document: Path, tmp_path: Path) -> None:
+def test_openapi_typescript_generates_types_that_compile(document: Path, tmp_path: Path) -> None:
     binaries = TOOLS / "node_modules/.bin"
     run(binaries / "openapi-typescript", document, "-o", tmp_path / "made.d.ts")
 

@@ -62,7 +62,7 @@ async def put_in_place(outside: Desk, count: int) -> None:
             await asyncio.sleep(0.002)
 
 
-async def test_a_batch_survives_that_its_process_is_killed(served: Served, tmp_path: Path) -> None:
+async def test_batch_of_a_killed_process_is_completed(served: Served, tmp_path: Path) -> None:
     kills = rounds(1, 15)
     again = 0
     async with desk(tmp_path / "files") as outside:

@@ -41,7 +41,7 @@ def people(owner: str, username: str, what: str) -> list[Writer]:
     ]
 
 
-async def test_a_killed_service_has_kept_what_it_answered(served: Served) -> None:
+async def test_answered_changes_of_a_killed_service_are_stored(served: Served) -> None:
     await asyncio.to_thread(served.start)
     chance, times = chances("kills"), rounds(3, 200)
     starts: list[float] = []

@@ -14,7 +14,7 @@ from faults.desk import Desk, desk
 from faults.killer import Killer, killer
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.desks.model import DeskPatch, DeskRecord
 from phoneprov_core.devices.names import config_filename
@@ -40,7 +40,7 @@ Kind = Literal["login", "logout", "switch"]
 BOTH: tuple[Kind, Kind] = ("login", "logout")
 
 
-async def test_login_and_logout_can_be_killed_anywhere(tmp_path: Path) -> None:
+async def test_login_and_logout_killed_at_any_step_are_repaired(tmp_path: Path) -> None:
     times = rounds(1, 3)
     points = rounds(SHORT, tuple(DESKS))
     repaired = 0
@@ -58,7 +58,7 @@ async def test_login_and_logout_can_be_killed_anywhere(tmp_path: Path) -> None:
     )
 
 
-async def test_switch_can_be_killed_anywhere(tmp_path: Path) -> None:
+async def test_first_switch_killed_at_any_step_is_repaired(tmp_path: Path) -> None:
     points = rounds(SWITCHES, tuple(POINTS))
     repaired = 0
     async with desk(tmp_path / "files") as outside, killer() as kill:

@@ -29,7 +29,7 @@ FULL = 0
 ROOM = -1
 
 
-async def test_a_full_disk_is_survived(served: Served) -> None:
+async def test_full_disk_refuses_changes_and_recovers(served: Served) -> None:
     async with desk(served.folder / "files") as outside:
         served.environment |= outside.settings()
         await asyncio.to_thread(served.start)
@@ -84,7 +84,9 @@ def small_disk() -> Iterator[Path]:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="Only root can mount a disk that is small.")
-async def test_a_full_disk_of_postgres_is_survived(small_disk: Path, tmp_path: Path) -> None:
+async def test_full_disk_of_postgres_refuses_changes_and_recovers(
+    small_disk: Path, tmp_path: Path
+) -> None:
     async with new_database(disk=small_disk) as url:
         served = await asyncio.to_thread(Served, tmp_path, url)
         try:

@@ -96,7 +96,9 @@ def services(database_url: str, tmp_path: Path) -> list[Served]:
     return [Served(folder, database_url) for folder in folders]
 
 
-async def test_one_switch_of_a_phone_at_a_time(services: list[Served], tmp_path: Path) -> None:
+async def test_concurrent_switches_of_a_phone_run_one(
+    services: list[Served], tmp_path: Path
+) -> None:
     async with desk(tmp_path / "files") as outside:
         for service in services:
             service.environment |= outside.settings()
@@ -178,7 +180,7 @@ def impatient_pair(services: list[Served]) -> list[Served]:
 @pytest.mark.parametrize(
     "database_url", ["sqlite", "postgres"] if LONG else ["postgres"], indirect=True
 )
-async def test_the_lease_of_a_killed_process_ends_by_itself(
+async def test_lease_of_a_killed_process_expires(
     impatient_pair: list[Served], tmp_path: Path
 ) -> None:
     one, other = impatient_pair

@@ -144,7 +144,9 @@ FAULTS = {crash: 0.5, restart: 0.5, one_backend_dies: 0.0, fall_silent: 6.5}
 """What happens, and for how many seconds at least."""
 
 
-async def test_postgres_that_goes_away_and_comes_back(served: Served, careful: Server) -> None:
+async def test_postgres_restart_fails_requests_and_recovers(
+    served: Served, careful: Server
+) -> None:
     await asyncio.to_thread(served.start)
     token = await served.token()
     async with served.direct() as direct:

@@ -16,7 +16,7 @@ from faults.crashing import POINTS, SAVES, Order
 from faults.desk import Desk, desk
 from faults.killer import Killer, killer
 from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.model import Confirmation, Deployment, Wanted
@@ -64,7 +64,9 @@ async def environment(outside: Desk, tmp_path: Path) -> dict[str, str]:
     return environment
 
 
-async def test_all_can_be_cut_off_anywhere(outside: Desk, environment: dict[str, str]) -> None:
+async def test_switch_and_save_killed_at_any_step_are_recovered(
+    outside: Desk, environment: dict[str, str]
+) -> None:
     async with killer() as kill:
         await cut_off_switches(kill, outside, environment)
         await cut_off_saves(kill, environment)

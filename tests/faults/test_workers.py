@@ -26,7 +26,9 @@ def served(tmp_path: Path) -> Iterator[Served]:
     service.kill()
 
 
-async def test_workers_and_their_supervisor_are_killed(served: Served) -> None:
+async def test_killed_worker_is_replaced_and_workers_end_with_their_supervisor(
+    served: Served,
+) -> None:
     await asyncio.to_thread(served.start)
     await a_killed_worker_is_replaced_while_others_serve_on(served)
     await workers_leave_with_their_supervisor(served)

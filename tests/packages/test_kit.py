@@ -161,7 +161,7 @@ import pytest
 
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.api import Refused
 
 
@@ -237,19 +237,19 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return found
 
 
-def test_a_good_database_passes(results: Results) -> None:
+def test_kit_good_database_passes(results: Results) -> None:
     assert len(results["good_database"]["PASSED"]) >= 10
     assert results["good_database"]["FAILED"] == set()
 
 
-def test_a_sloppy_database_is_found(results: Results) -> None:
+def test_kit_faulty_database_is_found(results: Results) -> None:
     assert results["sloppy_database"]["FAILED"] >= {
         "test_error_rolls_back_the_transaction",
         "test_conflict_rolls_back_earlier_changes",
     }
 
 
-def test_a_sloppy_uploader_is_found(results: Results) -> None:
+def test_kit_uploader_without_cleanup_is_found(results: Results) -> None:
     assert results["sloppy_uploader"]["PASSED"]
     assert results["sloppy_uploader"]["FAILED"] >= {
         "test_upload_removes_leftovers_of_earlier_attempts",
@@ -273,7 +273,7 @@ def test_kit_faulty_uploader_is_found(results: Results, fault: str, test: str) -
     assert test in results[f"uploader_that_{fault}"]["FAILED"]
 
 
-def test_a_sloppy_driver_is_found(results: Results) -> None:
+def test_kit_faulty_driver_is_found(results: Results) -> None:
     assert results["sloppy_driver"]["FAILED"] >= {
         "test_restart_sends_one_order",
         "test_leave_services_does_not_restart",

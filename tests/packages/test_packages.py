@@ -64,7 +64,7 @@ def installed(folder: Path, *wheels: Path) -> Path:
     return python
 
 
-def test_a_wheel_installs_and_runs(wheel: Path, tmp_path: Path) -> None:
+def test_wheel_installs_and_runs(wheel: Path, tmp_path: Path) -> None:
     python = installed(tmp_path / "venv", wheel)
 
     helped = run(python.parent / "phoneprov", "--help")
@@ -77,7 +77,7 @@ def test_a_wheel_installs_and_runs(wheel: Path, tmp_path: Path) -> None:
     assert version.split()[-1] == wheel.name.split("-")[1]
 
 
-def test_a_wheel_holds_the_packages_and_no_tests(wheel: Path) -> None:
+def test_wheel_contains_the_packages_and_no_tests(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
 
@@ -93,7 +93,7 @@ def test_a_wheel_holds_the_packages_and_no_tests(wheel: Path) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
-def test_an_sdist_holds_what_a_wheel_is_built_of(tmp_path: Path) -> None:
+def test_sdist_contains_the_sources_of_the_wheel(tmp_path: Path) -> None:
     archive = built(ROOT, tmp_path, "sdist")
     with tarfile.open(archive) as opened:
         opened.extractall(tmp_path, filter="data")
@@ -104,7 +104,7 @@ def test_an_sdist_holds_what_a_wheel_is_built_of(tmp_path: Path) -> None:
     assert built(source, tmp_path, "wheel").name.endswith(".whl")
 
 
-def test_the_version_stands_in_one_place() -> None:
+def test_version_is_defined_once() -> None:
     version = re.search(
         r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE
     )
@@ -118,7 +118,7 @@ def test_the_version_stands_in_one_place() -> None:
     assert elsewhere == []
 
 
-def test_the_examples_install_and_are_chosen_by_their_names(wheel: Path, tmp_path: Path) -> None:
+def test_examples_install_and_are_selected_by_name(wheel: Path, tmp_path: Path) -> None:
     examples = [
         built(ROOT / "examples" / name, tmp_path, "wheel")
         for name in ("folder-uploader", "snom-driver")

@@ -45,7 +45,7 @@ async def wait_is_over(direct: Direct, username: str) -> None:
         )
 
 
-async def test_of_many_guesses_at_once_five_are_verified(service: Service) -> None:
+async def test_concurrent_guesses_five_are_verified(service: Service) -> None:
     count = rounds(60, 200)
     for _ in range(rounds(1, 20)):
         async with service.direct() as direct, service.lines(count // WORKERS) as lines:
@@ -68,7 +68,7 @@ async def test_of_many_guesses_at_once_five_are_verified(service: Service) -> No
     )
 
 
-async def test_a_right_password_among_the_guesses_is_worth_one_of_five(service: Service) -> None:
+async def test_correct_password_among_guesses_counts_as_one_of_five(service: Service) -> None:
     async with service.direct() as direct, service.lines(20 // WORKERS) as lines:
         ada = await direct.account()
         wrong, right = lines[:GUESSES], lines[GUESSES:]
@@ -99,9 +99,7 @@ async def test_concurrent_correct_logins_all_succeed(service: Service, wrong_bef
     )
 
 
-async def test_a_closed_login_is_closed_in_a_process_that_starts_afterwards(
-    service: Service, tmp_path: Path
-) -> None:
+async def test_locked_account_is_locked_in_a_new_process(service: Service, tmp_path: Path) -> None:
     async with service.direct() as direct:
         ada = await direct.account()
         async with service.lines(GUESSES) as lines:

@@ -64,7 +64,7 @@ async def grown_by(service: Service, count: int, workers: int) -> tuple[int, lis
         return sum(map(most_memory, pids)) - service.at_rest, waited, took
 
 
-async def test_many_logins_take_bounded_memory_and_do_not_delay_others(
+async def test_concurrent_logins_use_bounded_memory_and_do_not_delay_others(
     hierarchical: Service,
 ) -> None:
     count = rounds(40, 100)
@@ -80,7 +80,7 @@ async def test_many_logins_take_bounded_memory_and_do_not_delay_others(
     assert median(waited) < took / 4
 
 
-async def test_many_processes_share_the_memory_for_hashes(service: Service) -> None:
+async def test_processes_share_the_memory_limit_for_hashes(service: Service) -> None:
     count = rounds(24, 100)
     grown, *_ = await grown_by(service, count, workers=WORKERS)
 
@@ -92,7 +92,7 @@ async def test_many_processes_share_the_memory_for_hashes(service: Service) -> N
     assert grown < at_once * HASH + 50 * MIB
 
 
-async def test_time_does_not_tell_who_is_known(hierarchical: Service) -> None:
+async def test_login_time_does_not_reveal_accounts(hierarchical: Service) -> None:
     guesses = rounds(16, 200)
     seconds: dict[str, list[float]] = {"known": [], "unknown": [], "inactive": []}
     async with hierarchical.direct() as direct, hierarchical.lines(1) as (line, *_):

@@ -37,7 +37,7 @@ async def is_dead(line: Line, pair: TokenPair) -> bool:
     return statuses == [401, 401]
 
 
-async def test_of_many_at_once_exactly_one_gets_a_pair(service: Service) -> None:
+async def test_concurrent_refreshes_of_a_token_yield_one_pair(service: Service) -> None:
     tokens = rounds(25, 1000)
     async with service.direct() as direct, service.lines(CLIENTS // WORKERS) as lines:
         ada = await direct.account()
@@ -64,7 +64,7 @@ async def test_of_many_at_once_exactly_one_gets_a_pair(service: Service) -> None
     )
 
 
-async def test_logout_ends_the_session_in_every_race(service: Service) -> None:
+async def test_logout_during_refresh_ends_the_session(service: Service) -> None:
     interleavings = rounds(40, 1000)
     first = Counter[str]()
     lead = 0.0
@@ -124,7 +124,7 @@ async def _apart(
     return await asyncio.gather(after(-apart, one), after(apart, other))
 
 
-async def test_no_login_outlives_what_happens_to_the_account_meanwhile(service: Service) -> None:
+async def test_login_during_account_change_leaves_no_session(service: Service) -> None:
     """A login takes the time of a hash. A change in between takes effect, and an
     account that is reactivated has none of its old sessions."""
     logins = rounds(9, 300)

@@ -40,7 +40,7 @@ def ground(request: pytest.FixtureRequest, service: Service, hierarchical: Servi
     return service if request.param is LevelRule.STRICT else hierarchical
 
 
-async def test_two_superadmins_removing_each_other_leave_one(
+async def test_superadmins_removing_each_other_leave_one(
     ground: Service,
 ) -> None:
     rule = ground.settings.level_rule
@@ -95,7 +95,7 @@ async def _superadmin(direct: Direct, user: User) -> str:
     return tokens.access_token
 
 
-async def test_racing_assignments_leave_a_user_one(service: Service) -> None:
+async def test_concurrent_assignments_leave_one_permission(service: Service) -> None:
     races = rounds(8, 200)
     async with service.direct() as direct, service.lines(4) as lines:
         root = await direct.account(level=SUPERADMIN)

@@ -48,7 +48,7 @@ def opened(connections: Connections, *addresses: str | None) -> list[Fake]:
     return fakes
 
 
-def test_limit_reached_closes_connection_that_waited_longest() -> None:
+def test_limit_reached_closes_the_connection_that_waited_longest() -> None:
     connections = Connections(3, 3)
     first, second, third = opened(connections, "10.0.0.1", "10.0.0.2", "10.0.0.3")
     connections.work(first)
@@ -79,7 +79,7 @@ def test_limit_reached_refuses_when_all_connections_are_answered() -> None:
         ("fe80::1%eth0", "fe80::2%eth1"),
     ],
 )
-def test_address_at_its_bound_is_refused_others_are_not(address: str, same: str) -> None:
+def test_address_over_its_limit_is_refused_and_others_are_not(address: str, same: str) -> None:
     connections = Connections(100, 2)
     first, _ = opened(connections, address, same)
 
@@ -91,13 +91,13 @@ def test_address_at_its_bound_is_refused_others_are_not(address: str, same: str)
     assert not connections.admit(Fake(), same)
 
 
-def test_trusted_proxies_and_local_sockets_have_the_common_bound_alone() -> None:
+def test_trusted_proxies_and_local_sockets_have_the_common_limit_only() -> None:
     connections = Connections(10, 1, LOCAL)
 
     opened(connections, *["127.0.0.1"] * 4, *["::ffff:127.0.0.1"] * 4, None, None)
 
 
-def test_bounds_leave_files_for_database_and_phones() -> None:
+def test_connection_limits_reserve_files_for_database_and_phones() -> None:
     assert Connections.within(1024).most == 1024 - RESERVED_FILES
     assert Connections.within(100).most == 50
     assert Connections.within(100).most_of_one == 12
@@ -134,7 +134,7 @@ def half_sent(stack: ExitStack, server: Listening, count: int) -> list[socket.so
     return clients
 
 
-def test_half_sent_requests_do_not_keep_others_out(stack: ExitStack) -> None:
+def test_half_sent_requests_do_not_block_others(stack: ExitStack) -> None:
     server = stack.enter_context(listening(answers, Connections(10, 10, LOCAL)))
     clients = half_sent(stack, server, 30)
 
@@ -147,9 +147,7 @@ def test_half_sent_requests_do_not_keep_others_out(stack: ExitStack) -> None:
     assert read_reply(clients[-1]).endswith(b"\r\n\r\nok")
 
 
-def test_address_over_its_bound_is_answered_503(
-    stack: ExitStack, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_address_over_its_limit_is_503(stack: ExitStack, caplog: pytest.LogCaptureFixture) -> None:
     server = stack.enter_context(listening(answers, Connections(100, 5)))
     half_sent(stack, server, 5)
 
@@ -173,7 +171,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 @pytest.mark.skipif(not LONG, reason="starts a server")
 @pytest.mark.parametrize("trusted", ["", "127.0.0.1"])
-def test_1100_half_sent_requests_under_1024_files(
+def test_half_sent_requests_1100_under_1024_files_are_bounded(
     stack: ExitStack, tmp_path: Path, trusted: str
 ) -> None:
     command = [sys.executable, "-c", _LIMITED, *SERVE]

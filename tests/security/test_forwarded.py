@@ -33,7 +33,7 @@ async def seen(api: Api, client: str, *forwarded: str) -> str:
     return address
 
 
-async def test_only_a_trusted_proxy_is_believed(api: Api) -> None:
+async def test_forwarded_header_of_untrusted_client_is_ignored(api: Api) -> None:
     assert await seen(api, "192.0.2.7", "203.0.113.9") == "192.0.2.7"
     assert await seen(api, "11.0.0.1", "203.0.113.9") == "11.0.0.1"
     assert await seen(api, "10.0.0.1", "203.0.113.9") == "203.0.113.9"
@@ -89,13 +89,13 @@ async def test_forwarded_header_without_trusted_proxies_is_ignored(tmp_path: Pat
         (("fe80::1%\x07\n",), "fe80::1"),
     ],
 )
-async def test_the_chain_is_followed_as_far_as_it_is_trusted(
+async def test_forwarded_chain_is_followed_through_trusted_proxies(
     api: Api, forwarded: tuple[str, ...], address: str
 ) -> None:
     assert await seen(api, "10.0.0.1", *forwarded) == address
 
 
-async def test_a_chain_without_end_is_not_followed_to_its_end(api: Api) -> None:
+async def test_forwarded_chain_over_the_limit_is_not_read(api: Api) -> None:
     assert await seen(api, "10.0.0.1", "203.0.113.9, " + "10.0.0.2, " * 4000 + "10.0.0.3") == (
         "10.0.0.2"
     )
@@ -109,7 +109,7 @@ async def test_scope_id_of_a_client_is_not_recorded(api: Api) -> None:
     assert await seen(api, "/run/a.socket") == "127.0.0.1"
 
 
-async def test_nothing_of_a_request_forges_a_line_of_the_log(
+async def test_request_values_cannot_forge_log_lines(
     api: Api, caplog: pytest.LogCaptureFixture
 ) -> None:
     forged = '\r\n{"event":"forged"}'

@@ -35,7 +35,7 @@ async def key_ids(sealer: Sealer) -> dict[str, int]:
     return counted
 
 
-async def test_every_column_of_secrets_is_looked_after(vault: Vault) -> None:
+async def test_rotation_covers_every_encrypted_column(vault: Vault) -> None:
     """Each is bound to the place that the rotation takes it for, and none is forgotten."""
     binary = {
         f"{table.name}.{column.name}"
@@ -74,7 +74,7 @@ async def test_rotation_encrypts_everything_with_the_new_key(vault: Vault) -> No
             assert await secrets_of(tx, number) == expected(number)
 
 
-async def test_secrets_of_the_current_key_are_not_changed(vault: Vault) -> None:
+async def test_rotation_skips_secrets_of_the_current_key(vault: Vault) -> None:
     await vault.fill(NEW_KEYS, 2)
 
     async with vault.opened(BOTH_KEYS) as sealer:
@@ -88,7 +88,7 @@ async def test_secrets_of_the_current_key_are_not_changed(vault: Vault) -> None:
     assert before == after
 
 
-async def test_a_secret_that_was_changed_meanwhile_is_not_overwritten(vault: Vault) -> None:
+async def test_rotation_keeps_concurrent_changes(vault: Vault) -> None:
     await vault.fill(OLD_KEYS, 1)
     (password, *_) = SEALED_COLUMNS
 
@@ -140,7 +140,7 @@ async def test_changes_during_a_rotation_succeed(vault: Vault, writers_keys: Sec
             assert await secrets_of(tx, number) == expected(number, word)
 
 
-async def test_locked_rows_are_skipped(vault: Vault) -> None:
+async def test_rotation_skips_locked_rows(vault: Vault) -> None:
     if vault.url.startswith("sqlite"):
         pytest.skip("SQLite has one writer at a time: no row is locked")
     await vault.fill(OLD_KEYS, 3)
@@ -157,7 +157,7 @@ async def test_locked_rows_are_skipped(vault: Vault) -> None:
         assert (await sealer.rotation.rotate(quiet)).status.outdated == ()
 
 
-async def test_nothing_is_done_when_a_key_is_missing(vault: Vault) -> None:
+async def test_rotation_with_missing_key_changes_nothing(vault: Vault) -> None:
     await vault.fill(OLD_KEYS, 1)
     await vault.fill(NEW_KEYS, 1, first=2)
 
@@ -168,7 +168,7 @@ async def test_nothing_is_done_when_a_key_is_missing(vault: Vault) -> None:
         assert await key_ids(sealer) == {NEW: len(SEALED_COLUMNS), OLD: len(SEALED_COLUMNS)}
 
 
-async def test_an_altered_secret_is_named_and_the_others_are_sealed_anew(vault: Vault) -> None:
+async def test_rotation_names_an_altered_secret_and_encrypts_the_others(vault: Vault) -> None:
     await vault.fill(OLD_KEYS, 3)
     alter = (
         update(extensions)
@@ -187,7 +187,7 @@ async def test_an_altered_secret_is_named_and_the_others_are_sealed_anew(vault: 
         assert await key_ids(sealer) == {NEW: len(SEALED_COLUMNS) * 3 - 1, OLD: 1}
 
 
-async def test_pin_needs_its_key_until_it_is_set_again(vault: Vault) -> None:
+async def test_pin_requires_its_key_until_it_is_set_again(vault: Vault) -> None:
     async with vault.opened(OLD_KEYS) as old:
         await set_pin(old, 1, "ada")
         await set_pin(old, 2, "Bob")
@@ -208,5 +208,5 @@ async def test_pin_needs_its_key_until_it_is_set_again(vault: Vault) -> None:
             await sealer.rotation.require_all()
 
 
-async def test_sealed_value_reveals_only_key_and_length() -> None:
+async def test_encrypted_value_reveals_only_key_and_length() -> None:
     assert repr(Sealed(NEW, b"canary")) == f"Sealed({NEW}, 6 bytes)"

@@ -149,9 +149,7 @@ def test_rotate_end_sessions_ends_all_and_prints_the_count(deployment: Deploymen
 
 
 @pytest.mark.parametrize("command", [CREATE_ADMIN, ("keys", "rotate"), ("serve", "--port", "0")])
-def test_a_key_that_is_needed_cannot_be_dropped(
-    deployment: Deployment, command: tuple[str, ...]
-) -> None:
+def test_key_in_use_cannot_be_removed(deployment: Deployment, command: tuple[str, ...]) -> None:
     deployment.fill()
 
     line = refused(deployment.run(*command, keys=NEW_KEY))
@@ -199,7 +197,7 @@ def test_key_file_with_another_key_is_an_error(deployment: Deployment) -> None:
     assert deployment.run(*CREATE_ADMIN).exit_code == 0
 
 
-def test_a_key_file_that_a_setting_hides_is_mentioned(deployment: Deployment) -> None:
+def test_key_file_hidden_by_a_setting_is_reported(deployment: Deployment) -> None:
     deployment.run(*CREATE_ADMIN)
     kept = key_file(deployment.folder).read_text().strip()
     deployment.fill(SecretKeys.parse(kept))
@@ -209,7 +207,7 @@ def test_a_key_file_that_a_setting_hides_is_mentioned(deployment: Deployment) ->
     )
 
 
-def test_an_altered_secret_is_named_and_the_rest_rotated(deployment: Deployment) -> None:
+def test_rotate_names_an_altered_secret_and_rotates_the_others(deployment: Deployment) -> None:
     deployment.fill(count=1)
 
     async def swap() -> None:
@@ -233,7 +231,7 @@ def test_an_altered_secret_is_named_and_the_rest_rotated(deployment: Deployment)
     assert "deployments|sha256|00000000-0000-4000-8000-000000000001" in line
 
 
-def test_serve_ends_with_one_line_before_any_worker_starts(tmp_path: Path) -> None:
+def test_serve_with_a_key_error_ends_in_one_line_before_workers_start(tmp_path: Path) -> None:
     deployment = Deployment(tmp_path, asyncio.run(empty_database("sqlite", tmp_path)))
     deployment.fill()
 
@@ -254,7 +252,7 @@ def test_serve_ends_with_one_line_before_any_worker_starts(tmp_path: Path) -> No
     assert OLD in line
 
 
-def test_progress_is_shown_to_a_person_alone(tmp_path: Path) -> None:
+def test_rotate_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
     deployment = Deployment(tmp_path, asyncio.run(empty_database("sqlite", tmp_path)))
     deployment.fill(count=3)
     person, terminal = pty.openpty()

@@ -15,7 +15,7 @@ from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
 from phoneprov_adapters.phone.reachability import RealReachability
 from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.commands import CLEAR_SERVICES
 from phoneprov_core.devices.ports import Upload
 from phoneprov_core.kernel.errors import Conflict
@@ -78,7 +78,7 @@ CALLS: dict[str, Call] = {
 
 @pytest.mark.parametrize("named", [PRIVATE_RANGES, "0.0.0.0/0,::/0"], ids=["default", "all"])
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
-async def test_no_address_gets_past(
+async def test_forbidden_address_is_not_called_in_any_spelling(
     canary: PhoneStub, calls: list[Any], call: Call, named: str
 ) -> None:
     networks = PhoneNetworks.parse(named)
@@ -102,7 +102,7 @@ async def test_preview_of_a_forbidden_address_reports_it_without_a_call(
     assert calls == []
 
 
-async def test_an_attempt_would_be_heard(canary: PhoneStub, calls: list[Any]) -> None:
+async def test_permitted_call_is_recorded(canary: PhoneStub, calls: list[Any]) -> None:
     """A call is recorded, so that the absence of records proves that there was none."""
     async with PhoneStub() as stub:
         await _web(stub.port, PhoneNetworks.parse("127.0.0.0/8")).execute(

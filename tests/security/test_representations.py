@@ -68,12 +68,12 @@ def filled(kind: type[msgspec.Struct]) -> msgspec.Struct:
 
 
 @pytest.mark.parametrize("kind", HOLDERS, ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
-def test_a_secret_is_in_no_representation(kind: type[msgspec.Struct]) -> None:
+def test_secrets_are_in_no_representation(kind: type[msgspec.Struct]) -> None:
     holder = filled(kind)
 
     assert PLANTED not in repr(holder)
     assert PLANTED not in f"{holder} {[holder]!r} {ValueError(holder)!r}"
 
 
-def test_representations_are_found() -> None:
+def test_representations_of_every_class_are_found() -> None:
     assert len(HOLDERS) > 25

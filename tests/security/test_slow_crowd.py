@@ -72,7 +72,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
         yield started
 
 
-async def test_others_do_not_notice_a_crowd_of_slow_clients(service: Service) -> None:
+async def test_slow_clients_do_not_delay_other_requests(service: Service) -> None:
     async with service.direct() as direct:
         ada = await direct.account()
         (pair,) = await direct.sessions(ada.uuid)

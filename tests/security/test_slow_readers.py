@@ -59,7 +59,7 @@ def server(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Listen
 
 
 @pytest.mark.parametrize("request_", [KEPT, LAST], ids=["kept", "last"])
-def test_a_client_that_does_not_read_is_cut_off(
+def test_client_that_never_reads_is_disconnected(
     server: Listening, library: Library, request_: bytes
 ) -> None:
     began = time.monotonic()
@@ -73,9 +73,7 @@ def test_a_client_that_does_not_read_is_cut_off(
         assert len(read_to_end(client)) < PIECES * PIECE
 
 
-def test_a_client_that_stops_reading_in_the_middle_is_cut_off(
-    server: Listening, library: Library
-) -> None:
+def test_client_that_stops_reading_is_disconnected(server: Listening, library: Library) -> None:
     with server.connect(receive_buffer=4096) as client:
         client.sendall(KEPT)
         taken = 0
@@ -85,7 +83,7 @@ def test_a_client_that_stops_reading_in_the_middle_is_cut_off(
         server.until_idle()
 
 
-def test_a_client_that_reads_steadily_gets_everything(server: Listening, library: Library) -> None:
+def test_client_that_reads_slowly_gets_everything(server: Listening, library: Library) -> None:
     """However slowly, as long as it is a few kilobytes a second."""
     with server.connect(receive_buffer=65536) as client:
         client.sendall(LAST)
@@ -99,7 +97,7 @@ def test_a_client_that_reads_steadily_gets_everything(server: Listening, library
     assert received.endswith(b"\r\n0\r\n\r\n")
 
 
-def test_waiting_for_the_end_of_a_connection_is_watched(
+def test_connection_close_is_watched_until_its_end(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even when it is little enough for the transport not to complain."""
@@ -117,7 +115,7 @@ def test_waiting_for_the_end_of_a_connection_is_watched(
         assert library.given == PIECES
 
 
-def test_a_reply_that_breaks_off_is_watched_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_response_is_watched_until_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     original = BoundedProtocol.connection_made
 
     def content(self: BoundedProtocol, transport: Any) -> None:
@@ -137,7 +135,7 @@ def test_a_reply_that_breaks_off_is_watched_to_its_end(monkeypatch: pytest.Monke
         server.until_idle()
 
 
-def test_a_client_that_does_not_read_does_not_hold_up_a_shutdown(
+def test_client_that_never_reads_does_not_delay_shutdown(
     server: Listening, library: Library
 ) -> None:
     with server.connect(receive_buffer=4096) as client:

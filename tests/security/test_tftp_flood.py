@@ -26,7 +26,7 @@ class Wire(asyncio.DatagramTransport):
         pass
 
 
-async def test_random_packets_cost_nothing_that_stays() -> None:
+async def test_tftp_random_packets_leave_no_state() -> None:
     random = chances("tftp flood")
     opened = 0
 

@@ -132,13 +132,15 @@ def test_bytes_that_are_not_http_are_400(
 
 
 @pytest.mark.parametrize("request_", NO_HOST.values(), ids=NO_HOST.keys())
-def test_a_request_names_one_host(server: Listening, recorder: Recorder, request_: bytes) -> None:
+def test_request_with_several_hosts_is_400(
+    server: Listening, recorder: Recorder, request_: bytes
+) -> None:
     assert objection(server.ask(request_)) == "The request must name one host."
     assert recorder.asked == []
 
 
 @pytest.mark.parametrize("framing", SMUGGLING.values(), ids=SMUGGLING.keys())
-def test_a_body_without_one_clear_end_is_400(
+def test_body_with_ambiguous_length_is_400(
     server: Listening, recorder: Recorder, framing: bytes
 ) -> None:
     smuggled = b"GET /smuggled HTTP/1.1\r\n" + HOST + b"\r\n"
@@ -147,7 +149,9 @@ def test_a_body_without_one_clear_end_is_400(
     assert recorder.asked == []
 
 
-def test_http_1_0_needs_no_host_and_is_not_kept(server: Listening, recorder: Recorder) -> None:
+def test_http_1_0_needs_no_host_and_closes_the_connection(
+    server: Listening, recorder: Recorder
+) -> None:
     reply = server.ask(b"GET /old HTTP/1.0\r\n\r\n")
 
     assert reply.startswith(b"HTTP/1.1 200 ")
@@ -156,13 +160,15 @@ def test_http_1_0_needs_no_host_and_is_not_kept(server: Listening, recorder: Rec
 
 
 @pytest.mark.parametrize("target", [b"http://evil/x", b"//evil/x", b"/x", b"/x#part", b"/x?a=//b"])
-def test_a_target_is_only_ever_a_path(server: Listening, recorder: Recorder, target: bytes) -> None:
+def test_target_with_a_host_is_reduced_to_its_path(
+    server: Listening, recorder: Recorder, target: bytes
+) -> None:
     server.ask(b"GET " + target + b" HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n")
 
     assert recorder.asked in (["/x"], ["//evil/x"])
 
 
-def test_application_gets_the_fields_before_the_body_only(
+def test_trailer_fields_are_not_passed_to_the_application(
     server: Listening, recorder: Recorder
 ) -> None:
     request = (
@@ -192,7 +198,7 @@ TRAILERS = {
 
 @pytest.mark.parametrize("trailer", TRAILERS.values(), ids=TRAILERS.keys())
 @pytest.mark.parametrize("upgrade", [b"", UPGRADES["h2c"]], ids=["plain", "upgrade"])
-def test_trailer_about_the_connection_leaves_no_request_unanswered(
+def test_trailer_connection_field_leaves_no_request_unanswered(
     server: Listening, recorder: Recorder, trailer: bytes, upgrade: bytes
 ) -> None:
     """The next request is answered, or the connection is closed."""
@@ -205,7 +211,7 @@ def test_trailer_about_the_connection_leaves_no_request_unanswered(
 
 
 @pytest.mark.parametrize("pieces", [1, 7])
-def test_a_head_may_be_large_but_not_larger(server: Listening, pieces: int) -> None:
+def test_head_over_the_limit_is_refused(server: Listening, pieces: int) -> None:
     def request(size: int) -> list[bytes]:
         whole = b"GET / HTTP/1.1\r\n" + HOST + b"Connection: close\r\nX: " + b"a" * size
         whole += b"\r\n\r\n"
@@ -218,13 +224,13 @@ def test_a_head_may_be_large_but_not_larger(server: Listening, pieces: int) -> N
     assert server.ask(*huge)[:12] in {b"HTTP/1.1 400", b""}  # or cut off while it still sends
 
 
-def test_a_target_counts_as_well(server: Listening) -> None:
+def test_head_limit_includes_the_target(server: Listening) -> None:
     request = b"GET /" + b"a" * LARGEST_HEAD + b" HTTP/1.1\r\n" + HOST + b"\r\n"
 
     assert objection(server.ask(request)) == "The header fields are too large."
 
 
-def test_number_of_header_fields_is_limited(server: Listening) -> None:
+def test_header_fields_over_the_limit_are_refused(server: Listening) -> None:
     def request(count: int) -> bytes:
         return CLOSE[:-2] + b"a:\r\n" * (count - 2) + b"\r\n"
 
@@ -250,7 +256,7 @@ def test_data_between_chunks_is_bounded(server: Listening, following: bytes) -> 
     assert time.process_time() - began < 2
 
 
-def test_bodies_in_small_pieces_are_no_hostility(server: Listening) -> None:
+def test_body_in_small_chunks_is_accepted(server: Listening) -> None:
     chunks = b"".join(b"1;note=%05d\r\n.\r\n" % number for number in range(20_000))
 
     reply = server.ask(
@@ -260,7 +266,7 @@ def test_bodies_in_small_pieces_are_no_hostility(server: Listening) -> None:
     assert reply.endswith(b"/ 20000")
 
 
-def test_requests_may_wait_in_a_queue_that_is_short(server: Listening, recorder: Recorder) -> None:
+def test_pipelined_requests_are_bounded(server: Listening, recorder: Recorder) -> None:
     polite = b"".join(GET % number for number in range(MOST_WAITING))
     assert server.ask(polite + CLOSE).count(b"HTTP/1.1 200 ") == MOST_WAITING + 1
     recorder.asked.clear()
@@ -273,7 +279,7 @@ def test_requests_may_wait_in_a_queue_that_is_short(server: Listening, recorder:
 
 
 @pytest.mark.parametrize("following", [b"\0nonsense", b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/9.9"])
-def test_garbage_after_a_request_does_not_replace_its_response(
+def test_invalid_bytes_after_a_request_keep_its_response(
     server: Listening, recorder: Recorder, following: bytes
 ) -> None:
     reply = server.ask(GET % 1 + following)
@@ -339,7 +345,20 @@ def test_upgrade_without_body_is_an_ordinary_request(
     assert recorder.asked.count("/u") == len(UPGRADES)
 
 
-def test_upgrade_requests_pipelined_are_each_answered(
+@pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS.keys())
+def test_upgrade_and_close_is_one_request_and_the_last(
+    server: Listening, recorder: Recorder, framing: tuple[bytes, bytes]
+) -> None:
+    head = POST + b"Connection: upgrade, close\r\nUpgrade: h2c\r\n"
+
+    reply = server.ask(head + framing[0] + framing[1] + HIDDEN)
+
+    assert reply.endswith(b"\r\n\r\n/ %d" % len(HIDDEN))
+    assert b"connection: close" in reply
+    assert recorder.asked == ["/"]
+
+
+def test_upgrade_pipelined_requests_are_each_answered(
     server: Listening, recorder: Recorder
 ) -> None:
     length, body = FRAMINGS["length"]
@@ -365,7 +384,7 @@ def test_connect_is_400(server: Listening, recorder: Recorder, target: bytes) ->
     assert recorder.asked == []
 
 
-def test_a_stray_line_end_does_not_keep_a_connection(
+def test_blank_lines_do_not_keep_a_connection_open(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol, "ARRIVAL_SECONDS", 0.2)
@@ -394,7 +413,7 @@ def test_incomplete_request_is_closed_after_the_deadline(
         assert recorder.asked == []
 
 
-def test_a_request_that_comes_byte_by_byte_gains_no_time(
+def test_request_sent_byte_by_byte_has_the_same_deadline(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol, "ARRIVAL_SECONDS", 0.5)

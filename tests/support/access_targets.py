@@ -6,18 +6,20 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from phoneprov_adapters.testing.kinds import Kind, add
-from phoneprov_adapters.testing.records import (
+from phoneprov_adapters.testing.phone_records import (
     CNF_XML,
-    a_company_contact,
     a_deployment,
+    a_phone,
+    a_profile,
+    a_revision,
+)
+from phoneprov_adapters.testing.records import (
+    a_company_contact,
     a_link,
     a_mac,
     a_permission,
     a_personal_contact,
-    a_phone,
     a_pin,
-    a_profile,
-    a_revision,
     a_user,
     an_assignment,
     an_extension,

@@ -13,7 +13,7 @@ _BEFORE_LOGIN = {"USER", "PASS", "AUTH", "PBSZ", "PROT", "QUIT"}
 
 
 class Control:
-    """Obeys commands, one after the other, until it must not any more."""
+    """Carries out commands, one after the other, until the connection ends."""
 
     def __init__(
         self, server: FtpState, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -218,6 +218,7 @@ class Control:
 
     async def transfer(self, move: Move) -> None:
         self.say("150 go")
+        self.writer.write(self.server.preliminary.get(self.server.seen[-1], b""))
         reader, writer = await self.data.get()
         try:
             if self.at("stall"):

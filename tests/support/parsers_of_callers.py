@@ -16,7 +16,6 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import START, FixedClock
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.testing.records import a_session, a_user, identifier
-from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.model import Claims, TokenKind
 from phoneprov_core.kernel.errors import Unauthenticated
@@ -111,7 +110,7 @@ async def _database_with_an_account() -> MemoryDatabase:
 
 _database = asyncio.run(_database_with_an_account())
 _authenticate = Authenticate(_database, _TOKENS, LevelRule.HIERARCHICAL, _CLOCK)
-_AUTHENTICATION = Authentication(_nothing, _authenticate, Audit(_database, _CLOCK))
+_AUTHENTICATION = Authentication(_nothing, _authenticate)
 
 
 def _takes_authorization(content: bytes) -> bool:

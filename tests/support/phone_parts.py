@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from phoneprov_adapters.testing.records import a_flag, a_kem
+from phoneprov_adapters.testing.phone_records import a_flag, a_kem
 
 __all__ = ["a_flag", "a_kem"]

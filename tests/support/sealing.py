@@ -16,11 +16,10 @@ from phoneprov_adapters.sql.engines.choice import Database, database_at
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
+from phoneprov_adapters.testing.phone_records import a_deployment, a_profile
 from phoneprov_adapters.testing.records import (
-    a_deployment,
     a_mac,
     a_pin,
-    a_profile,
     a_user,
     an_extension,
     identifier,

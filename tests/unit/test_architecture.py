@@ -81,7 +81,7 @@ def transactions(method: ast.AsyncFunctionDef) -> list[ast.AsyncWith]:
     ]
 
 
-def test_every_module_of_ours_is_below_three_packages() -> None:
+def test_modules_are_in_one_of_three_packages() -> None:
     source = CORE.parent
 
     packages = {path.name for path in source.iterdir() if (path / "__init__.py").exists()}
@@ -104,7 +104,7 @@ def names_in(line: str) -> set[str]:
     return {word for word in re.findall(r"[a-z_]+", line) if word not in {"wires", "main"}}
 
 
-def test_the_diagram_names_modules_that_there_are() -> None:
+def test_diagram_modules_exist() -> None:
     titles, *rest = diagram()
     middle = titles.index("phoneprov_adapters") - 6
     beside = rest[:3]
@@ -123,7 +123,7 @@ def test_the_diagram_names_modules_that_there_are() -> None:
         assert list(CORE.glob(f"*/{role}.py")), role
 
 
-def test_the_arrows_of_the_diagram_are_the_imports_that_there_are() -> None:
+def test_diagram_arrows_are_the_imports() -> None:
     arrows = {
         ("phoneprov_http", "phoneprov_core"): r"└─+▶ +phoneprov_core",
         ("phoneprov_adapters", "phoneprov_core"): r"phoneprov_core +◀─+┘",

@@ -35,7 +35,7 @@ def report(*packages: dict[str, Any]) -> dict[str, Any]:
     return {"dependencies": list(packages), "fixes": []}
 
 
-def test_all_known_and_sound_is_good(audit: ModuleType) -> None:
+def test_audit_without_vulnerabilities_succeeds(audit: ModuleType) -> None:
     good, (line,) = audit.judged(report(SOUND, SOUND), complete=True)
 
     assert good
@@ -43,7 +43,9 @@ def test_all_known_and_sound_is_good(audit: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("complete", [False, True])
-def test_a_flaw_is_named_with_its_mending(audit: ModuleType, complete: bool) -> None:
+def test_audit_vulnerability_is_named_with_its_fixed_version(
+    audit: ModuleType, complete: bool
+) -> None:
     good, lines = audit.judged(report(SOUND, FLAWED), complete=complete)
 
     assert not good

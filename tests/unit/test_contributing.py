@@ -46,7 +46,7 @@ def test_no_other_module_names_the_resource() -> None:
     assert named >= USERS
 
 
-def test_code_of_the_guide_is_that_of_the_resource() -> None:
+def test_guide_code_is_that_of_the_resource() -> None:
     source = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in FILES[:-4])
     lines = {line.strip() for line in source.splitlines()}
 

@@ -38,7 +38,7 @@ def unit_of(name: str) -> ConfigParser:
     return unit
 
 
-def test_the_systemd_unit() -> None:
+def test_systemd_unit_matches_the_service() -> None:
     unit = unit_of("phoneprov.service")
     service = unit["Service"]
 
@@ -75,7 +75,7 @@ def test_provision_units_take_their_ports_from_the_socket() -> None:
     assert f"ListenDatagram={defaults['host']}:{defaults['tftp_port']}" in socket
 
 
-def test_the_compose_file() -> None:
+def test_compose_file_matches_the_service() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
     service = compose["services"]["phoneprov"]
 
@@ -91,7 +91,7 @@ def test_the_compose_file() -> None:
     assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).exists()
 
 
-def test_no_secret_of_the_compose_file_is_committed() -> None:
+def test_compose_file_contains_no_secret() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
     ignored = (ROOT / ".gitignore").read_text("utf-8").splitlines()
 
@@ -99,7 +99,7 @@ def test_no_secret_of_the_compose_file_is_committed() -> None:
         assert f"deploy/{Path(secret['file']).name}" in ignored
 
 
-def test_the_container_file() -> None:
+def test_container_file_matches_the_service() -> None:
     (command,) = re.findall(r"^CMD (\[.*\])$", CONTAINERFILE, re.MULTILINE)
     (folder,) = re.findall(r"PHONEPROV_DATA_DIR=(\S+)", CONTAINERFILE)
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", CONTAINERFILE, re.MULTILINE)

@@ -14,14 +14,14 @@ LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
+def test_links_between_pages_have_targets(page: Path) -> None:
     targets = LINK.findall(page.read_text(encoding="utf-8"))
 
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_tests_that_are_named_are_there(page: Path) -> None:
+def test_tests_named_by_pages_exist(page: Path) -> None:
     missing = []
     for file, name in TEST.findall(page.read_text(encoding="utf-8")):
         path = ROOT / file
@@ -34,7 +34,7 @@ def test_tests_that_are_named_are_there(page: Path) -> None:
     assert missing == []
 
 
-def test_each_promise_of_security_names_what_shows_it() -> None:
+def test_security_promises_name_their_tests() -> None:
     page = (ROOT / "docs/explanation/security.md").read_text(encoding="utf-8")
     promises = [line for line in page.splitlines() if re.match(r"\| (?!Promise|--)", line)]
 
@@ -57,7 +57,7 @@ PRIVATE = re.compile(
     ],
     ids=["src", "docs", "tests"],
 )
-def test_words_without_a_subject_are_rare(pages: tuple[str, ...], most: int) -> None:
+def test_private_words_are_rare(pages: tuple[str, ...], most: int) -> None:
     """Sentences with these words hide who acts, or use *behind* for *after*."""
     found = []
     for page in pages:

@@ -77,7 +77,7 @@ def test_every_public_name_can_be_imported(api: ModuleType) -> None:
 
 
 @BY_API
-def test_a_public_name_comes_from_where_it_is_made(api: ModuleType) -> None:
+def test_public_name_is_defined_in_its_module(api: ModuleType) -> None:
     elsewhere = {
         name
         for name, module in imported_by(api).items()
@@ -99,7 +99,7 @@ def imported_by(api: ModuleType) -> dict[str, str]:
     }
 
 
-def test_the_core_brings_in_the_standard_library_and_msgspec_alone() -> None:
+def test_importing_the_core_loads_only_the_standard_library_and_msgspec() -> None:
     allowed = loaded_by("msgspec") | sys.stdlib_module_names | {"phoneprov_core"}
 
     for program in ("phoneprov_core", "phoneprov_core.api"):
@@ -107,7 +107,7 @@ def test_the_core_brings_in_the_standard_library_and_msgspec_alone() -> None:
         assert {root for root in loaded_by(program) - allowed if "sysconfig" not in root} == set()
 
 
-def test_importing_the_core_takes_no_time_to_speak_of() -> None:
+def test_importing_the_core_cost_is_bounded() -> None:
     assert float(printed(TIMED)) < 0.1
 
 
@@ -174,7 +174,7 @@ def test_every_public_name_is_documented(package: ModuleType) -> None:
     assert silent == []
 
 
-def test_a_name_without_a_docstring_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_public_name_without_docstring_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("sample", "A module.")
     monkeypatch.setitem(sys.modules, "sample", module)
     source = '''

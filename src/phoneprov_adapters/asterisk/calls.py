@@ -18,8 +18,9 @@ import asyncio
 
 from msgspec import Struct
 
-from phoneprov_adapters.asterisk.connection import ManagerConnection, Session
+from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.endpoints import endpoint_called
+from phoneprov_adapters.asterisk.session import Session
 from phoneprov_adapters.asterisk.wire import Message
 from phoneprov_core.devices.calls import Calls
 from phoneprov_core.devices.names import device_name

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from phoneprov_adapters.asterisk.connection import Session
+from phoneprov_adapters.asterisk.session import Session
 
 _ENDPOINT, _CONTACT = "EndpointDetail", "ContactStatusDetail"
 

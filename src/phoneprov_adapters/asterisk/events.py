@@ -17,8 +17,9 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-from phoneprov_adapters.asterisk.connection import ManagerConnection, Session
+from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.endpoints import Endpoint, endpoint_called
+from phoneprov_adapters.asterisk.session import Session
 from phoneprov_adapters.asterisk.wire import Broken, Message
 from phoneprov_core.deployments.observation import PhoneWatch, Watching
 from phoneprov_core.devices.names import device_name

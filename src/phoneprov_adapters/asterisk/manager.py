@@ -6,8 +6,9 @@ import re
 
 import msgspec
 
-from phoneprov_adapters.asterisk.connection import ManagerConnection, Session
+from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.endpoints import endpoint_called
+from phoneprov_adapters.asterisk.session import Session
 from phoneprov_core.devices.commands import CALL_ID, require_single_lines
 from phoneprov_core.devices.ports import ManagerAction, ManagerInterface
 from phoneprov_core.kernel.errors import Refused

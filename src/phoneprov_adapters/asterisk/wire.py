@@ -18,6 +18,9 @@ PAUSE_SECONDS = 0.01
 """After 64 KiB the reader sleeps for 10 ms. Parsing them takes about 3 ms, so that a peer that
 sends events without end takes a quarter of the event loop's time at most; TCP slows it down."""
 
+LINE_COST = 32
+"""Bytes added for each line: a flood of empty lines takes as long to parse as one of short ones."""
+
 Message = dict[str, str]
 """The fields of a message: names in lower case, the first value of each name."""
 
@@ -48,7 +51,8 @@ class Messages:
         """The response to one action. Events and other responses are skipped."""
         while True:
             message = await self.next()
-            if "response" in message and message.get("actionid") == action_id:
+            is_response = "response" in message and "event" not in message
+            if is_response and message.get("actionid") == action_id:
                 return message
 
     async def next(self) -> Message:
@@ -69,7 +73,7 @@ class Messages:
             line = await self._reader.readuntil(b"\n")
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             raise Broken from None
-        self._until_pause -= len(line)
+        self._until_pause -= len(line) + LINE_COST
         if self._until_pause < 0:
             self._until_pause = PAUSE_EVERY
             await asyncio.sleep(PAUSE_SECONDS)

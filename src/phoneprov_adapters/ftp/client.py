@@ -18,28 +18,25 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import ssl
-from collections.abc import Awaitable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import aioftp
 from aioftp.client import ConnType, DataConnectionThrottleStreamIO
-from aioftp.common import Code, SSLSessionBoundContext, ThrottleStreamIO, async_enterable
+from aioftp.common import Code, ThrottleStreamIO, async_enterable
 
+from phoneprov_adapters.ftp.passive import BadReply, port_of_epsv, port_of_pasv
 from phoneprov_adapters.ftp.settings import Tls
+from phoneprov_adapters.ftp.tls import Streams, replied_and_secured, start_tls
 
 _REPLY_LIMIT = 64 * 1024
-_REPLY_SECONDS = 1.0
+"""Maximum bytes of the replies to one command, preliminary replies (1xx) included."""
+
+_LINE_COST = 128
+"""Bytes added for each line: reading an empty line takes as long as reading a full one, and other
+tasks do not run while the lines of one packet are read."""
+
 _TLS_PAUSE = 0.2
-_PORT = re.compile(r"\(([!-~])\1\1(\d{1,5})\1\)")
-_HOST_PORT = re.compile(r"(?:\d{1,3},){4}(\d{1,3}),(\d{1,3})")
-
-Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-
-
-class BadReply(aioftp.AIOFTPException):
-    """The server's reply does not conform to the protocol."""
 
 
 class FtpClient(aioftp.Client):
@@ -105,6 +102,7 @@ class FtpClient(aioftp.Client):
         if command is not None and self.stream.writer.transport.is_closing():
             self.idle = False
             raise ConnectionResetError
+        self._reply_size = 0
         if expected_codes or wait_codes:
             self.idle = False  # until its reply: the connection may be reset while it is sent
         return await super().command(command, expected_codes, wait_codes, censor_after)
@@ -112,7 +110,6 @@ class FtpClient(aioftp.Client):
     async def parse_response(self) -> tuple[Code, list[str]]:
         """One whole reply. Raises ``BadReply`` or ConnectionResetError when there is none."""
         self.idle = False
-        self._reply_size = 0
         code, lines = await super().parse_response()
         if len(code) != 3:
             raise BadReply
@@ -120,34 +117,30 @@ class FtpClient(aioftp.Client):
         return code, lines
 
     async def parse_line(self) -> tuple[Code, str]:
-        """One line of a reply: its first three characters, and the rest."""
+        """One line of a reply: its first three characters if they are ASCII, and the rest."""
         try:
             line = await self.stream.readline()
         except ValueError:
             raise BadReply from None
         if not line.endswith(b"\n"):
             raise ConnectionResetError
-        self._reply_size += len(line)
+        self._reply_size += len(line) + _LINE_COST
         if self._reply_size > _REPLY_LIMIT:
             raise BadReply
         text = line.decode(errors="replace").rstrip()
+        if not text[:3].isascii():  # Other digits are digits for aioftp, and messages quote them.
+            return Code(""), text
         return Code(text[:3]), text[3:]
 
     @staticmethod
     def parse_epsv_response(s: str) -> tuple[None, int]:
-        """The port of a 229 reply (RFC 2428, section 3)."""
-        found = _PORT.search(s)
-        if found is None:
-            raise BadReply
-        return None, _port(int(found[2]))
+        """See the base class."""
+        return None, port_of_epsv(s)
 
     @staticmethod
     def parse_pasv_response(s: str) -> tuple[str, int]:
-        """The port of a 227 reply (RFC 959, section 4.2). Its address is not used."""
-        found = _HOST_PORT.search(s)
-        if found is None:
-            raise BadReply
-        return "0.0.0.0", _port(int(found[1]) * 256 + int(found[2]))  # noqa: S104  # nosec B104
+        """See the base class. The address is not used."""
+        return "0.0.0.0", port_of_pasv(s)  # noqa: S104  # nosec B104
 
     async def get_passive_connection(
         self,
@@ -190,7 +183,9 @@ class FtpClient(aioftp.Client):
         if control is None:
             await reply
         else:
-            reader, writer = await _both(reply, self._start_tls(writer, control.session))
+            reader, writer = await replied_and_secured(
+                reply, self._start_tls(writer, control.session)
+            )
         return DataConnectionThrottleStreamIO(self, reader, writer, throttles={"_": self.throttle})
 
     async def _open_connection(self, host: str, port: int) -> Streams:
@@ -206,55 +201,9 @@ class FtpClient(aioftp.Client):
     async def _start_tls(
         self, plain: asyncio.StreamWriter, session: ssl.SSLSession | None = None
     ) -> Streams:
-        """The same connection over TLS.
-
-        The reader is a new one: bytes that came in before the handshake are not authenticated.
-        Servers may insist that a data connection resumes the control connection's session,
-        which also proves that both ends are the same.
-        """
         assert self._context is not None
-        context: Any = self._context
-        if session is not None:
-            context = SSLSessionBoundContext(ssl.PROTOCOL_TLS_CLIENT, self._context, session)
-        if plain.transport.is_closing():
-            raise ConnectionResetError
-        loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader(limit=_REPLY_LIMIT)
-        protocol = asyncio.StreamReaderProtocol(reader)
-        transport = await loop.start_tls(
-            plain.transport, protocol, context, server_hostname=self.server_host
+        reader, writer = await start_tls(
+            plain, self._context, self.server_host, _REPLY_LIMIT, session
         )
-        if transport is None:
-            raise ConnectionResetError
-        protocol.connection_made(transport)
-        writer = asyncio.StreamWriter(transport, protocol, reader, loop)
         self._writers.append(writer)
         return reader, writer
-
-
-async def _both(reply: Awaitable[object], handshake: Awaitable[Streams]) -> Streams:
-    """The result of the handshake, after the reply has arrived.
-
-    The reply explains a failure better than the error of the handshake, so it is awaited a little
-    longer. Both tasks have ended when this returns.
-    """
-    replied = asyncio.ensure_future(reply)
-    secured = asyncio.ensure_future(handshake)
-    tasks: set[asyncio.Future[Any]] = {replied, secured}
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        if secured.done() and not replied.done():
-            await asyncio.wait({replied}, timeout=_REPLY_SECONDS)
-        if replied.done():
-            replied.result()
-        return await secured
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _port(number: int) -> int:
-    if not 1 <= number <= 65535:
-        raise BadReply
-    return number

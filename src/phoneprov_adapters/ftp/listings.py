@@ -12,12 +12,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from phoneprov_adapters.ftp.names import (
-    hidden_names,
-    is_leftover,
-    may_be_leftover,
-    plain_names,
-)
+from phoneprov_adapters.ftp.names import file_of_leftover, hidden_names, plain_names
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.steps import Steps
 from phoneprov_core.devices.ports import Upload
@@ -80,7 +75,7 @@ class Listings:
         if len(self._last) > _MOST_SERVERS:
             del self._last[next(iter(self._last))]
         try:
-            listing.names = [name for name in await session.names() if may_be_leftover(name)]
+            listing.names = [name for name in await session.names() if file_of_leftover(name)]
         except BaseException:
             if self._last.get(server) is listing:
                 del self._last[server]
@@ -89,9 +84,6 @@ class Listings:
 
 
 def _leftovers(names: list[str], uploads: list[Upload]) -> list[str]:
+    files = {upload.filename for upload in uploads}
     own = {name for upload in uploads for name in (*hidden_names(upload), *plain_names(upload))}
-    return [
-        name
-        for name in names
-        if name not in own and any(is_leftover(name, upload.filename) for upload in uploads)
-    ]
+    return [name for name in names if file_of_leftover(name) in files and name not in own]

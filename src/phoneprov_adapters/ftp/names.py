@@ -10,6 +10,8 @@ from phoneprov_core.kernel.errors import Refused
 
 _SEGMENT = re.compile(r"[A-Za-z0-9._-]{1,255}")
 _MARK = "phoneprov-"
+_HIDDEN = re.compile(r"\.([^/]+)\.[A-Za-z0-9_-]+\.tmp")
+_PLAIN = re.compile(rf"([^/]+)\.{_MARK}[A-Za-z0-9_-]+\.tmp")
 
 
 def check_names(upload: Upload) -> None:
@@ -44,17 +46,13 @@ def plain_names(upload: Upload) -> Names:
     return Names(f"{start}.tmp", f"{start}-old.tmp")
 
 
-def may_be_leftover(name: str) -> bool:
-    """Whether ``name`` may be a leftover of an attempt for any file."""
-    return name.endswith(".tmp") and (name.startswith(".") or f".{_MARK}" in name)
-
-
-def is_leftover(name: str, filename: str) -> bool:
-    """Whether ``name`` is a leftover of an attempt for this file name.
+def file_of_leftover(name: str) -> str | None:
+    """The file name for which an attempt may have left this file, None if it is not a leftover.
 
     The identifier of the attempt has no dot, so that temporary files of ``a.b`` are not taken for
     those of ``a``.
     """
-    start = re.escape(filename)
-    attempt = r"[A-Za-z0-9_-]+\.tmp"
-    return re.fullmatch(rf"\.{start}\.{attempt}|{start}\.{_MARK}{attempt}", name) is not None
+    if not name.endswith(".tmp"):
+        return None
+    found = _HIDDEN.fullmatch(name) or _PLAIN.fullmatch(name)
+    return found[1] if found else None

@@ -15,8 +15,8 @@ from collections.abc import Awaitable, Callable
 
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.ftp.steps import RENAMING
-from phoneprov_core.devices.errors import RefusedMidway
-from phoneprov_core.kernel.errors import PhoneprovError, Refused
+from phoneprov_core.devices.errors import RefusedMidway, TimedOutMidway
+from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 
 NOT_ATOMIC = (
     "the server does not rename onto an existing file, so the old one was moved aside first: "
@@ -49,14 +49,16 @@ class Replacement:
         self._final = final
         self._aside = aside
         self._overwritten = False
+        self._may_move_later = False
 
     async def perform(self, session: FtpSession) -> None:
         """Makes ``final`` the new file. After an error it is the old one or, when only a reply was
         lost, the new one, whole.
 
         Raises ``Refused`` when the server refuses, ``TimedOut`` when it does not answer;
-        ``Refused`` with the code ``OUTCOME_UNKNOWN`` when the old file could not be restored. A
-        cancellation is passed on when the files are in order.
+        ``Refused`` with the code ``OUTCOME_UNKNOWN`` when the old file could not be restored,
+        ``TimedOut`` with it when the server may still rename the old file. A cancellation is passed
+        on when the files are in order.
         """
         old = await session.read(self._final, _OLD_LIMIT, RENAMING)
         if old is None:
@@ -65,7 +67,11 @@ class Replacement:
 
     async def _swap(self, session: FtpSession, old: bytes) -> None:
         try:
-            renamed = await session.rename(self._final, self._aside)
+            try:
+                renamed = await session.rename(self._final, self._aside)
+            except TimedOut:
+                self._may_move_later = not session.rename_refused  # RNTO was sent
+                raise
             if not renamed:
                 raise self._refused()
             renamed = await session.rename(self._temporary, self._final)
@@ -89,6 +95,8 @@ class Replacement:
             fresh = await self._reopen()
             try:
                 await self._restore(fresh, old)
+                if self._may_move_later:
+                    await fresh.removed(self._temporary)
                 await fresh.quit()
             finally:
                 fresh.drop()
@@ -97,11 +105,17 @@ class Replacement:
                 f"The FTP server {self._server} failed while renaming, and the old file could "
                 f"not be put back: look there for {self._final} and {self._aside}."
             ) from None
+        if self._may_move_later:
+            raise TimedOutMidway(
+                f"The FTP server {self._server} did not answer in time while renaming. It may "
+                f"still rename the old file: look there for {self._final} and {self._aside}."
+            ) from None
 
     async def _restore(self, session: FtpSession, old: bytes) -> None:
         found = await session.read(self._final, _OLD_LIMIT, RENAMING)
         if found is not None and not self._overwritten:
             return  # The old file was not renamed, or the new one has its name.
+        self._may_move_later = False
         try:
             if await session.rename(self._aside, self._final):
                 return

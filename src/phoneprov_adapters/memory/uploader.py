@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 from collections import deque
 
-from phoneprov_adapters.ftp.names import check_names, hidden_names, is_leftover
+from phoneprov_adapters.ftp.names import check_names, file_of_leftover, hidden_names
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.devices.errors import NoAddress
 from phoneprov_core.devices.ports import ConfigUploader, Upload, Uploaded
@@ -44,7 +44,7 @@ class MemoryUploader(ConfigUploader):
             folder[upload.filename] = upload.content
         finally:
             folder.pop(temporary, None)
-        for name in [name for name in folder if is_leftover(name, upload.filename)]:
+        for name in [name for name in folder if file_of_leftover(name) == upload.filename]:
             del folder[name]
         self.uploads.append(upload)
         digest = hashlib.sha256(upload.content).hexdigest()

@@ -8,14 +8,11 @@ from typing import Any
 
 import msgspec
 
+from phoneprov_adapters.testing.phone_records import a_flag, a_kem, a_phone, a_profile
 from phoneprov_adapters.testing.records import (
     a_company_contact,
-    a_flag,
-    a_kem,
     a_permission,
     a_personal_contact,
-    a_phone,
-    a_profile,
     a_user,
     an_extension,
     identifier,

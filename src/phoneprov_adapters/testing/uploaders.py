@@ -4,63 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from time import perf_counter
 
 import pytest
 
-from phoneprov_core.devices.ports import ConfigUploader, Upload
-from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
-
-NAME = "SEP001122334455.cnf.xml"
-OLD = b"<old>" + b"o" * 20_000 + b"</old>"
-PROFILE = ("<device>" + "Größe ☎ 電話\n" * 1300 + "</device>").encode()
-LARGEST = bytes(range(256)) * 2000
-MOST_SECONDS = 21
-MOST_BLOCKED_SECONDS = 3
-LATER_SECONDS = 0.4
-"""Seconds in which a cancelled upload could write although it must not."""
-
-CANARY = "canary-in-the-configuration"
-IP = "127.0.0.1"
-"""The address of the phone that uploads are for."""
-
-
-def an_upload(
-    content: bytes, *, name: str = NAME, attempt: str = "a-1", ip: str | None = IP
-) -> Upload:
-    """An upload for the phone at ``IP``."""
-    return Upload(ip, name, content, attempt)
-
-
-def _hidden(name: str) -> str:
-    return f".{name}.dead-1.tmp"
-
-
-@dataclass(frozen=True)
-class UploaderRig:
-    """An uploader, and the folder that it uploads to.
-
-    ``read`` and ``write`` access the folder directly, also during an upload: a file that is being
-    renamed may be missing. ``server`` is the prefix of places. ``broken`` is the uploader with a
-    fault, such as a wrong password or an unreachable server: each of its uploads must fail.
-    ``silent`` is the uploader with a server that accepts the login and never answers, with a
-    deadline of at most 20 seconds, and ``lying`` with one that returns other content than it was
-    sent; None if the fault is not possible, as for a folder. ``leftover`` returns the name of a
-    temporary file of an earlier attempt for a file name. ``secrets`` are the passwords and tokens
-    that ``uploader``, ``broken``, ``silent`` and ``lying`` know: no message may contain one.
-    """
-
-    uploader: ConfigUploader
-    server: str
-    read: Callable[[], dict[str, bytes]]
-    write: Callable[[str, bytes], object]
-    broken: ConfigUploader
-    silent: ConfigUploader | None = None
-    lying: ConfigUploader | None = None
-    leftover: Callable[[str], str] = field(default_factory=lambda: _hidden)
-    secrets: tuple[str, ...] = ()
+from phoneprov_adapters.testing.uploader_rig import (
+    CANARY,
+    LARGEST,
+    LATER_SECONDS,
+    MOST_BLOCKED_SECONDS,
+    MOST_SECONDS,
+    NAME,
+    OLD,
+    PROFILE,
+    UploaderRig,
+    an_upload,
+)
+from phoneprov_core.kernel.errors import Refused, TimedOut
 
 
 @pytest.mark.asyncio
@@ -201,7 +161,7 @@ class UploaderContract:
             assert task.cancelled() is False
             task.exception()
 
-            assert turns > 1, "the upload never gave way to other tasks"
+            assert turns > 1, "the upload never yielded to other tasks"
             assert longest < MOST_BLOCKED_SECONDS
 
     async def test_no_message_quotes_a_secret_or_the_configuration(self, rig: UploaderRig) -> None:
@@ -263,35 +223,3 @@ class UploaderContract:
 
         with pytest.raises(Refused):
             await rig.lying.upload(an_upload(PROFILE))
-
-
-@pytest.mark.asyncio
-class PhoneUploaderContract:
-    """The rest of the contract, for an uploader that connects to the phone itself. Give it the
-    fixture ``rig`` as well, and ``elsewhere``: an uploader that is not allowed to connect to the
-    phone's address."""
-
-    @pytest.fixture
-    def elsewhere(self, rig: UploaderRig) -> ConfigUploader:
-        """An uploader that may not connect to the phone; override it."""
-        raise NotImplementedError("give your subclass a fixture 'elsewhere'")
-
-    async def test_a_phone_without_an_address_is_a_conflict(self, rig: UploaderRig) -> None:
-        with pytest.raises(Conflict) as caught:
-            await rig.uploader.upload(an_upload(PROFILE, ip=None))
-
-        assert caught.value.code == "no_address"
-
-    async def test_an_address_outside_the_phone_networks_is_a_conflict(
-        self, rig: UploaderRig, elsewhere: ConfigUploader
-    ) -> None:
-        with pytest.raises(Conflict) as caught:
-            await elsewhere.upload(an_upload(PROFILE))
-
-        assert caught.value.code == "address_not_allowed"
-        assert rig.read() == {}
-
-    async def test_ipv4_mapped_address_is_called_as_ipv4(self, rig: UploaderRig) -> None:
-        uploaded = await rig.uploader.upload(an_upload(PROFILE, ip=f"::ffff:{IP}"))
-
-        assert uploaded.place == f"{rig.server}/{NAME}"

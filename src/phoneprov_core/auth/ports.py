@@ -46,7 +46,8 @@ class SessionStore(EndSessions, Protocol):
         the session was used before: presenting it ends the session (``REUSED``), unless it is the
         one before the current one and was exchanged less than ``grace`` milliseconds ago
         (``ALREADY_USED``). ``expires_at`` is limited to the session's end. If the account is not
-        active, the current token gets ``NO_SESSION``.
+        active, the current token gets ``NO_SESSION``. The replacement may be durable before the
+        transaction ends, even if that is rolled back: a presented token is used.
         """
         ...
 

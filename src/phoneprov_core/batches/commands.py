@@ -20,7 +20,7 @@ from phoneprov_core.kernel.commands import Command, invalid, settle
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.field_types import Check
 from phoneprov_core.kernel.fields import MacAddress, schema
-from phoneprov_core.phones.model import Phone, bare_model
+from phoneprov_core.phones.model import Phone, bare_model, family_of
 
 MOST_MACS = 5000
 
@@ -90,7 +90,18 @@ class NewBatch(Command, frozen=True, kw_only=True):
     stop_after_failures: StopAfterFailures | None = 25
     wait_minutes: WaitMinutes = 60
 
-    JSON_SCHEMA: ClassVar[dict[str, Any]] = _TOGETHER
+    JSON_SCHEMA: ClassVar[dict[str, Any]] = {
+        **_TOGETHER,
+        "examples": [
+            {
+                "action": "switch",
+                "profile_uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11",
+                "location": "2nd floor",
+                "at_once": 5,
+                "per_minute": 30,
+            }
+        ],
+    }
 
     def __post_init__(self) -> None:
         settle(self)
@@ -119,13 +130,16 @@ class NewBatch(Command, frozen=True, kw_only=True):
         return (
             phone.is_active
             and (not self.model or bare_model(self.model) == bare_model(phone.model or ""))
-            and _agrees(self.location, phone.location)
-            and _agrees(self.software_type, phone.software_type)
+            and (not self.location or _plain(self.location) == _plain(phone.location))
+            and (
+                not self.software_type
+                or family_of(self.software_type) == family_of(phone.software_type)
+            )
         )
 
 
-def _agrees(wanted: str | None, recorded: str | None) -> bool:
-    return not wanted or wanted.strip().casefold() == (recorded or "").strip().casefold()
+def _plain(location: str | None) -> str:
+    return (location or "").strip().casefold()
 
 
 class WantedPhones(Command, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from phoneprov_core.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.ports import Background
 from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
@@ -139,7 +140,9 @@ class Batches:
                 revision = found(await tx.revisions.newest(profile.uuid), "revision")
             else:
                 revision = found(await tx.revisions.find(profile.uuid, new.revision), "revision")
-        return Batch(
+        return record_of(
+            Batch,
+            new,
             uuid=self.new_id(),
             action=BatchAction(new.action),
             profile_uuid=None if profile is None else profile.uuid,
@@ -148,10 +151,6 @@ class Batches:
             model=new.model or None,
             location=new.location or None,
             software_type=new.software_type or None,
-            at_once=new.at_once,
-            per_minute=new.per_minute,
-            stop_after_failures=new.stop_after_failures,
-            wait_minutes=new.wait_minutes,
             user_uuid=actor.user_uuid,
             state=BatchState.RUNNING,
             message=None,

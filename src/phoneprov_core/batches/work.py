@@ -13,7 +13,7 @@ from phoneprov_core.batches.rules import LOOK_AGAIN_SECONDS, MOST_CUT_OFF, waite
 from phoneprov_core.batches.transitions import Turn, ended
 from phoneprov_core.deployments.deploy import LEASE_SECONDS, RESTARTED, Deploy
 from phoneprov_core.deployments.model import Action, Deployment, Outcome, StepName
-from phoneprov_core.deployments.order import Order
+from phoneprov_core.deployments.order import Order, load_order
 from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.deployments.steps import unexpected
 from phoneprov_core.devices.calls import Calls, is_in_call
@@ -115,14 +115,12 @@ class PhoneWork:
                     )
                 profile_uuid = current.profile_uuid
             profile = await tx.profiles.find(profile_uuid)
-            if batch.revision is None:
-                revision = await tx.revisions.newest(profile_uuid)
-            else:
-                revision = await tx.revisions.find(profile_uuid, batch.revision)
-            cnf_xml = None if revision is None else await tx.revisions.cnf_xml(revision.uuid)
-        if profile is None or revision is None or cnf_xml is None:
+            order = None
+            if profile is not None:
+                order = await load_order(tx, Action.SWITCH, profile, phone, batch.revision)
+        if order is None:
             raise NotFound("The profile was deleted.")
-        return Order(Action.SWITCH, profile, revision, cnf_xml, phone, turn.attempt_uuid)
+        return msgspec.structs.replace(order, uuid=turn.attempt_uuid)
 
     async def _taken(self, turn: Turn, phone: Phone) -> tuple[int | None, str | None]:
         """The fence of the phone's lease, None while another process holds it; and the firmware

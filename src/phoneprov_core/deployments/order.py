@@ -10,6 +10,7 @@ from phoneprov_core.deployments.model import Action
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord, Revision
+from phoneprov_core.profiles.ports import ProfilesTransaction
 
 
 class Order(Struct, frozen=True):
@@ -26,6 +27,25 @@ class Order(Struct, frozen=True):
 
     def __repr__(self) -> str:
         return redacted(self, "cnf_xml")
+
+
+async def load_order(
+    tx: ProfilesTransaction,
+    action: Action,
+    profile: ProfileRecord,
+    phone: Phone,
+    number: int | None = None,
+) -> Order | None:
+    """The deployment of a revision of a profile, by default of the newest one; None if the
+    revision does not exist."""
+    if number is None:
+        revision = await tx.revisions.newest(profile.uuid)
+    else:
+        revision = await tx.revisions.find(profile.uuid, number)
+    cnf_xml = await tx.revisions.cnf_xml(revision.uuid) if revision else None
+    if revision is None or cnf_xml is None:
+        return None
+    return Order(action, profile, revision, cnf_xml, phone)
 
 
 def require_fitting(profile: ProfileRecord, phone: Phone) -> None:

@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Action, Deployment
-from phoneprov_core.deployments.order import Order
+from phoneprov_core.deployments.order import Order, load_order
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.rollback_target import rollback_target
 from phoneprov_core.deployments.steps import Progress, no_progress
@@ -42,6 +42,7 @@ class RollbackRequest(Command, frozen=True, kw_only=True):
     JSON_SCHEMA: ClassVar[dict[str, Any]] = {
         "dependentRequired": {"profile_uuid": ["revision"], "revision": ["profile_uuid"]},
         "not": {"required": ["deployment_uuid", "profile_uuid"]},
+        "examples": [{"deployment_uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11"}],
     }
 
     def __post_init__(self) -> None:
@@ -121,6 +122,4 @@ async def _order_of(
     tx: DeploymentsTransaction, actor: Actor, phone: Phone, profile_uuid: str, number: int
 ) -> Order:
     profile = await profile_of(tx, actor, profile_uuid)
-    revision = found(await tx.revisions.find(profile.uuid, number), "revision")
-    cnf_xml = found(await tx.revisions.cnf_xml(revision.uuid), "revision")
-    return Order(Action.ROLLBACK, profile, revision, cnf_xml, phone)
+    return found(await load_order(tx, Action.ROLLBACK, profile, phone, number), "revision")

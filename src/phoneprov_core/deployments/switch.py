@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from phoneprov_core.deployments.deploy import RESTARTED, Deploy
 from phoneprov_core.deployments.model import Action, Deployment
-from phoneprov_core.deployments.order import Order
+from phoneprov_core.deployments.order import Order, load_order
 from phoneprov_core.deployments.ports import DeploymentsTransaction
 from phoneprov_core.deployments.steps import Progress, no_progress
 from phoneprov_core.kernel.actor import Actor
@@ -55,6 +55,4 @@ async def order_of(
     async with database.read() as tx:
         profile = await profile_of(tx, actor, request.profile_uuid)
         phone = found(await tx.phones.find(request.mac), "phone")
-        revision = found(await tx.revisions.newest(profile.uuid), "profile")
-        cnf_xml = found(await tx.revisions.cnf_xml(revision.uuid), "profile")
-    return Order(Action.SWITCH, profile, revision, cnf_xml, phone)
+        return found(await load_order(tx, Action.SWITCH, profile, phone), "profile")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Protocol
 
-from phoneprov_core.desks.model import AtPhone, PhoneBinding
+from phoneprov_core.desks.model import AtPhone
 from phoneprov_core.desks.ports import DesksTransaction
-from phoneprov_core.kernel.addresses import known_mac, same_address
+from phoneprov_core.devices.binding import Binding, Networks
+from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
@@ -16,25 +16,17 @@ from phoneprov_core.kernel.times import Clock, shown
 _DEVICE = re.compile(r"SEP([0-9A-F]{12})", re.IGNORECASE | re.ASCII)
 
 
-class Networks(Protocol):
-    """The phone networks of the settings."""
-
-    def contains(self, address: str) -> bool:
-        """Whether the address lies in one of the networks."""
-        ...
-
-
 @dataclass(frozen=True)
 class IdentifyPhone:
     """Finds the phone that a request comes from.
 
     Phones do not authenticate. A request must come from the phone's recorded address, or
-    from the phone networks (see ``PhoneBinding``).
+    from the phone networks (see ``Binding``).
     """
 
     database: ReadAndWrite[DesksTransaction]
     networks: Networks
-    binding: PhoneBinding
+    binding: Binding
     clock: Clock
 
     async def __call__(self, device: str, ip: str) -> AtPhone:
@@ -47,15 +39,10 @@ class IdentifyPhone:
             state = await tx.desks.at(mac_of_device(device))
         if state is None or state.vendor is False or not state.phone.is_active:
             raise not_served()
-        if not self._may_act(state.phone.phone_ip, ip):
+        if not self.binding.allows(self.networks, state.phone.phone_ip, ip):
             raise not_served()
         used = state.desk.is_used(shown(self.clock()))
         return AtPhone(state.phone, state.desk, state.user if used else None, ip)
-
-    def _may_act(self, recorded: str | None, ip: str) -> bool:
-        if self.binding is PhoneBinding.ADDRESS and recorded is not None:
-            return same_address(recorded, ip)
-        return self.networks.contains(ip)
 
 
 def not_served() -> Forbidden:

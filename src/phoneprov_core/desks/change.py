@@ -14,7 +14,7 @@ from phoneprov_core.deployments.desk_change import DeskChange
 from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.errors import DeskChanged
 from phoneprov_core.deployments.model import Action, Deployment
-from phoneprov_core.deployments.order import Order, require_fitting
+from phoneprov_core.deployments.order import Order, load_order, require_fitting
 from phoneprov_core.deployments.ports import Unbroken
 from phoneprov_core.desks.model import DeskRecord
 from phoneprov_core.desks.ports import DesksTransaction
@@ -138,15 +138,14 @@ class ChangeDesk:
         fit the phone."""
         async with self._database.read() as tx:
             profile = await tx.profiles.find(profile_uuid or "")
-            revision = await tx.revisions.newest(profile.uuid) if profile else None
-            cnf_xml = await tx.revisions.cnf_xml(revision.uuid) if revision else None
-        if profile is None or revision is None or cnf_xml is None:
+            order = await load_order(tx, action, profile, phone) if profile else None
+        if order is None:
             return None
         try:
-            require_fitting(profile, phone)
+            require_fitting(order.profile, phone)
         except Conflict:
             return None
-        return Order(action, profile, revision, cnf_xml, phone, desk=desk)
+        return msgspec.structs.replace(order, desk=desk)
 
     def _forgetting(self, order: Order) -> Order:
         if order.desk is None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
+from phoneprov_core.devices.binding import Binding
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.times import Timestamp
@@ -110,19 +111,10 @@ class Elsewhere(Enum):
     ALLOW = "allow"
 
 
-class PhoneBinding(Enum):
-    """Addresses that may act for a phone."""
-
-    ADDRESS = "address"
-    """The recorded ``phone_ip``; for a phone without one, the phone networks."""
-    NETWORK = "network"
-    """Every address of the phone networks."""
-
-
 class DeskPolicy(Struct, frozen=True):
     """The settings of desks. ``hours`` is how long a login lasts, 0 without end."""
 
     hours: int = 0
     elsewhere: Elsewhere = Elsewhere.MOVE
-    binding: PhoneBinding = PhoneBinding.ADDRESS
+    binding: Binding = Binding.ADDRESS
     clear_calls: bool = True

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 from html import escape
-from typing import NoReturn
 from urllib.parse import urlencode
-from xml.parsers import expat
 
+from phoneprov_core.devices.reply import elements_of
 from phoneprov_core.kernel.errors import Invalid, Refused
-
-REPLY_LIMIT = 64 * 1024
-"""Maximum number of bytes in a phone's reply."""
 
 _URI = re.compile(r"[\x21-\x7e]{1,256}")
 _NUMBER = re.compile(r"-?[0-9]{1,6}")
@@ -51,14 +47,17 @@ def read_execute_reply(status: int, body: bytes, *, may_be_empty: bool = False) 
         )
     if may_be_empty and not body.strip():
         return
-    (_, root, attributes), *inner = _elements(body)
-    if root == "CiscoIPPhoneError":
-        raise Refused(_error_words(_number(attributes.get("Number"))))
-    items = [found for depth, name, found in inner if depth == 1 and name == "ResponseItem"]
-    if root != "CiscoIPPhoneResponse" or not items:
+    try:
+        root, *inner = elements_of(body)
+    except ValueError:
+        raise _nonsense() from None
+    if root.name == "CiscoIPPhoneError":
+        raise Refused(_error_words(_number(root.attributes.get("Number"))))
+    items = [one for one in inner if one.depth == 1 and one.name == "ResponseItem"]
+    if root.name != "CiscoIPPhoneResponse" or not items:
         raise _nonsense()
     for item in items:
-        if number := _number(item.get("Status")):
+        if number := _number(item.attributes.get("Status")):
             raise Refused(f"The phone could not execute the command (status {number}).")
 
 
@@ -89,40 +88,6 @@ def _number(text: str | None) -> int:
 
 def _nonsense() -> Refused:
     return Refused("The phone's reply cannot be parsed; check its phone_ip.")
-
-
-def _elements(body: bytes) -> list[tuple[int, str, dict[str, str]]]:
-    """Depth, name and attributes of every element in order, the root first.
-
-    Decoded as ISO 8859-1 regardless of its declaration: the relevant text is ASCII, and this
-    decoding never fails.
-    """
-    if len(body) > REPLY_LIMIT:
-        raise _nonsense()
-    found: list[tuple[int, str, dict[str, str]]] = []
-    depth = 0
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
-        found.append((depth, name, attributes))
-        depth += 1
-
-    def end(_name: str) -> None:
-        nonlocal depth
-        depth -= 1
-
-    def refuse_doctype(*_declaration: object) -> NoReturn:
-        raise _nonsense()
-
-    parser = expat.ParserCreate("iso-8859-1")
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    parser.StartDoctypeDeclHandler = refuse_doctype
-    try:
-        parser.Parse(body.removeprefix(b"\xef\xbb\xbf").strip(), True)
-    except expat.ExpatError:
-        raise _nonsense() from None
-    return found
 
 
 def require_phone(expected: str, found: str | None) -> None:

@@ -16,7 +16,7 @@ from phoneprov_core.devices.commands import (
 from phoneprov_core.devices.errors import NoAddress
 from phoneprov_core.devices.ports import ForgetsCalls, ManagerInterface, PhoneCommands, PhoneDriver
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.model import Phone, is_multiplatform
 
 SWITCHED_OFF = "The phone was not restarted: restarts are switched off."
 """The result of a restart with ``PHONEPROV_RESTART=none``."""
@@ -92,11 +92,6 @@ class NeverRestarting(PhoneDriver):
 
     async def restart(self, phone: Phone, software_type: str | None) -> None:  # noqa: ARG002
         raise _switched_off()
-
-
-def is_multiplatform(software_type: str | None) -> bool:
-    """Whether this is Cisco's multiplatform (third-party call control) firmware."""
-    return (software_type or "").strip().casefold() in {"mpp", "3pcc"}
 
 
 def _switched_off() -> Conflict:

@@ -11,6 +11,7 @@ from phoneprov_core.kernel.fields import (
     CreatedAt,
     Email,
     Line,
+    Location,
     OptionalLine,
     RecordUuid,
     UserUuid,
@@ -33,7 +34,6 @@ Ringtone = Annotated[OptionalLine, schema(description="Ring tone; free text", ex
 
 Department = Annotated[OptionalLine, schema(description="Department", examples=["Engineering"])]
 Company = Annotated[OptionalLine, schema(description="Company", examples=["Example Ltd"])]
-Location = Annotated[OptionalLine, schema(description="Location", examples=["Berlin, third floor"])]
 Building = Annotated[OptionalLine, schema(description="Building", examples=["B"])]
 ContactEmail = Annotated[Email, schema(description="E-mail address")]
 Active = Annotated[

@@ -13,13 +13,11 @@ from phoneprov_core.kernel.fields import (
     MacAddress,
     OptionalLine,
     RecordUuid,
+    SoftwareType,
     schema,
 )
 
 Model = Annotated[OptionalLine, schema(description="Model", examples=["CP-7916"])]
-SoftwareType = Annotated[
-    OptionalLine, schema(description="Firmware family; free text", examples=["SCCP"])
-]
 ConnectedPhone = Annotated[
     MacAddress,
     schema(description="MAC address of the connected phone, which need not be in the inventory"),

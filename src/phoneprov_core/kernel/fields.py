@@ -107,6 +107,10 @@ PinCode = Annotated[
         examples=["2468"],
     ),
 ]
+SoftwareType = Annotated[
+    OptionalLine, schema(description="Firmware family; free text", examples=["SCCP"])
+]
+Location = Annotated[OptionalLine, schema(description="Location", examples=["Berlin, third floor"])]
 ExtensionNumber = Annotated[
     str,
     Check(values.extension_number),

@@ -9,17 +9,15 @@ from msgspec import Struct
 from phoneprov_core.access.model import PermissionLevel, PermissionName
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.kernel.commands import record_of
-from phoneprov_core.kernel.fields import CreatedAt, Notes, StoredMac, schema
+from phoneprov_core.kernel.fields import CreatedAt, Location, Notes, SoftwareType, StoredMac, schema
 from phoneprov_core.phones.model import (
     Active,
     Brand,
     Hostname,
-    Location,
     Model,
     Phone,
     PhoneIp,
     PhoneName,
-    SoftwareType,
     SoftwareVersion,
     Vlan,
 )

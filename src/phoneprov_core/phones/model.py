@@ -11,18 +11,17 @@ from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     IpAddress,
+    Location,
     MacAddress,
     Notes,
     OptionalLine,
+    SoftwareType,
     StoredMac,
     UpdatedAt,
     schema,
 )
 
 Model = Annotated[OptionalLine, schema(description="Model", examples=["CP-7945G"])]
-SoftwareType = Annotated[
-    OptionalLine, schema(description="Firmware family; free text", examples=["SCCP"])
-]
 
 
 Family = Literal["SCCP", "SIP", "SIPE"]
@@ -36,7 +35,6 @@ PhoneName = Annotated[
     OptionalLine, schema(description="Name of the phone", examples=["Front desk"])
 ]
 Hostname = Annotated[OptionalLine, schema(description="Host name", examples=["SEP001BD4123456"])]
-Location = Annotated[OptionalLine, schema(description="Location", examples=["Berlin, third floor"])]
 PhoneIp = Annotated[
     IpAddress, schema(description="IPv4 or IPv6 address of the phone; written by level 0 only")
 ]
@@ -101,15 +99,20 @@ class PhonePatch(Command, frozen=True, kw_only=True):
     is_active: Active | UnsetType = UNSET
 
 
-def family_text(software_type: str | None) -> str:
-    """A software type, which is free text, in the form for comparisons: without surrounding blanks
-    and in upper case; empty if it is not recorded."""
+def family_of(software_type: str | None) -> str:
+    """The firmware family that a software type names, which is free text: without surrounding
+    blanks and in upper case; empty if it is not recorded."""
     return (software_type or "").strip().upper()
 
 
 def speaks_sip(software_type: str | None) -> bool:
     """Whether firmware of this type speaks SIP. Every other type counts as SCCP."""
-    return family_text(software_type) in {"SIP", "SIPE"}
+    return family_of(software_type) in {"SIP", "SIPE"}
+
+
+def is_multiplatform(software_type: str | None) -> bool:
+    """Whether this is Cisco's multiplatform (third-party call control) firmware."""
+    return family_of(software_type) in {"MPP", "3PCC"}
 
 
 def software_type_of(phone: Phone, profile: str | None) -> str | None:

@@ -23,7 +23,7 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.times import Timestamp
-from phoneprov_core.phones.model import Family, Phone, bare_model, family_text
+from phoneprov_core.phones.model import Family, Phone, bare_model, family_of
 
 FirmwareFamily = Annotated[
     Literal[Family, ""],
@@ -76,7 +76,7 @@ class ProfileRecord(Struct, frozen=True):
             if bare_model(phone.model) not in models:
                 return f"it is for {', '.join(self.compatible_models)}, not for {phone.model}"
         if self.software_type:
-            family = family_text(phone.software_type)
+            family = family_of(phone.software_type)
             if family and family != self.software_type:
                 return f"it is for {self.software_type} phones, not for {phone.software_type}"
         return None

@@ -36,15 +36,6 @@ class FetchResult(Enum):
     """The transfer ended before the phone had the whole file."""
 
 
-class FetchBinding(Enum):
-    """Addresses that may fetch a phone's configuration."""
-
-    ADDRESS = "address"
-    """The recorded ``phone_ip``; for a phone without one, the phone networks."""
-    NETWORK = "network"
-    """Every address of the phone networks."""
-
-
 class Fetch(Struct, frozen=True):
     """One request for a file."""
 

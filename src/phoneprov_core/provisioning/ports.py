@@ -98,13 +98,5 @@ class SharedFiles(Protocol):
         ...
 
 
-class PhoneAddresses(Protocol):
-    """The phone networks of the settings."""
-
-    def contains(self, address: str) -> bool:
-        """Whether the address lies in one of the networks."""
-        ...
-
-
 FetchObserver = Callable[[Fetch], None]
 """Port: called with each request once it was recorded."""

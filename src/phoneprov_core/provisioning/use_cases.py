@@ -10,25 +10,18 @@ from msgspec import Struct
 from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
 from phoneprov_core.deployments.ports import Journal
+from phoneprov_core.devices.binding import Binding, Networks
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
-from phoneprov_core.kernel.addresses import known_mac, same_address
+from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.provisioning.model import (
-    DiscoveredPhone,
-    Fetch,
-    FetchBinding,
-    FetchResult,
-    Transport,
-)
+from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch, FetchResult, Transport
 from phoneprov_core.provisioning.names import MAX_NAME, mac_in, plain_name
 from phoneprov_core.provisioning.ports import (
     FetchObserver,
-    PhoneAddresses,
     ProvisioningTransaction,
     SharedFile,
     SharedFiles,
@@ -67,8 +60,8 @@ class ProvideFile:
 
     database: ReadAndWrite[ProvisioningTransaction]
     shared_files: SharedFiles
-    networks: PhoneAddresses
-    binding: FetchBinding
+    networks: Networks
+    binding: Binding
     journal: Journal
     clock: Clock
     new_id: NewId
@@ -77,7 +70,7 @@ class ProvideFile:
     async def open(self, request: FileRequest) -> Provided:
         """Decide what the client gets. Reads only; nothing is recorded yet.
 
-        A phone's configuration goes to that phone's own address (see ``FetchBinding``); all
+        A phone's configuration goes to that phone's own address (see ``Binding``); all
         other files go to every address of the phone networks. Raises ``Unavailable``.
         """
         name = plain_name(request.name)
@@ -89,7 +82,8 @@ class ProvideFile:
             async with self.database.read() as tx:
                 phone = await tx.phones.find(mac)
                 served = await tx.served_files.find(name)
-        if not self._may_read(phone, request.client_ip):
+        recorded = None if phone is None else phone.phone_ip
+        if not self.binding.allows(self.networks, recorded, request.client_ip):
             return Provided(request, FetchResult.REFUSED, mac)
         if served is not None and phone is not None:
             return Provided(
@@ -142,15 +136,6 @@ class ProvideFile:
         if self.observe is not None:
             self.observe(fetch)
         return fetch
-
-    def _may_read(self, phone: Phone | None, client_ip: str) -> bool:
-        if (
-            phone is not None
-            and phone.phone_ip is not None
-            and self.binding is FetchBinding.ADDRESS
-        ):
-            return same_address(phone.phone_ip, client_ip)
-        return self.networks.contains(client_ip)
 
     async def _confirm(
         self, tx: ProvisioningTransaction, fetch: Fetch, attempt: str

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.extensions.model import Extension
-from phoneprov_core.phones.model import Phone, bare_model, speaks_sip
+from phoneprov_core.phones.model import Phone, bare_model
 
 _TAKEN = frozenset({"general", "global", "globals", "system", "devices", "lines", "softkeyset"})
 _DEVICE = re.compile(r"sep[0-9a-f]{12}", re.IGNORECASE)
@@ -152,11 +152,6 @@ class Sections:
             return "another extension has the same name except for upper and lower case"
         self._names.add(name)
         return None
-
-
-def speaks_sccp(phone: Phone) -> bool:
-    """Whether a phone belongs to chan_sccp: every phone without a SIP software type."""
-    return not speaks_sip(phone.software_type)
 
 
 def _left_out(extension: Extension, why: str) -> Section:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid, PhoneprovError, Problem, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.phones.model import Family
+from phoneprov_core.phones.model import FAMILIES
 from phoneprov_core.profiles.model import NewProfile, ProfilePatch
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.transfer.model import Imported, Progress, Row, RowProblem, Table
@@ -144,8 +144,8 @@ def _values(cells: Mapping[str, str]) -> dict[str, Any]:
             values[key] = cell.strip().upper() or None
         else:
             values[key] = cell or None
-    if (family := values.get("software_type")) is not None and family not in get_args(Family):
-        raise _wrong("software_type", f"must be {', '.join(get_args(Family))} or empty")
+    if (family := values.get("software_type")) is not None and family not in FAMILIES:
+        raise _wrong("software_type", f"must be {', '.join(FAMILIES)} or empty")
     return values
 
 

@@ -12,7 +12,8 @@ from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.paging import Listing, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Rows
 from phoneprov_core.kernel.times import Clock
-from phoneprov_core.transfer.asterisk import Section, Sections, speaks_sccp
+from phoneprov_core.phones.model import speaks_sip
+from phoneprov_core.transfer.asterisk import Section, Sections
 from phoneprov_core.transfer.importing import Import
 from phoneprov_core.transfer.model import (
     Imported,
@@ -130,7 +131,7 @@ class Transfer:
         make_phone = sections.device if is_sccp else sections.phone_endpoint
         async for phones in await self._records(lambda tx: tx.phones):
             for phone in phones:
-                if phone.is_active and speaks_sccp(phone) is is_sccp:
+                if phone.is_active and speaks_sip(phone.software_type) is not is_sccp:
                     section = make_phone(phone, await self._numbers_on(phone.mac, driver))
                     if section is not None:
                         yield section

@@ -15,6 +15,7 @@ from phoneprov_core.kernel.fields import (
     Email,
     Language,
     Line,
+    Location,
     OptionalLine,
     RecordUuid,
     Timezone,
@@ -65,7 +66,6 @@ UserEmail = Annotated[Email, schema(description="E-mail address; unique, case is
 TelephoneNumber = Annotated[
     OptionalLine, schema(description="Telephone number", examples=["+44 20 7946 0018"])
 ]
-Location = Annotated[OptionalLine, schema(description="Location", examples=["Berlin, third floor"])]
 Nationality = Annotated[OptionalLine, schema(description="Nationality", examples=["British"])]
 Active = Annotated[bool, schema(description="Whether the account can log in", examples=[True])]
 

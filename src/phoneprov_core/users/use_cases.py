@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from phoneprov_core.access.rules import LastSuperadmin, require_superadmin
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import applied, obey
+from phoneprov_core.kernel.commands import applied, obey, record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.levels import SUPERADMIN
@@ -130,17 +130,10 @@ class Users:
 
 def created_user(new: Registration, uuid: str, now: str, ip: str, created_by: str | None) -> User:
     """A new account with its initial values."""
-    return User(
+    return record_of(
+        User,
+        new,
         uuid=uuid,
-        first_name=new.first_name,
-        last_name=new.last_name,
-        username=new.username,
-        email=new.email,
-        phone=new.phone,
-        lang=new.lang,
-        location=new.location,
-        nationality=new.nationality,
-        timezone=new.timezone,
         is_active=new.is_active if isinstance(new, NewUser) else True,
         last_uuid=None,
         last_login_ip=None,

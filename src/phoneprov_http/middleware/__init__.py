@@ -1,1 +1,1 @@
-"""ASGI middleware: request id and access log, headers, authentication, limits."""
+"""ASGI middleware: request id and access log, headers, authentication."""

@@ -1,13 +1,11 @@
 """Authentication: 401 before anything else of a request is looked at."""
 
-from __future__ import annotations
+from litestar.types import ASGIApp, Receive, Scope, Send
 
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
-
-from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_http.middleware.headers import field
 
 AUTHENTICATION = "authentication"
 PUBLIC = {AUTHENTICATION: "none"}
@@ -17,17 +15,15 @@ OPTIONAL = {AUTHENTICATION: "optional"}
 
 
 class Authentication:
-    """Sets ``request.user`` to the caller. What the caller is refused with 403 is recorded in the
-    audit trail.
+    """Sets ``request.user`` to the caller.
 
     Raises ``Unauthenticated`` for a missing or invalid access token, unless the handler's
     ``opt`` says otherwise; ``request.user`` is None then.
     """
 
-    def __init__(self, app: ASGIApp, authenticate: Authenticate, audit: Audit) -> None:
+    def __init__(self, app: ASGIApp, authenticate: Authenticate) -> None:
         self._app = app
         self._authenticate = authenticate
-        self._audit = audit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         ip = scope["state"]["client_ip"]
@@ -41,30 +37,12 @@ class Authentication:
                 if authentication != "optional":
                     raise
         scope["user"] = user
-        if user is None:
-            await self._app(scope, receive, send)
-            return
-
-        async def send_recorded(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] == 403:
-                request = f"{scope.get('method')} {scope['path_template']}"
-                await self._audit.refused(user, request)
-            await send(message)
-
-        await self._app(scope, receive, send_recorded)
+        await self._app(scope, receive, send)
 
     async def _caller(self, scope: Scope, ip: str) -> Actor:
-        scheme, _, token = _authorization(scope).partition(" ")
+        scheme, _, token = field(scope, b"authorization").partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise Unauthenticated
         actor = await self._authenticate(token.strip(), ip)
         scope["state"]["account"] = actor.user_uuid
         return actor
-
-
-def _authorization(scope: Scope) -> str:
-    # The server has put the names of the fields into lower case.
-    for name, value in scope["headers"]:
-        if name == b"authorization":
-            return value.decode("latin-1")
-    return ""

@@ -1,7 +1,5 @@
 """The document as it is served: Litestar's own, completed."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from typing import Any
@@ -14,13 +12,9 @@ from litestar.openapi.datastructures import ResponseSpec
 from phoneprov_core.kernel.paging import Window
 from phoneprov_http.bodies import fields_read, writes
 from phoneprov_http.envelope import Failure
-from phoneprov_http.guards import is_guarded
 from phoneprov_http.middleware.authentication import AUTHENTICATION
 from phoneprov_http.openapi.failures import SHARED, specified, words_of
 from phoneprov_http.openapi.schemas import Json, example, parameters_of, reference, schemas_of
-
-EXAMPLE = "example"
-"""The key of a handler's ``opt`` for an example of its body, where one of all fields is invalid."""
 
 UPSERT = "upsert"
 """The key of a handler's ``opt`` where a record that does not exist is created."""
@@ -40,7 +34,9 @@ _HEADERS: Json = {
     "RetryAfter": _header("Number of seconds to wait", type="integer", minimum=1),
 }
 _MORE_HEADERS = {401: ("WWW-Authenticate", "Authenticate"), 429: ("Retry-After", "RetryAfter")}
-_NEW = re.compile(r"^New(?=[A-Z])|(?<=/schemas/)New(?=[A-Z])")
+# The clients that openapi-generator makes for Go have a function ``NewPhone`` that makes a
+# ``Phone``: the command of this name is ``CreatePhone`` in the document.
+_NEW = re.compile(rb'"(#/components/schemas/)?New(?=[A-Z]\w*")')
 _SHARED = specified(error for errors in SHARED.values() for error in errors)
 _SECURITY: dict[object, list[Json]] = {"none": [], "optional": [{}, {"bearer": []}]}
 # The names of path parameters in the interface; Python has another convention.
@@ -80,26 +76,8 @@ def document(app: Litestar) -> Json:
         for tag, fn in described.items()
     ]
     made["paths"] = {_as_written(path): item for path, item in made["paths"].items()}
-    renamed: Json = _for_clients(made)
-    renamed["components"]["schemas"] = {
-        _NEW.sub("Create", name): schema
-        for name, schema in renamed["components"]["schemas"].items()
-    }
-    return renamed
-
-
-def _for_clients(thing: Any) -> Any:
-    """References to ``NewPhone`` as references to ``CreatePhone``: the clients that
-    openapi-generator makes for Go have a function ``NewPhone`` that makes a ``Phone``."""
-    if isinstance(thing, list):
-        return [_for_clients(item) for item in thing]
-    if isinstance(thing, dict):
-        made = {name: _for_clients(value) for name, value in thing.items()}
-        for name in ("$ref", "title"):
-            if isinstance(made.get(name), str):
-                made[name] = _NEW.sub("Create", made[name])
-        return made
-    return thing
+    renamed = _NEW.sub(rb'"\1Create', msgspec.json.encode(made))
+    return msgspec.json.decode(renamed, type=dict[str, Any])
 
 
 def _takes_body(handler: HTTPRouteHandler) -> bool:
@@ -153,7 +131,7 @@ def _complete_body(body: Json, handler: HTTPRouteHandler, schemas: Json) -> None
     body["content"] = {
         "application/json": {
             "schema": reference(command),
-            "example": handler.opt.get(EXAMPLE) or example(schema, schemas, shown),
+            "example": example(schema, schemas, shown),
         }
     }
 
@@ -184,7 +162,7 @@ def _derived(operation: Json, handler: HTTPRouteHandler) -> set[int]:
     follow = {
         400: True,
         401: operation["security"] == [{"bearer": []}],
-        403: is_guarded(handler),
+        403: bool(handler.resolve_guards()),
         404: "path" in places and UPSERT not in handler.opt,
         413: _takes_body(handler),
         415: _takes_body(handler),

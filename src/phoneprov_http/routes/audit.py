@@ -1,7 +1,5 @@
 """Who changed what, failed logins and refusals; level 0."""
 
-from __future__ import annotations
-
 from phoneprov_core.audit.model import AuditEntry, EntriesQuery
 from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.kernel.errors import NotFound
@@ -15,7 +13,7 @@ def audit_routes(audit: Audit) -> Routes:
     """``/audit``."""
     routes = Routes("Audit", guards=[level_0])
 
-    @routes.get("/audit", raises=[NotFound], query=EntriesQuery)
+    @routes.get("/audit", raises=[NotFound])
     async def audit_entries(request: ApiRequest, wanted: Query[EntriesQuery]) -> Listed[AuditEntry]:
         """Read the audit trail. Changes and events of security, newest first. At most 1000 rows;
         `before` continues after the last one."""

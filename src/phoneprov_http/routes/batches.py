@@ -1,7 +1,5 @@
 """Switches or restarts of many phones in the background; level 0."""
 
-from __future__ import annotations
-
 from phoneprov_core.batches.commands import NewBatch, WantedPhones
 from phoneprov_core.batches.model import Batch, BatchPhone
 from phoneprov_core.batches.ports import NoPhones
@@ -10,7 +8,6 @@ from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import FromNewest
 from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.guards import level_0
-from phoneprov_http.openapi.document import EXAMPLE
 from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid
 
 
@@ -18,7 +15,7 @@ def batch_routes(batches: Batches) -> Routes:
     """``/batches``."""
     routes = Routes("Batches", guards=[level_0])
 
-    @routes.get("/batches", raises=[NotFound], query=FromNewest)
+    @routes.get("/batches", raises=[NotFound])
     async def all_batches(request: ApiRequest, wanted: Query[FromNewest]) -> Listed[Batch]:
         """List batches. All batches, oldest first, with the number of phones per state."""
         return listed(await batches.all(request.user, request.page, wanted.before), "batch")
@@ -29,7 +26,7 @@ def batch_routes(batches: Batches) -> Routes:
         `ended_at` has ended."""
         return record("Batch found", await batches.get(request.user, uuid))
 
-    @routes.get("/batches/{uuid:str}/phones", query=WantedPhones)
+    @routes.get("/batches/{uuid:str}/phones")
     async def phones_of_batch(
         request: ApiRequest, uuid: Uuid, wanted: Query[WantedPhones]
     ) -> Listed[BatchPhone]:
@@ -37,20 +34,7 @@ def batch_routes(batches: Batches) -> Routes:
         of its switch, and the reason of a failure."""
         return listed(await batches.phones(request.user, uuid, wanted, request.page), "phone")
 
-    @routes.post(
-        "/batches",
-        status_code=202,
-        opt={
-            EXAMPLE: {
-                "action": "switch",
-                "profile_uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11",
-                "location": "2nd floor",
-                "at_once": 5,
-                "per_minute": 30,
-            }
-        },
-        raises=[NotFound, NoPhones],
-    )
+    @routes.post("/batches", status_code=202, raises=[NotFound, NoPhones])
     async def start_batch(request: ApiRequest, data: Body[NewBatch]) -> Envelope[Batch]:
         """Start a batch. Responds at once; the batch runs in the background and is resumed after a
         restart of the service. `macs` lists the phones, or `model`, `location` and

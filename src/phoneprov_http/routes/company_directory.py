@@ -1,9 +1,5 @@
 """Company contacts. Every account reads them, level 0 writes them."""
 
-from __future__ import annotations
-
-from litestar.types import Guard
-
 from phoneprov_core.directory.model import (
     CompanyContact,
     CompanyContactPatch,
@@ -12,14 +8,15 @@ from phoneprov_core.directory.model import (
 from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.directory.use_cases import CompanyDirectory
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.guards import Guard
 from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid
 
 
 def company_directory_routes(directory: CompanyDirectory, shared_write: Guard) -> Routes:
     """``/company-directory``."""
-    routes = Routes("Company directory", guards=[shared_write])
+    routes = Routes("Company directory", writing=shared_write)
 
-    @routes.get("/company-directory", query=ContactSearch)
+    @routes.get("/company-directory")
     async def all_company_contacts(
         request: ApiRequest, wanted: Query[ContactSearch]
     ) -> Listed[CompanyContact]:

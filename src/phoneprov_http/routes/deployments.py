@@ -1,14 +1,11 @@
 """Record of switches, and rollback; others than level 0 see their own."""
 
-from __future__ import annotations
-
 from phoneprov_core.deployments.errors import OF_A_SWITCH
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.deployments.rollback import Rollback, RollbackRequest
 from phoneprov_core.deployments.use_cases import Deployments
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_http.envelope import Envelope, Listed, listed, record
-from phoneprov_http.openapi.document import EXAMPLE
 from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes, Uuid
 
 
@@ -16,7 +13,7 @@ def deployment_routes(deployments: Deployments, rollback: Rollback) -> Routes:
     """``/deployments``, and the deployments of ``/phones/{mac}``."""
     routes = Routes("Deployments")
 
-    @routes.get("/deployments", raises=[NotFound], query=Wanted)
+    @routes.get("/deployments", raises=[NotFound])
     async def all_deployments(request: ApiRequest, wanted: Query[Wanted]) -> Listed[Deployment]:
         """List deployments. All of them, oldest first. Callers without level 0 see those that they
         started, and those of profiles that were theirs at the time."""
@@ -28,7 +25,7 @@ def deployment_routes(deployments: Deployments, rollback: Rollback) -> Routes:
         not in time."""
         return record("Deployment found", await deployments.get(request.user, uuid))
 
-    @routes.get("/phones/{mac:str}/deployments", query=Wanted)
+    @routes.get("/phones/{mac:str}/deployments")
     async def deployments_of_phone(
         request: ApiRequest, mac: Mac, wanted: Query[Wanted]
     ) -> Listed[Deployment]:
@@ -36,16 +33,9 @@ def deployment_routes(deployments: Deployments, rollback: Rollback) -> Routes:
         found = await deployments.of_phone(request.user, mac, wanted, request.page)
         return listed(found, "deployment")
 
-    @routes.post(
-        "/phones/{mac:str}/rollback",
-        status_code=200,
-        opt={EXAMPLE: {"deployment_uuid": "5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11"}},
-        raises=[*OF_A_SWITCH],
-    )
+    @routes.post("/phones/{mac:str}/rollback", status_code=200, raises=[*OF_A_SWITCH])
     async def roll_back(
-        request: ApiRequest,
-        mac: Mac,
-        data: Body[RollbackRequest] = RollbackRequest(),  # noqa: B008
+        request: ApiRequest, mac: Mac, data: Body[RollbackRequest] = RollbackRequest()
     ) -> Envelope[Deployment]:
         """Roll a phone back. A switch, with all its steps, to an earlier revision. Without a body:
         to what was on the phone before the current deployment. With `deployment_uuid`: to the

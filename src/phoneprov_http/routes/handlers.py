@@ -1,9 +1,8 @@
 """What route modules are written with: sections, requests, and the parameters in paths."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, TypeAlias, TypeVar
+from functools import partialmethod
+from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
 from litestar import Request, Router
 from litestar.connection import ASGIConnection
@@ -11,16 +10,20 @@ from litestar.datastructures import State
 from litestar.di import NamedDependency, Provide
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import JSONBody, PathParameter
+from litestar.types import Guard
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, command_of_texts, invalid
 from phoneprov_core.kernel.errors import Invalid, PhoneprovError, Problem
 from phoneprov_core.kernel.fields import MAC
 from phoneprov_core.kernel.paging import Page, Window
+from phoneprov_http.errors import Malformed
 from phoneprov_http.openapi.failures import specified
 
 T = TypeVar("T")
 C = TypeVar("C", bound=Command)
+# The query of a page is short; to parse a long one takes quadratic time.
+_LONGEST_QUERY = 2048
 AnyHandler = Callable[..., Any]
 Decorator = Callable[[AnyHandler], AnyHandler]
 
@@ -48,7 +51,7 @@ Mac = Annotated[
 Body: TypeAlias = JSONBody[T]
 """The body of a request, as a command."""
 Query: TypeAlias = NamedDependency[T]
-"""The query of a request, as a command: that of the handler's ``query``."""
+"""The query of a request, as a command."""
 
 
 class ApiRequest(Request[Actor, None, State]):
@@ -62,16 +65,24 @@ class ApiRequest(Request[Actor, None, State]):
     @property
     def page(self) -> Page:
         """The page that ``limit`` and ``offset`` select; None for the whole list. Raises
-        ``Invalid``."""
+        ``Malformed`` and ``Invalid``."""
         return self.selected(Window, None)
 
     def selected(self, command: type[C], absent: C | None) -> C | None:
         """The parameters of the query that are fields of a command; ``absent`` if none is sent.
-        Raises ``Invalid`` with each invalid parameter."""
-        if not self.scope["query_string"]:
+        Raises ``Malformed`` for a long query, ``Invalid`` with each invalid parameter and each
+        that is sent twice."""
+        query = self.scope["query_string"]
+        if not query:
             return absent
+        if len(query) > _LONGEST_QUERY:
+            raise Malformed("The query is too long.")
+        sent = self.query_params.dict()
+        repeated = sorted(name for name, texts in sent.items() if len(texts) > 1)
+        if repeated:
+            raise invalid([Problem(name, "must be sent once") for name in repeated])
         fields = command.__struct_encode_fields__
-        given = {name: text for name, text in self.query_params.items() if name in fields}
+        given = {name: texts[0] for name, texts in sent.items() if name in fields}
         return command_of_texts(command, given) if given else absent
 
 
@@ -105,45 +116,35 @@ class Handler(HTTPRouteHandler):
 
 
 class Routes(Router):
-    """A section of the interface. Its methods decorate handlers: the first sentence of a
-    handler's docstring is the summary of its operation, ``query`` is the command that its
-    parameter ``wanted`` is read as, ``raises`` names the errors that do not follow from path,
-    query, body and guards."""
+    """A section of the interface; the guard ``writing`` is for all methods but GET.
 
-    def __init__(self, tag: str, path: str = "/api/v1", **more: Any) -> None:
+    Its methods decorate handlers: the first sentence of a handler's docstring is the summary of
+    its operation, its parameter ``wanted`` is the query, ``raises`` names the errors that do not
+    follow from path, query, body and guards."""
+
+    def __init__(
+        self, tag: str, path: str = "/api/v1", *, writing: "Guard | None" = None, **more: Any
+    ) -> None:
         super().__init__(path, route_handlers=[], tags=[tag], **more)
-
-    def get(self, path: str, **more: Any) -> Decorator:
-        """Decorates a handler of GET."""
-        return self._decorator("GET", path, **more)
-
-    def post(self, path: str, **more: Any) -> Decorator:
-        """Decorates a handler of POST; its status is 201 unless it says otherwise."""
-        return self._decorator("POST", path, **more)
-
-    def put(self, path: str, **more: Any) -> Decorator:
-        """Decorates a handler of PUT."""
-        return self._decorator("PUT", path, **more)
-
-    def delete(self, path: str, **more: Any) -> Decorator:
-        """Decorates a handler of DELETE; it responds with a body."""
-        return self._decorator("DELETE", path, status_code=200, **more)
+        self._writing = [writing] if writing else []
 
     def _decorator(
-        self,
-        method: Any,
-        path: str,
-        *,
-        raises: Sequence[type[PhoneprovError]] = (),
-        query: type[Command] | None = None,
-        **more: Any,
+        self, method: Any, path: str, *, raises: Sequence[type[PhoneprovError]] = (), **more: Any
     ) -> Decorator:
-        if query is not None:
-            more["dependencies"] = {"wanted": _wanted(query)}
+        if method != "GET" and self._writing:
+            more["guards"] = self._writing
 
         def decorate(handle: AnyHandler) -> AnyHandler:
+            query = get_type_hints(handle).get("wanted")
+            more["dependencies"] = {"wanted": _wanted(query)} if query else None
             handler = Handler(path, http_method=method, responses=specified(raises), **more)
             self.register(handler(handle))
             return handle
 
         return decorate
+
+    get: partialmethod[Decorator] = partialmethod(_decorator, "GET")
+    post: partialmethod[Decorator] = partialmethod(_decorator, "POST")
+    put: partialmethod[Decorator] = partialmethod(_decorator, "PUT")
+    # Its response has a body.
+    delete: partialmethod[Decorator] = partialmethod(_decorator, "DELETE", status_code=200)

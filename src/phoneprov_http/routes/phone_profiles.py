@@ -1,7 +1,5 @@
 """Configurations and the switch onto a phone; the owner or level 0."""
 
-from __future__ import annotations
-
 from phoneprov_core.deployments.errors import OF_A_SWITCH
 from phoneprov_core.deployments.preview import Preview, PreviewSwitch
 from phoneprov_core.deployments.switch import SwitchProfile
@@ -38,7 +36,7 @@ def profile_routes(
     """``/phone-profiles``."""
     routes = Routes("Phone profiles")
 
-    @routes.get("/phone-profiles", query=ProfileSearch)
+    @routes.get("/phone-profiles")
     async def all_profiles(request: ApiRequest, wanted: Query[ProfileSearch]) -> BareList[Profile]:
         """List phone profiles. Oldest first; without level 0 only the caller's own."""
         return bare_list(await profiles.all(request.user, request.page, wanted), "profile")
@@ -98,15 +96,12 @@ def profile_routes(
         return bare_list(await profiles.revisions(request.user, uuid, request.page), "revision")
 
     @routes.post("/phone-profiles/lint", status_code=200)
-    async def lint_configuration(
-        request: ApiRequest,  # noqa: ARG001
-        data: Body[LintRequest],
-    ) -> Bare[LintResult]:
+    async def lint_configuration(data: Body[LintRequest]) -> Bare[LintResult]:
         """Lint a configuration. Changes nothing. A text that is not well-formed is one finding."""
         result = await read_configurations.lint(data)
         return Bare(True, f"{len(result.findings)} finding(s) found", result)
 
-    @routes.get("/phone-profiles/{uuid:str}/revisions/diff", query=ComparedRevisions)
+    @routes.get("/phone-profiles/{uuid:str}/revisions/diff")
     async def revision_diff(
         request: ApiRequest, uuid: Uuid, wanted: Query[ComparedRevisions]
     ) -> Bare[RevisionDiff]:

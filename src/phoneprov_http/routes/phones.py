@@ -1,22 +1,19 @@
 """Phone inventory. Every account reads it, level 0 writes it."""
 
-from __future__ import annotations
-
-from litestar.types import Guard
-
 from phoneprov_core.kernel.errors import AlreadyExists, Forbidden
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
 from phoneprov_core.phones.search import PhoneSearch
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.guards import Guard
 from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes
 
 
 def phone_routes(phones: Phones, shared_write: Guard) -> Routes:
     """``/phones``."""
-    routes = Routes("Phones", guards=[shared_write])
+    routes = Routes("Phones", writing=shared_write)
 
-    @routes.get("/phones", raises=[Forbidden], query=PhoneSearch)
+    @routes.get("/phones", raises=[Forbidden])
     async def all_phones(request: ApiRequest, wanted: Query[PhoneSearch]) -> Listed[Phone]:
         """List phones. The phones of the inventory, oldest first."""
         return listed(await phones.all(request.user, request.page, wanted), "phone")

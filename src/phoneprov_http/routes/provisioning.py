@@ -1,7 +1,5 @@
 """Requests of phones for files, and phones that are not in the inventory."""
 
-from __future__ import annotations
-
 from phoneprov_core.kernel.paging import Listing, Newest
 from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches
@@ -14,7 +12,7 @@ def provisioning_routes(fetches: Fetches, discovered: DiscoveredPhones) -> Route
     """``/phones/{mac}/fetches`` and ``/discovered-phones``."""
     routes = Routes("Provisioning")
 
-    @routes.get("/phones/{mac:str}/fetches", query=Newest)
+    @routes.get("/phones/{mac:str}/fetches")
     async def fetches_of_phone(
         request: ApiRequest, mac: Mac, wanted: Query[Newest]
     ) -> Listed[Fetch]:

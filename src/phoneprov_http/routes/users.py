@@ -1,7 +1,5 @@
 """Accounts; level 0."""
 
-from __future__ import annotations
-
 from phoneprov_core.access.rules import LastSuperadmin
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.users.model import NewUser, User, UserPatch
@@ -17,7 +15,7 @@ def user_routes(users: Users) -> Routes:
     """``/users``."""
     routes = Routes("Users", guards=[level_0])
 
-    @routes.get("/users", query=UserSearch)
+    @routes.get("/users")
     async def all_users(request: ApiRequest, wanted: Query[UserSearch]) -> Listed[User]:
         """List users. All accounts, oldest first."""
         return listed(await users.all(request.user, request.page, wanted), "user")

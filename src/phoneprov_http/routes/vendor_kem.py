@@ -1,18 +1,15 @@
 """Key expansion modules. Every account reads them, level 0 writes them."""
 
-from __future__ import annotations
-
-from litestar.types import Guard
-
 from phoneprov_core.kems.model import Kem, KemPatch, NewKem
 from phoneprov_core.kems.use_cases import Kems
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.guards import Guard
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, Uuid
 
 
 def kem_routes(kems: Kems, shared_write: Guard) -> Routes:
     """``/vendor-kem``."""
-    routes = Routes("Vendor KEM", guards=[shared_write])
+    routes = Routes("Vendor KEM", writing=shared_write)
 
     @routes.get("/vendor-kem")
     async def all_kems(request: ApiRequest) -> Listed[Kem]:

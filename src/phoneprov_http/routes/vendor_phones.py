@@ -1,19 +1,16 @@
 """Vendor flags of phones. Every account reads them, level 0 writes them."""
 
-from __future__ import annotations
-
-from litestar.types import Guard
-
 from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.guards import Guard
 from phoneprov_http.openapi.document import UPSERT
 from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes
 
 
 def vendor_phone_routes(vendor_phones: VendorPhones, shared_write: Guard) -> Routes:
     """``/vendor-phones``."""
-    routes = Routes("Vendor phones", guards=[shared_write])
+    routes = Routes("Vendor phones", writing=shared_write)
 
     @routes.get("/vendor-phones")
     async def all_vendor_phones(request: ApiRequest) -> Listed[VendorPhone]:

@@ -1,9 +1,5 @@
 """Service definitions. Every account reads them, level 0 writes them."""
 
-from __future__ import annotations
-
-from litestar.types import Guard
-
 from phoneprov_core.vendor_services.model import (
     NewVendorService,
     VendorService,
@@ -11,12 +7,13 @@ from phoneprov_core.vendor_services.model import (
 )
 from phoneprov_core.vendor_services.use_cases import VendorServices
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
+from phoneprov_http.guards import Guard
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, Uuid
 
 
 def vendor_service_routes(services: VendorServices, shared_write: Guard) -> Routes:
     """``/vendor-services``."""
-    routes = Routes("Vendor services", guards=[shared_write])
+    routes = Routes("Vendor services", writing=shared_write)
 
     @routes.get("/vendor-services")
     async def all_services(request: ApiRequest) -> Listed[VendorService]:

@@ -10,7 +10,7 @@ import pytest
 from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, listing, success
 
@@ -60,7 +60,7 @@ async def test_phones_with_a_channel_are_in_a_call(busy: AmiStub) -> None:
     assert busy.complaints == []
 
 
-async def test_an_older_chan_sccp_names_the_device_otherwise(busy: AmiStub) -> None:
+async def test_calls_older_chan_sccp_device_field_is_read(busy: AmiStub) -> None:
     busy.answers["SCCPShowChannels"] = lambda action_id: (
         f"Response: Success\r\nActionID: {action_id}\r\n\r\n".encode()
         + event("SCCPChannelEntry", Device="SEP001BD4000001")  # and without an ActionID
@@ -79,7 +79,7 @@ async def test_concurrent_callers_share_one_query(busy: AmiStub) -> None:
     assert busy.connections == 1
 
 
-async def test_calls_old_list_is_queried_again(busy: AmiStub) -> None:
+async def test_calls_expired_list_is_queried_again(busy: AmiStub) -> None:
     asked = calls(busy, fresh_seconds=0.0)
     assert await asked.in_call(SIP)
 
@@ -88,7 +88,7 @@ async def test_calls_old_list_is_queried_again(busy: AmiStub) -> None:
     assert not await asked.in_call(SIP)
 
 
-async def test_without_chan_sccp_there_are_the_others(busy: AmiStub) -> None:
+async def test_calls_without_chan_sccp_are_listed_from_channels(busy: AmiStub) -> None:
     busy.answers["SCCPShowChannels"] = failure("Invalid/unknown command")
     asked = calls(busy)
 
@@ -96,7 +96,7 @@ async def test_without_chan_sccp_there_are_the_others(busy: AmiStub) -> None:
     assert not await asked.in_call(SCCP)
 
 
-async def test_account_without_right_to_list_calls_is_reported(busy: AmiStub) -> None:
+async def test_calls_account_without_right_is_reported(busy: AmiStub) -> None:
     busy.answers["CoreShowChannels"] = failure("Permission denied")
     asked = calls(busy)
 
@@ -106,14 +106,14 @@ async def test_account_without_right_to_list_calls_is_reported(busy: AmiStub) ->
     assert busy.connections == 1  # and not one for each phone of a floor
 
 
-async def test_a_list_without_an_end_times_out(busy: AmiStub) -> None:
+async def test_calls_list_without_end_times_out(busy: AmiStub) -> None:
     busy.answers["CoreShowChannels"] = success("Channels will follow")
 
     with pytest.raises(TimedOut):
         await calls(busy, timeout=0.3).in_call(SIP)
 
 
-async def test_events_of_others_are_passed_over(busy: AmiStub) -> None:
+async def test_calls_events_of_other_actions_are_ignored(busy: AmiStub) -> None:
     busy.between = event("CoreShowChannel", Channel="PJSIP/SEP001BD4000003-1", ActionID="another")
 
     assert not await calls(busy).in_call(IDLE)
@@ -136,7 +136,7 @@ async def test_ringing_sccp_phones_are_in_a_call(busy: AmiStub) -> None:
     assert not await asked.in_call(IDLE)
 
 
-async def test_sip_phone_is_in_a_call_of_an_endpoint_named_after_its_aor(busy: AmiStub) -> None:
+async def test_calls_endpoint_named_after_its_aor_is_in_a_call(busy: AmiStub) -> None:
     busy.answers["CoreShowChannels"] = listing(
         "CoreShowChannelsComplete", ("CoreShowChannel", {"Channel": "PJSIP/1002-0000002a"})
     )

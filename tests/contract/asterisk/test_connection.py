@@ -13,7 +13,7 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.settings import ManagerSettings
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.commands import sip_restart
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.kernel.errors import Refused, TimedOut
@@ -69,7 +69,7 @@ async def test_wrong_secret_is_sent_once_for_watch_and_restart(stub: AmiStub) ->
     assert stub.names == ["Login"]
 
 
-async def test_mute_port_costs_one_deadline_for_watch_and_restart(stub: AmiStub) -> None:
+async def test_silent_port_costs_one_deadline_for_watch_and_restart(stub: AmiStub) -> None:
     stub.banner = None
     shared = connection(stub, timeout=TIMEOUT)
 
@@ -81,7 +81,7 @@ async def test_mute_port_costs_one_deadline_for_watch_and_restart(stub: AmiStub)
     assert stub.connections == 1
 
 
-async def test_failed_login_is_tried_again_later(
+async def test_failed_login_is_retried_later(
     stub: AmiStub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("phoneprov_adapters.asterisk.connection.FAILURE_SECONDS", 0.0)
@@ -96,7 +96,7 @@ async def test_failed_login_is_tried_again_later(
     assert len(stub.performed) == 1
 
 
-async def test_connection_that_does_not_answer_is_given_up(stub: AmiStub) -> None:
+async def test_connection_without_answer_is_closed(stub: AmiStub) -> None:
     shared = connection(stub, timeout=TIMEOUT)
     watching = await ManagerEvents(shared).begin(SCCP)
     stub.answers[RESTART.name] = None
@@ -123,7 +123,7 @@ async def test_connection_that_does_not_answer_is_given_up(stub: AmiStub) -> Non
         [("Removed", OLD), ("NonQualified", NEW)],
     ],
 )
-async def test_sip_phone_that_registers_anew_is_seen(
+async def test_sip_phone_new_registration_confirms(
     stub: AmiStub, statuses: list[tuple[str, str]]
 ) -> None:
     stub.answers["PJSIPShowEndpoint"] = endpoint((OLD, "x"))
@@ -138,7 +138,7 @@ async def test_sip_phone_that_registers_anew_is_seen(
     await watching.close()
 
 
-async def test_sip_phone_is_seen_by_the_aor_it_shares(stub: AmiStub) -> None:
+async def test_sip_phone_shared_aor_confirms(stub: AmiStub) -> None:
     stub.answers["PJSIPShowEndpoint"] = endpoint((OLD, "x"), aors="1001")
     watching = await ManagerEvents(connection(stub)).begin(SIP)
 
@@ -151,7 +151,7 @@ async def test_sip_phone_is_seen_by_the_aor_it_shares(stub: AmiStub) -> None:
     await watching.close()
 
 
-async def test_sip_phone_is_seen_by_its_device_state(stub: AmiStub) -> None:
+async def test_sip_phone_device_state_confirms(stub: AmiStub) -> None:
     watching = await ManagerEvents(connection(stub)).begin(SIP)
 
     for state in ("UNAVAILABLE", "NOT_INUSE"):
@@ -170,7 +170,7 @@ async def test_sip_phone_is_seen_by_its_device_state(stub: AmiStub) -> None:
         [("Created", NEW, NAME), ("Removed", NEW, NAME)],
     ],
 )
-async def test_sip_phone_that_did_not_restart_is_not_seen(
+async def test_sip_phone_without_restart_is_not_confirmed(
     stub: AmiStub, statuses: list[tuple[str, str, str]]
 ) -> None:
     stub.answers["PJSIPShowEndpoint"] = endpoint((OLD, "x"))
@@ -186,10 +186,20 @@ async def test_sip_phone_that_did_not_restart_is_not_seen(
     await watching.close()
 
 
-async def test_flood_of_events_is_read_at_a_pace(
-    stub: AmiStub, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("flood", "least"),
+    [
+        (event("VarSet", Value="x" * 1000) * 650, 18),
+        # Empty lines cost the reader more than their bytes: 64 KiB of them took 70 ms.
+        (b"\n" * 40_000, 36),
+    ],
+    ids=["events", "empty-lines"],
+)
+async def test_event_flood_is_read_at_a_limited_rate(
+    stub: AmiStub, monkeypatch: pytest.MonkeyPatch, flood: bytes, least: int
 ) -> None:
-    """The peer sends as fast as TCP takes it; the reader rests after every 64 KiB."""
+    """The peer sends as fast as TCP takes it; the reader pauses after every 64 KiB. ``flood`` is
+    sent before the answers to login and restart."""
     rests = 0
     sleep = asyncio.sleep
 
@@ -199,10 +209,10 @@ async def test_flood_of_events_is_read_at_a_pace(
         await sleep(seconds)
 
     monkeypatch.setattr(asyncio, "sleep", counted)
-    stub.between = event("VarSet", Value="x" * 1000) * 650
+    stub.between = flood
     await Manager(connection(stub)).perform(RESTART)
 
-    assert rests >= 18  # before the answers to login and restart, 650 KiB each
+    assert rests >= least
 
 
 @pytest.mark.parametrize(
@@ -218,7 +228,7 @@ async def test_flood_of_events_is_read_at_a_pace(
         b"Event\r\nEvent: \r\n\r\n",
     ],
 )
-async def test_strange_messages_decide_nothing(stub: AmiStub, said: bytes) -> None:
+async def test_malformed_messages_are_ignored(stub: AmiStub, said: bytes) -> None:
     watching = await ManagerEvents(connection(stub)).begin(SIP)
 
     await stub.tell(said)
@@ -228,8 +238,19 @@ async def test_strange_messages_decide_nothing(stub: AmiStub, said: bytes) -> No
     await watching.close()
 
 
+async def test_event_with_the_field_response_is_no_response(stub: AmiStub) -> None:
+    def say(action_id: str) -> bytes:
+        other = event("OriginateResponse", ActionID=action_id, Response="Success")
+        return other + failure("Device not found")(action_id)
+
+    stub.answers[RESTART.name] = say
+
+    with pytest.raises(Refused, match="no device of this name"):
+        await Manager(connection(stub)).perform(RESTART)
+
+
 async def test_list_without_end_is_bounded(stub: AmiStub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("phoneprov_adapters.asterisk.connection.MOST_ENTRIES", 10)
+    monkeypatch.setattr("phoneprov_adapters.asterisk.session.MOST_ENTRIES", 10)
     entry = ("ContactStatusDetail", {"URI": OLD, "CallID": "x"})
     stub.answers["PJSIPShowEndpoint"] = listing("EndpointDetailComplete", *[entry] * 11)
 

@@ -14,7 +14,7 @@ from support.ami_client import MAC, RESTART, SLACK, TIMEOUT, manager
 from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, raw, success
 
 
-async def test_login_comes_first_and_logoff_last(stub: AmiStub) -> None:
+async def test_manager_call_starts_with_login_and_ends_with_logoff(stub: AmiStub) -> None:
     await manager(stub).perform(RESTART)
     await stub.closed.wait()
 
@@ -35,7 +35,7 @@ async def test_login_comes_first_and_logoff_last(stub: AmiStub) -> None:
     assert stub.complaints == []
 
 
-async def test_the_fields_of_a_notify_come_one_a_line_and_in_order(stub: AmiStub) -> None:
+async def test_notify_fields_are_sent_one_per_line_in_order(stub: AmiStub) -> None:
     action = sip_restart(MAC)
     await manager(stub).perform(action)
 
@@ -44,7 +44,7 @@ async def test_the_fields_of_a_notify_come_one_a_line_and_in_order(stub: AmiStub
     assert stub.complaints == []
 
 
-async def test_concurrent_calls_share_a_login_and_the_last_one_logs_off(stub: AmiStub) -> None:
+async def test_concurrent_calls_share_one_login_and_one_logoff(stub: AmiStub) -> None:
     stub.one_login = True
     client = manager(stub)
 
@@ -57,7 +57,7 @@ async def test_concurrent_calls_share_a_login_and_the_last_one_logs_off(stub: Am
     assert len(stub.performed) == 20
 
 
-async def test_notify_carries_the_call_id_of_the_registration(stub: AmiStub) -> None:
+async def test_notify_contains_the_call_id_of_the_registration(stub: AmiStub) -> None:
     await manager(stub).perform(sip_restart(MAC))
 
     assert ("Variable", "Content=RegisterCallId={call-id-1@10.0.0.7}") in stub.performed[0]
@@ -73,7 +73,7 @@ async def test_notify_carries_the_call_id_of_the_registration(stub: AmiStub) -> 
     ],
     ids=["two", "comma", "brace", "none"],
 )
-async def test_notify_carries_no_doubtful_call_id(
+async def test_notify_omits_an_invalid_call_id(
     stub: AmiStub, contacts: list[tuple[str, str]]
 ) -> None:
     stub.answers["PJSIPShowEndpoint"] = endpoint(*contacts)
@@ -83,7 +83,7 @@ async def test_notify_carries_no_doubtful_call_id(
     assert stub.performed == [[("Action", "PJSIPNotify"), *sip_restart(MAC).fields]]
 
 
-async def test_notify_to_an_endpoint_that_is_not_shown_is_sent(stub: AmiStub) -> None:
+async def test_notify_endpoint_not_shown_is_sent(stub: AmiStub) -> None:
     stub.answers["PJSIPShowEndpoint"] = failure("Unable to retrieve endpoint x")
     stub.answers["PJSIPNotify"] = failure("Unable to retrieve endpoint x")
 
@@ -91,24 +91,24 @@ async def test_notify_to_an_endpoint_that_is_not_shown_is_sent(stub: AmiStub) ->
         await manager(stub).perform(sip_restart(MAC))
 
 
-async def test_notify_repeats_no_header_that_asterisk_adds() -> None:
+async def test_notify_omits_headers_that_asterisk_adds() -> None:
     assert "Subscription-State" not in str(sip_restart(MAC))
 
 
-async def test_an_action_of_any_name_can_be_performed(stub: AmiStub) -> None:
+async def test_action_with_any_name_is_sent(stub: AmiStub) -> None:
     stub.answers["Ping"] = success("Pong")
 
     await manager(stub).perform(ManagerAction("Ping", ()))
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 100])
-async def test_an_answer_in_pieces_is_an_answer(stub: AmiStub, size: int) -> None:
+async def test_response_in_fragments_is_parsed(stub: AmiStub, size: int) -> None:
     stub.pieces = size
 
     await manager(stub).perform(RESTART)
 
 
-async def test_a_slow_manager_is_waited_for(stub: AmiStub) -> None:
+async def test_slow_manager_within_the_deadline_succeeds(stub: AmiStub) -> None:
     stub.pieces, stub.pause = 20, 0.005
 
     await manager(stub).perform(RESTART)
@@ -143,7 +143,7 @@ async def test_messages_before_the_response_are_ignored(stub: AmiStub, noise: by
     assert len(stub.performed) == 1
 
 
-async def test_events_without_end_end_with_the_deadline(stub: AmiStub) -> None:
+async def test_events_without_end_time_out(stub: AmiStub) -> None:
     stub.answers["SCCPDeviceRestart"] = raw(event("Again", Text="x" * 100) * 2000)
     stub.pieces, stub.pause = 140, 0.001
 
@@ -162,7 +162,7 @@ async def test_events_without_end_end_with_the_deadline(stub: AmiStub) -> None:
         b"Response: SUCCESS\r\nActionID:   {}  \r\nResponse: Error\r\n\r\n",
     ],
 )
-async def test_names_are_read_in_any_case_and_the_first_counts(
+async def test_header_names_ignore_case_and_the_first_value_counts(
     stub: AmiStub, answer: bytes
 ) -> None:
     stub.answers["SCCPDeviceRestart"] = lambda action_id: answer.replace(b"{}", action_id.encode())
@@ -184,7 +184,7 @@ async def test_names_are_read_in_any_case_and_the_first_counts(
         ("", "refused the action"),
     ],
 )
-async def test_refusals_are_reworded(stub: AmiStub, said: str, ours: str) -> None:
+async def test_refusal_message_is_replaced_by_ours(stub: AmiStub, said: str, ours: str) -> None:
     stub.answers["SCCPDeviceRestart"] = failure(said)
 
     with pytest.raises(Refused, match=ours) as caught:
@@ -194,7 +194,7 @@ async def test_refusals_are_reworded(stub: AmiStub, said: str, ours: str) -> Non
     assert caught.value.message.endswith(".")
 
 
-async def test_a_refusal_without_a_message_is_a_refusal(stub: AmiStub) -> None:
+async def test_refusal_without_message_is_refused(stub: AmiStub) -> None:
     stub.answers["SCCPDeviceRestart"] = lambda action_id: (
         f"Response: Follows\r\nActionID: {action_id}\r\n\r\n".encode()
     )
@@ -204,7 +204,7 @@ async def test_a_refusal_without_a_message_is_a_refusal(stub: AmiStub) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"secret": "wrong-secret"}, {"user": "wrong-user"}])
-async def test_a_wrong_login_names_the_settings_and_no_action_is_sent(
+async def test_login_wrong_secret_names_the_settings_and_sends_no_action(
     stub: AmiStub, changes: dict[str, str]
 ) -> None:
     with pytest.raises(Refused, match="PHONEPROV_AMI_USER") as caught:
@@ -215,7 +215,7 @@ async def test_a_wrong_login_names_the_settings_and_no_action_is_sent(
     assert SECRET not in caught.value.message
 
 
-async def test_a_login_refused_for_another_reason_names_the_settings_too(stub: AmiStub) -> None:
+async def test_login_other_refusal_names_the_settings(stub: AmiStub) -> None:
     stub.answers["Login"] = failure("Something else")
 
     with pytest.raises(Refused, match="PHONEPROV_AMI_USER"):

@@ -18,7 +18,7 @@ from support.ami_stub import SECRET, USER, AmiStub, Say, raw
 
 
 @pytest.mark.parametrize("silent", ["banner", "Login", "SCCPDeviceRestart"])
-async def test_silence_ends_with_the_deadline_of_the_whole_call(stub: AmiStub, silent: str) -> None:
+async def test_manager_silent_at_any_step_times_out(stub: AmiStub, silent: str) -> None:
     stub.answers[silent] = None
     if silent == "banner":
         stub.banner = None
@@ -30,7 +30,7 @@ async def test_silence_ends_with_the_deadline_of_the_whole_call(stub: AmiStub, s
     assert TIMEOUT * 0.9 <= time.monotonic() - begun < TIMEOUT + SLACK
 
 
-async def test_slowness_in_every_step_ends_with_the_same_deadline(stub: AmiStub) -> None:
+async def test_manager_slow_at_every_step_times_out_once(stub: AmiStub) -> None:
     stub.pieces, stub.pause = 10, 0.1
 
     begun = time.monotonic()
@@ -40,7 +40,7 @@ async def test_slowness_in_every_step_ends_with_the_same_deadline(stub: AmiStub)
     assert time.monotonic() - begun < TIMEOUT + SLACK
 
 
-async def test_a_logoff_without_an_answer_does_no_harm(stub: AmiStub) -> None:
+async def test_logoff_without_answer_changes_nothing(stub: AmiStub) -> None:
     stub.answers["Logoff"] = None
 
     begun = time.monotonic()
@@ -49,14 +49,14 @@ async def test_a_logoff_without_an_answer_does_no_harm(stub: AmiStub) -> None:
     assert time.monotonic() - begun < 5.0
 
 
-async def test_an_action_counts_though_the_manager_hangs_up_at_once(stub: AmiStub) -> None:
+async def test_action_followed_by_disconnect_succeeds(stub: AmiStub) -> None:
     stub.hang_up_after = "SCCPDeviceRestart"
 
     await manager(stub).perform(RESTART)
 
 
 @pytest.mark.parametrize("place", ["banner", "Login", "SCCPDeviceRestart"])
-async def test_a_connection_lost_is_refused(stub: AmiStub, place: str) -> None:
+async def test_connection_lost_before_the_response_is_refused(stub: AmiStub, place: str) -> None:
     stub.hang_up_after = place
     stub.answers[place] = None
 
@@ -75,7 +75,7 @@ async def test_a_connection_lost_is_refused(stub: AmiStub, place: str) -> None:
     ids=["giant-value", "giant-line", "giant-message", "zeros"],
 )
 @pytest.mark.parametrize("place", ["Login", "SCCPDeviceRestart"])
-async def test_giants_are_refused(stub: AmiStub, place: str, answer: Say) -> None:
+async def test_oversized_messages_are_refused(stub: AmiStub, place: str, answer: Say) -> None:
     stub.answers[place] = answer
 
     begun = time.monotonic()
@@ -88,7 +88,7 @@ async def test_giants_are_refused(stub: AmiStub, place: str, answer: Say) -> Non
 @pytest.mark.parametrize(
     "banner", [b"SSH-2.0-OpenSSH_9.2\r\n", b"HTTP/1.1 400 Bad\r\n\r\n", b"\r\n", b"\xff" * 70_000]
 )
-async def test_something_else_at_this_port_is_sent_no_secret(stub: AmiStub, banner: bytes) -> None:
+async def test_other_server_at_the_port_gets_no_secret(stub: AmiStub, banner: bytes) -> None:
     stub.banner = banner
 
     with pytest.raises(Refused, match="manager protocol"):
@@ -97,7 +97,7 @@ async def test_something_else_at_this_port_is_sent_no_secret(stub: AmiStub, bann
     assert stub.received == []
 
 
-async def test_a_host_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unknown_host_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     async def unknown(*_: Any, **__: Any) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 

@@ -116,7 +116,7 @@ async def asterisk(request: pytest.FixtureRequest) -> AsyncIterator[Asterisk]:
     [RESTART, sip_restart(MAC), ManagerAction("Ping", ())],
     ids=lambda action: action.name,
 )
-async def test_an_action_is_performed_as_it_is_fields_in_order(
+async def test_action_fields_are_sent_unchanged_in_order(
     asterisk: Asterisk, action: ManagerAction
 ) -> None:
     await asterisk.manager.perform(action)
@@ -133,28 +133,28 @@ async def test_notify_to_a_phone_that_is_not_registered_is_refused(asterisk: Ast
     assert await asterisk.performed() == []
 
 
-async def test_several_actions_are_several_calls(asterisk: Asterisk) -> None:
+async def test_actions_are_performed_in_separate_calls(asterisk: Asterisk) -> None:
     for _ in range(3):
         await asterisk.manager.perform(RESTART)
 
     assert await asterisk.performed() == [RESTART] * 3
 
 
-async def test_an_action_that_asterisk_refuses_is_refused(asterisk: Asterisk) -> None:
+async def test_action_that_asterisk_refuses_is_refused(asterisk: Asterisk) -> None:
     asterisk.refuse()
 
     with pytest.raises(Refused):
         await asterisk.manager.perform(RESTART)
 
 
-async def test_an_action_without_an_answer_times_out(asterisk: Asterisk) -> None:
+async def test_action_without_an_answer_times_out(asterisk: Asterisk) -> None:
     asterisk.fall_silent()
 
     with pytest.raises(TimedOut):
         await asterisk.manager.perform(RESTART)
 
 
-async def test_an_asterisk_that_is_gone_refuses(asterisk: Asterisk) -> None:
+async def test_stopped_asterisk_is_refused(asterisk: Asterisk) -> None:
     await asterisk.vanish()
 
     with pytest.raises(Refused, match="cannot be reached"):
@@ -162,9 +162,7 @@ async def test_an_asterisk_that_is_gone_refuses(asterisk: Asterisk) -> None:
 
 
 @pytest.mark.parametrize("character", ["\r", "\n", "\r\nAction: Command", "\0"])
-async def test_a_line_end_is_invalid_and_nothing_is_sent(
-    asterisk: Asterisk, character: str
-) -> None:
+async def test_line_end_is_invalid_and_nothing_is_sent(asterisk: Asterisk, character: str) -> None:
     for action in (
         ManagerAction("Ping" + character, ()),
         ManagerAction("Ping", (("Name" + character, "x"),)),

@@ -32,7 +32,7 @@ def authority_file(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-async def test_a_trusted_certificate_is_accepted(authority_file: str) -> None:
+async def test_trusted_certificate_is_accepted(authority_file: str) -> None:
     async with AmiStub(tls=tls("127.0.0.1")) as stub:
         await manager(stub, tls=True, tls_ca=authority_file).perform(RESTART)
         await stub.closed.wait()
@@ -40,7 +40,7 @@ async def test_a_trusted_certificate_is_accepted(authority_file: str) -> None:
     assert stub.names == ["Login", "SCCPDeviceRestart", "Logoff"]
 
 
-async def test_a_certificate_that_the_system_does_not_trust_is_refused() -> None:
+async def test_certificate_that_the_system_does_not_trust_is_refused() -> None:
     async with AmiStub(tls=tls("127.0.0.1")) as stub:
         with pytest.raises(Refused, match="certificate"):
             await manager(stub, tls=True).perform(RESTART)
@@ -48,7 +48,7 @@ async def test_a_certificate_that_the_system_does_not_trust_is_refused() -> None
     assert stub.received == []
 
 
-async def test_a_certificate_for_another_name_is_refused(authority_file: str) -> None:
+async def test_certificate_for_another_name_is_refused(authority_file: str) -> None:
     async with AmiStub(tls=tls("pbx.example")) as stub:
         with pytest.raises(Refused, match="certificate"):
             await manager(stub, tls=True, tls_ca=authority_file).perform(RESTART)
@@ -56,7 +56,7 @@ async def test_a_certificate_for_another_name_is_refused(authority_file: str) ->
     assert stub.received == []
 
 
-async def test_a_manager_without_tls_is_not_spoken_to_in_clear(
+async def test_manager_without_tls_gets_nothing_in_clear(
     stub: AmiStub, authority_file: str
 ) -> None:
     with pytest.raises(Refused, match="PHONEPROV_AMI_TLS"):
@@ -65,7 +65,7 @@ async def test_a_manager_without_tls_is_not_spoken_to_in_clear(
     assert stub.received == []
 
 
-async def test_a_mute_manager_times_out_within_the_handshake(
+async def test_silent_manager_times_out_in_the_handshake(
     stub: AmiStub, authority_file: str
 ) -> None:
     stub.banner = None
@@ -76,7 +76,7 @@ async def test_a_mute_manager_times_out_within_the_handshake(
     await stub.closed.wait()
 
 
-def test_a_file_without_certificates_is_named_at_start(tmp_path: Path) -> None:
+def test_authority_file_without_certificates_is_refused_at_start(tmp_path: Path) -> None:
     empty = tmp_path / "empty.pem"
     empty.write_text("nothing\n")
 
@@ -86,7 +86,7 @@ def test_a_file_without_certificates_is_named_at_start(tmp_path: Path) -> None:
             Manager(ManagerConnection(settings))
 
 
-def test_the_secret_is_in_no_representation() -> None:
+def test_secret_is_in_no_representation() -> None:
     settings = ManagerSettings(host="pbx", user=USER, secret=SECRET)
 
     assert SECRET not in f"{settings!r} {settings!s} {Manager(ManagerConnection(settings))!r}"
@@ -110,7 +110,7 @@ def test_the_secret_is_in_no_representation() -> None:
         {"timeout": float("nan")},
     ],
 )
-def test_a_value_that_cannot_be_used_is_refused(changes: dict[str, Any]) -> None:
+def test_invalid_setting_is_refused(changes: dict[str, Any]) -> None:
     values = {"host": "pbx", "user": USER, "secret": SECRET} | changes
 
     with pytest.raises(ValueError, match="manager") as caught:

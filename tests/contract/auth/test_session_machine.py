@@ -335,7 +335,7 @@ async def _gathered(work: list[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 @pytest.mark.parametrize("name", sorted(DATABASES))
-def test_any_sequence_of_logins_and_session_ends(name: str) -> None:
+def test_sessions_follow_the_model_for_any_sequence(name: str) -> None:
     machine = type("Machine", (SessionsMachine,), {"database_name": name})
     run_state_machine_as_test(
         machine,

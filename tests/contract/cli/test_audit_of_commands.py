@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_core.batches.commands import NewBatch
 from phoneprov_http.main.cli import main
@@ -168,7 +168,7 @@ def test_table_has_every_command() -> None:
 
 
 @pytest.mark.parametrize("name", CHANGING)
-def test_command_that_changes_leaves_entries(office: Installation, name: str) -> None:
+def test_command_with_changes_writes_audit_entries(office: Installation, name: str) -> None:
     run, actions = CHANGING[name]
     before = {entry["uuid"] for entry in office.audited()}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from phoneprov_adapters.sql.maintenance import backup as backups
+from phoneprov_adapters.sql.maintenance import backup_archive
 from phoneprov_http.main.cli import main
 from support.data_folder import furnish
 
@@ -54,7 +54,7 @@ def test_backup_with_keys_restores_everything(office: Office, tmp_path: Path) ->
     assert new.stat().st_mode & 0o777 == 0o700
 
 
-def test_restore_without_keys_names_their_place_and_creates_none(
+def test_restore_without_keys_names_their_folder_and_creates_none(
     office: Office, tmp_path: Path
 ) -> None:
     assert office.run("backup", str(office.file)).exit_code == 0
@@ -68,7 +68,9 @@ def test_restore_without_keys_names_their_place_and_creates_none(
 
 
 @pytest.mark.parametrize("held", ["phoneprov.db", "phoneprov.db-wal"])
-def test_restore_refuses_a_place_with_data(office: Office, tmp_path: Path, held: str) -> None:
+def test_restore_into_a_folder_with_data_is_refused(
+    office: Office, tmp_path: Path, held: str
+) -> None:
     assert office.run("backup", str(office.file)).exit_code == 0
     new = tmp_path / "new"
     new.mkdir()
@@ -81,7 +83,7 @@ def test_restore_refuses_a_place_with_data(office: Office, tmp_path: Path, held:
     assert (new / held).read_bytes() == b"data"
 
 
-def test_backup_replaces_nothing(office: Office) -> None:
+def test_backup_existing_file_is_kept(office: Office) -> None:
     office.file.write_bytes(b"another")
 
     refused = office.run("backup", str(office.file))
@@ -89,7 +91,7 @@ def test_backup_replaces_nothing(office: Office) -> None:
     assert (refused.exit_code, office.file.read_bytes()) == (1, b"another")
 
 
-def test_backup_of_no_database_leaves_nothing(office: Office, tmp_path: Path) -> None:
+def test_backup_without_database_creates_nothing(office: Office, tmp_path: Path) -> None:
     (office.data / "phoneprov.db").write_bytes(b"no database" * 500)
 
     refused = office.run("backup", str(office.file))
@@ -106,6 +108,26 @@ def test_backup_removes_leftovers_of_a_crash(office: Office, tmp_path: Path) -> 
     assert office.run("backup", str(office.file)).exit_code == 0
 
     assert not left.exists()
+
+
+@pytest.mark.parametrize("large", [0, 1024**3])
+def test_damaged_database_is_not_backed_up(
+    office: Office, monkeypatch: pytest.MonkeyPatch, large: int
+) -> None:
+    monkeypatch.setattr("phoneprov_adapters.sql.maintenance.backup._LARGE", large)
+    assert office.run("backup", str(office.file)).exit_code == 0
+    office.file.unlink()
+    database = office.data / "phoneprov.db"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = bytearray(database.read_bytes())
+    content[5 * 4096 :] = b"\xa5" * (len(content) - 5 * 4096)
+    database.write_bytes(content)
+
+    refused = office.run("backup", str(office.file))
+
+    assert refused.exit_code == 1, refused.output
+    assert not office.file.exists()
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "text"])
@@ -150,14 +172,14 @@ def test_backup_of_postgres_names_pg_dump(tmp_path: Path) -> None:
     assert (done.exit_code, "pg_dump" in done.output) == (2, True)
 
 
-def test_backup_is_a_database_that_sqlite_opens(office: Office, tmp_path: Path) -> None:
+def test_backup_opens_as_a_sqlite_database(office: Office, tmp_path: Path) -> None:
     assert office.run("backup", str(office.file)).exit_code == 0
     with tarfile.open(office.file) as archive:
         archive.extract("phoneprov.db", tmp_path, filter="data")
     with closing(sqlite3.connect(tmp_path / "phoneprov.db")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
-    assert backups.check(office.file).files.keys() == {"phoneprov.db"}
+    assert backup_archive.check(office.file).files.keys() == {"phoneprov.db"}
 
 
 def _change_manifest(file: Path, field: str, value: object) -> None:

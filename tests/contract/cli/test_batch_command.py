@@ -7,13 +7,14 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_http.main.cli import main
@@ -67,7 +68,7 @@ def floor(furnished: Path, tmp_path: Path) -> Iterator[Floor]:
         yield Floor(settings_for(phone, tmp_path / "data"), tmp_path / "phone")
 
 
-def test_a_floor_is_switched_and_shown(floor: Floor) -> None:
+def test_batch_of_a_filter_is_started_and_shown(floor: Floor) -> None:
     done = floor.run("start", "switch", "--profile", ADA, "--mac", a_mac(1), "--mac", MAC)
 
     assert done.exit_code == 0
@@ -76,7 +77,18 @@ def test_a_floor_is_switched_and_shown(floor: Floor) -> None:
     files = sorted(path.name for path in floor.folder.iterdir())
     assert files == ["SEP001BD4000001.cnf.xml", "SEP001BD4123456.cnf.xml"]
     assert (floor.folder / files[0]).read_text("utf-8") == configuration(ADA)
-    assert "2/2" in done.stderr  # how far it was
+    assert done.stderr == ""  # it is not a terminal
+
+
+def test_batch_progress_is_shown_on_a_terminal(
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = SimpleNamespace(stderr=SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("phoneprov_http.main.commands.batch_view.sys", terminal)
+
+    done = floor.run("start", "switch", "--profile", ADA, "--mac", MAC)
+
+    assert "1/1" in done.stderr
 
 
 def test_failed_phone_sets_the_exit_code(floor: Floor) -> None:
@@ -91,7 +103,7 @@ def test_failed_phone_sets_the_exit_code(floor: Floor) -> None:
     assert a_mac(1) not in shown
 
 
-def test_scripts_read_json_one_object_a_line(floor: Floor) -> None:
+def test_batch_json_prints_one_object_per_line(floor: Floor) -> None:
     given = f"{a_mac(1)}\n\n001bd4000003\n"
     (batch,) = floor.lines("start", "switch", "--profile", ADA, "--macs-from", "-", stdin=given)
 
@@ -127,7 +139,7 @@ def test_detached_batch_waits_for_the_service(floor: Floor) -> None:
         (("cancel", NO_USER), "no such batch", 1),
     ],
 )
-def test_a_mistake_is_one_line(
+def test_batch_usage_error_is_one_line(
     floor: Floor, arguments: tuple[str, ...], words: str, code: int
 ) -> None:
     done = floor.run(*arguments)

@@ -12,9 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
-from http.client import HTTPResponse
 from pathlib import Path
 
 import click
@@ -46,7 +44,7 @@ def environment_of(folder: Path, **environment: str) -> dict[str, str]:
     return {**kept, "PHONEPROV_DATA_DIR": str(folder), **environment}
 
 
-def test_demo_does_the_whole_job_and_shows_it(tmp_path: Path) -> None:
+def test_demo_completes_and_shows_every_step(tmp_path: Path) -> None:
     done = phoneprov("demo", folder=tmp_path)
 
     assert (done.returncode, done.stderr) == (0, "")
@@ -64,7 +62,7 @@ def test_demo_does_the_whole_job_and_shows_it(tmp_path: Path) -> None:
         assert re.fullmatch(pattern, line)
 
 
-def test_demo_fails_when_a_step_does_not_happen(tmp_path: Path) -> None:
+def test_demo_failed_step_sets_the_exit_code(tmp_path: Path) -> None:
     broken = tmp_path / "sitecustomize.py"
     broken.write_text(
         "import phoneprov_adapters.simulator.phone as simulator\n"
@@ -98,7 +96,7 @@ def test_create_admin_works_before_the_first_start_and_can_be_repeated(tmp_path:
         (("--username", "ada", "--email", "a@b.ch"), "password", "commonly used"),
     ],
 )
-def test_create_admin_refuses_with_one_line(
+def test_create_admin_refusal_is_one_line(
     tmp_path: Path, arguments: tuple[str, ...], stdin: str, complaint: str
 ) -> None:
     done = phoneprov("create-admin", *arguments, "--password-stdin", folder=tmp_path, stdin=stdin)
@@ -124,7 +122,7 @@ def test_create_admin_refuses_with_one_line(
         ("PHONEPROV_FTP_PASSWORD_FILE", "/nowhere/at/all"),
     ],
 )
-def test_a_bad_setting_stops_the_start_with_one_line_that_names_it(
+def test_serve_invalid_setting_is_named_in_one_line(
     tmp_path: Path, variable: str, value: str
 ) -> None:
     environment = environment_of(tmp_path, **{variable: value})
@@ -153,7 +151,7 @@ def test_a_bad_setting_stops_the_start_with_one_line_that_names_it(
         (("switch",), "PROFILE"),
     ],
 )
-def test_a_mistake_is_one_line_that_names_it(arguments: tuple[str, ...], complaint: str) -> None:
+def test_command_error_is_named_in_one_line(arguments: tuple[str, ...], complaint: str) -> None:
     done = CliRunner().invoke(main, arguments)
 
     assert done.exit_code == 2
@@ -164,7 +162,7 @@ def test_a_mistake_is_one_line_that_names_it(arguments: tuple[str, ...], complai
 
 
 @pytest.mark.parametrize("arguments", [(), ("db",), ("keys",)])
-def test_no_command_prints_the_help(arguments: tuple[str, ...]) -> None:
+def test_missing_command_prints_the_help(arguments: tuple[str, ...]) -> None:
     done = CliRunner().invoke(main, arguments)
 
     assert done.exit_code == 2
@@ -205,7 +203,7 @@ def test_db_current_exit_code_reports_a_due_upgrade(tmp_path: Path) -> None:
     assert "version none" in before.stdout
 
 
-def test_openapi_prints_the_document_and_touches_nothing(tmp_path: Path) -> None:
+def test_openapi_prints_the_document_and_creates_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "data"
 
     done = phoneprov("openapi", folder=folder)
@@ -218,7 +216,7 @@ def test_openapi_prints_the_document_and_touches_nothing(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("command", main.list_commands(click.Context(main)))
-def test_every_command_explains_itself(command: str) -> None:
+def test_every_command_has_help(command: str) -> None:
     done = CliRunner().invoke(main, [command, "--help"])
 
     assert done.exit_code == 0
@@ -229,47 +227,42 @@ def test_every_command_explains_itself(command: str) -> None:
 def test_serve_answers_and_stops_at_a_signal(
     tmp_path: Path, workers: str, number: signal.Signals
 ) -> None:
-    port = free_port()
-    server = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "phoneprov_http.main", "serve"),
-            *("--port", str(port), "--workers", workers),
-        ],
-        env=environment_of(tmp_path),
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    tmp_path.chmod(0o755)  # the start warns about it
+    log = tmp_path / "log"
+    with log.open("wb") as stderr:
+        server = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "phoneprov_http.main", "serve"),
+                *("--port", "0", "--workers", workers),
+            ],
+            env=environment_of(tmp_path),
+            stderr=stderr,
+        )
     with server:
         try:
-            reply = wait_until_ready(port)
+            port = wait_until_serving(log)
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health/ready") as reply:
+                headers = reply.headers
             server.send_signal(number)
-            _, said = server.communicate(timeout=60)
+            server.wait(60)
         finally:
             server.kill()
 
     assert server.returncode == 0
-    assert "Server" not in reply.headers
-    assert reply.headers["X-Request-Id"]
-    assert f"http://127.0.0.1:{port}" in said
+    assert "Server" not in headers
+    assert headers["X-Request-Id"]
+    said = log.read_text()
     assert "Traceback" not in said
+    plain = [line for line in said.splitlines() if not line.startswith("{")]
+    assert plain == [f"phoneprov serves on http://127.0.0.1:{port} (stop with Ctrl-C)"]
+    assert "Other users can read the folder" in said
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def wait_until_ready(port: int) -> HTTPResponse:
+def wait_until_serving(log: Path) -> int:
+    """The port that the service prints when it serves. Its first reply may come earlier."""
     until = time.monotonic() + 120
     while time.monotonic() < until:
-        try:
-            reply: HTTPResponse = urllib.request.urlopen(
-                f"http://127.0.0.1:{port}/health/ready", timeout=30
-            )
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-        else:
-            reply.close()
-            return reply
-    raise AssertionError("the service did not become ready")
+        if found := re.search(r"serves on http://127\.0\.0\.1:(\d+) ", log.read_text()):
+            return int(found[1])
+        time.sleep(0.1)
+    raise AssertionError(f"the service did not start: {log.read_text()}")

@@ -79,7 +79,7 @@ def refused(done: Result, *words: str, code: int = 1) -> None:
         assert word in line
 
 
-def test_a_switch_waits_until_the_phone_is_back(desk: Desk) -> None:
+def test_switch_waits_for_the_phone_to_register_again(desk: Desk) -> None:
     done = desk.run("switch", ADA, "001bd4123456", PHONEPROV_RESTART="http")
 
     assert (done.exit_code, done.stderr) == (0, "")
@@ -122,7 +122,7 @@ def test_failed_switch_prints_the_reason_in_one_line(desk: Desk) -> None:
     assert desk.on_phone() == configuration(ADA)
 
 
-def test_switch_with_unknown_outcome_has_an_exit_code_of_its_own(
+def test_switch_unknown_outcome_has_its_own_exit_code(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def upload(self: FtpUploader, upload: Upload) -> Uploaded:
@@ -169,7 +169,7 @@ def test_history_of_a_phone_marks_the_current_deployment(desk: Desk) -> None:
     refused(desk.run("history", "00:1B:D4:00:00:01"), "no such phone")
 
 
-def test_the_previous_one_is_put_back_or_another(desk: Desk) -> None:
+def test_rollback_restores_the_previous_or_a_given_deployment(desk: Desk) -> None:
     refused(desk.run("rollback", MAC), "no earlier deployment")
     for name in (ADA, BOB):
         desk.run("switch", name, MAC)
@@ -192,7 +192,7 @@ def test_the_previous_one_is_put_back_or_another(desk: Desk) -> None:
     assert desk.run("rollback", MAC, "--deployment", "1", "--profile", ADA).exit_code == 2
 
 
-def test_preview_shows_the_changes_and_makes_none(desk: Desk) -> None:
+def test_preview_shows_the_changes_and_applies_none(desk: Desk) -> None:
     desk.run("switch", ADA, MAC)
 
     done = desk.run("preview", BOB, MAC)
@@ -218,7 +218,7 @@ def test_preview_fails_if_the_switch_would_fail(desk: Desk) -> None:
     refused(desk.run("preview", "Unknown", MAC), "no profile called")
 
 
-def test_the_steps_are_shown_on_a_terminal_and_nowhere_else(desk: Desk, tmp_path: Path) -> None:
+def test_steps_are_shown_on_a_terminal_only(desk: Desk, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     said = tmp_path / "said"
     with said.open("w") as output:

@@ -56,7 +56,13 @@ def test_doctor_wrong_setting_is_named(data: Path) -> None:
     assert "PHONEPROV_FTP_TIMEOUT" in found["settings"]["message"]
 
 
-def test_doctor_missing_key_file_is_not_made(data: Path) -> None:
+def test_doctor_misspelled_setting_is_named(data: Path) -> None:
+    code, found = examined(data, PHONEPROV_FTP_HSOT="10.1.1.1")
+    assert (code, list(found)) == (1, ["settings"])
+    assert "PHONEPROV_FTP_HSOT" in found["settings"]["message"]
+
+
+def test_doctor_missing_key_file_is_not_created(data: Path) -> None:
     (data / "secret.key").unlink()
     code, found = examined(data)
     assert (code, found["keys"]["state"]) == (1, "failed")
@@ -77,7 +83,7 @@ def test_doctor_damaged_database_is_reported(data: Path) -> None:
     assert (code, found["database"]["state"]) == (1, "failed")
 
 
-def test_doctor_open_folder_is_reported(data: Path) -> None:
+def test_doctor_readable_folder_is_reported(data: Path) -> None:
     data.chmod(0o755)
     code, found = examined(data)
     assert (code, found["folder"]["state"]) == (1, "failed")

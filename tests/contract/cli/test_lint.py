@@ -57,7 +57,7 @@ def test_lint_without_findings_prints_nothing(good: Path) -> None:
     assert (done.exit_code, done.output) == (0, "")
 
 
-def test_findings_follow_their_position(good: Path, bad: Path) -> None:
+def test_lint_findings_are_sorted_by_position(good: Path, bad: Path) -> None:
     done = lint(good, bad)
 
     assert done.exit_code == 1
@@ -68,7 +68,7 @@ def test_findings_follow_their_position(good: Path, bad: Path) -> None:
     assert done.stderr == "1 error(s), 1 warning(s) in 2 file(s)\n"
 
 
-def test_warnings_fail_when_they_should(bad: Path) -> None:
+def test_lint_warnings_fail_with_strict_option(bad: Path) -> None:
     bad.write_text(bad.read_text("utf-8").replace("true", "0"), "utf-8")
 
     assert lint(bad).exit_code == 0
@@ -78,7 +78,7 @@ def test_warnings_fail_when_they_should(bad: Path) -> None:
     assert "other_protocol" in lint("--family", "SIP", bad).stdout
 
 
-def test_scripts_get_json(good: Path, bad: Path) -> None:
+def test_lint_json_is_printed(good: Path, bad: Path) -> None:
     reports = json.loads(lint("--json", good, bad).stdout)
 
     assert [one["file"] for one in reports] == [str(good), str(bad)]
@@ -87,19 +87,19 @@ def test_scripts_get_json(good: Path, bad: Path) -> None:
     assert set(reports[1]["findings"][0]) == {"severity", "line", "column", "code", "message"}
 
 
-def test_standard_input_is_a_file(good: Path) -> None:
+def test_lint_reads_standard_input(good: Path) -> None:
     assert lint("-", stdin=GOOD).exit_code == 0
     assert lint("-", stdin="<device>").stdout.startswith("-:1:9: error: ")
 
 
-def test_unreadable_file_is_a_usage_error(tmp_path: Path) -> None:
+def test_lint_unreadable_file_is_a_usage_error(tmp_path: Path) -> None:
     for path in (tmp_path / "nothing.xml", tmp_path):
         done = lint(path)
         assert (done.exit_code, done.stdout) == (2, "")
     assert lint().exit_code == 2
 
 
-def test_a_file_without_end_is_not_read_to_it(tmp_path: Path) -> None:
+def test_lint_endless_file_is_read_up_to_the_limit(tmp_path: Path) -> None:
     huge = tmp_path / "huge.xml"
     with huge.open("wb") as file:
         file.truncate(LARGEST * 100)

@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
-from phoneprov_adapters.composition.settings import Settings, read_settings
+from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.settings import Settings
 from phoneprov_core.profiles.model import Profile
 from phoneprov_core.users.model import NewUser
 from phoneprov_http.main.cli import main
@@ -54,7 +55,18 @@ def profiles() -> dict[str, Profile]:
     return asyncio.run(read())
 
 
-def test_folder_becomes_profiles_and_can_be_imported_again(folder: Path) -> None:
+def test_import_folder_with_a_pipe_reports_it_and_does_not_wait(folder: Path) -> None:
+    tftp = folder / "tftp"
+    tftp.mkdir()
+    os.mkfifo(tftp / "SEP001BD4123456.cnf.xml")
+
+    done = run("import", "profiles", "tftp", "--user", "ada")
+
+    assert done.exit_code == 1
+    assert "SEP001BD4123456.cnf.xml is not a file" in done.output
+
+
+def test_profiles_of_a_folder_can_be_imported_again(folder: Path) -> None:
     tftp = folder / "tftp"
     tftp.mkdir()
     (tftp / "SEP001BD4123456.cnf.xml").write_bytes(b"\xef\xbb\xbf" + CONFIGURATION.encode())
@@ -75,7 +87,7 @@ def test_folder_becomes_profiles_and_can_be_imported_again(folder: Path) -> None
     assert profiles()["SEP001BD4123456"].cnf_xml == "<device/>"
 
 
-def test_wrong_file_stops_the_import_and_is_named(folder: Path) -> None:
+def test_profiles_wrong_file_stops_the_import_and_is_named(folder: Path) -> None:
     (folder / "SEP001BD4123456.cnf.xml").write_text(CONFIGURATION)
     (folder / "SEP001BD4123457.cnf.xml").write_text("<device>")
     (folder / "SEP001BD4123458.cnf.xml").write_bytes(b"<device>\xff</device>")
@@ -92,7 +104,7 @@ def test_wrong_file_stops_the_import_and_is_named(folder: Path) -> None:
     assert list(profiles()) == ["SEP001BD4123456"]
 
 
-def test_csv_names_files_and_fields(folder: Path) -> None:
+def test_profiles_csv_names_files_and_fields(folder: Path) -> None:
     (folder / "a.xml").write_text(CONFIGURATION)
     (folder / "p.csv").write_text(
         "Username;Name;File;Compatible models;Software type\n"
@@ -122,7 +134,9 @@ def test_csv_names_files_and_fields(folder: Path) -> None:
         (("profile", "add", "bad.xml", "--user", "ada"), "FILE: "),
     ],
 )
-def test_wrong_command_is_one_line(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_profiles_usage_error_is_one_line(
+    folder: Path, arguments: tuple[str, ...], message: str
+) -> None:
     (folder / "a.xml").write_text(CONFIGURATION)
     (folder / "bad.xml").write_text("<device>")
     (folder / "bad.csv").write_text("file,colour\n")

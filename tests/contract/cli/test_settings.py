@@ -28,7 +28,7 @@ def phoneprov(*arguments: str, **environment: str) -> Result:
     ],
     ids=" ".join,
 )
-def test_command_without_an_installation_names_the_missing_part(
+def test_command_without_installation_names_the_missing_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -41,7 +41,7 @@ def test_command_without_an_installation_names_the_missing_part(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_shared_database_without_a_key_names_the_folder(tmp_path: Path) -> None:
+def test_shared_database_without_key_names_the_folder(tmp_path: Path) -> None:
     done = phoneprov(
         "history",
         PHONEPROV_DATA_DIR=str(tmp_path / "data"),

@@ -13,7 +13,7 @@ from typing import IO
 import pytest
 
 from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from support.scale import note, rounds
 
 MANY = rounds(2_000, 10_000)
@@ -64,7 +64,7 @@ def test_bad_rows_stop_the_import_without_skip_option(tmp_path: Path) -> None:
     assert going.stdout == "Imported: 1 new, 0 changed, 0 unchanged, 1 wrong.\n"
 
 
-def test_ten_thousand_phones_take_seconds(tmp_path: Path) -> None:
+def test_import_ten_thousand_phones_completes(tmp_path: Path) -> None:
     rows = (f"02:00:00:00:{n >> 8:02x}:{n & 255:02x},CP-7945G,Desk {n}" for n in range(MANY))
     (tmp_path / "phones.csv").write_text("mac,model,name\n" + "\n".join(rows))
 
@@ -79,7 +79,7 @@ def test_ten_thousand_phones_take_seconds(tmp_path: Path) -> None:
     assert took < 60
 
 
-def test_directory_as_vcard_can_be_imported_again(tmp_path: Path) -> None:
+def test_vcard_export_of_directory_can_be_imported_again(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("name,work,department\nAda,+44 20,Sales\n=1+1,2,\n")
 
     phoneprov(tmp_path, "import", "company-directory", "a.csv")
@@ -123,7 +123,7 @@ def test_secrets_are_exported_on_request_with_mode_0600(tmp_path: Path) -> None:
         (("export", "extensions", "a", "--format", "pjsip", "--context", "a b"), "context"),
     ],
 )
-def test_contradictory_options_are_refused(
+def test_transfer_contradictory_options_are_refused(
     tmp_path: Path, arguments: tuple[str, ...], complaint: str
 ) -> None:
     (tmp_path / "a.csv").write_text("as it was")
@@ -136,7 +136,7 @@ def test_contradictory_options_are_refused(
     assert [path.name for path in tmp_path.iterdir() if path.name != "data"] == ["a.csv"]
 
 
-def test_export_writes_to_the_target_of_a_link_and_keeps_the_link(tmp_path: Path) -> None:
+def test_export_to_a_symbolic_link_writes_its_target(tmp_path: Path) -> None:
     (tmp_path / "real.csv").write_text("old")
     (tmp_path / "link.csv").symlink_to("real.csv")
 
@@ -191,7 +191,7 @@ def test_import_for_an_unknown_user_names_the_option(tmp_path: Path) -> None:
     ],
     ids=["UTF-16 in the middle", "Latin-1", "ELF", "UTF-16 with a wrong line"],
 )
-def test_macs_from_a_file_that_is_not_text_is_one_line(
+def test_batch_macs_file_without_text_is_refused_in_one_line(
     tmp_path: Path, content: bytes, message: str
 ) -> None:
     (tmp_path / "macs").write_bytes(content)
@@ -204,7 +204,7 @@ def test_macs_from_a_file_that_is_not_text_is_one_line(
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_batch_with_a_wrong_number_names_the_option(tmp_path: Path) -> None:
+def test_batch_invalid_number_names_the_option(tmp_path: Path) -> None:
     done = phoneprov(
         tmp_path, "batch", "start", "restart", "--mac", "001bd4123456", "--at-once", "0"
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_deployment
+from phoneprov_adapters.testing.phone_records import a_deployment
 from phoneprov_core.deployments.model import Action, Outcome
 from phoneprov_core.kernel.errors import Refused
 from support.api import data_of
@@ -51,7 +51,7 @@ async def test_login_with_a_pin_deploys_the_profile_and_answers_before_the_resta
     assert list(menu.items)[:2] == ["Log out Ada Lovelace", "Change PIN"]
 
 
-async def test_phone_is_not_called_before_it_has_its_answer(office: Hotdesk) -> None:
+async def test_phone_is_called_only_after_its_response(office: Hotdesk) -> None:
     async def sent_before_the_answer() -> list[object]:
         form = await office.phone().choose(await office.phone().first(), "Log in")
         seen: list[object] = []
@@ -78,7 +78,7 @@ async def test_phone_is_not_called_before_it_has_its_answer(office: Hotdesk) -> 
     assert [step[0] for step in steps] == ["upload"]  # type: ignore[index]
 
 
-async def test_logout_asks_once_and_puts_the_default_profile_back(office: Hotdesk) -> None:
+async def test_logout_asks_once_and_deploys_the_default_profile(office: Hotdesk) -> None:
     await office.phone().log_in("ada", PIN)
     await office.settled()
     question = await office.phone().choose(await office.phone().first(), "Log out")
@@ -99,7 +99,7 @@ async def test_logout_asks_once_and_puts_the_default_profile_back(office: Hotdes
     assert (await office.desk())["user_uuid"] == office.ada.uuid
 
 
-async def test_login_by_extension_number_of_one_user(office: Hotdesk) -> None:
+async def test_login_by_extension_number_of_one_user_succeeds(office: Hotdesk) -> None:
     body = {"type": "chan_sccp", "extension": "1001", "name": "Ada", "password": "s3cret-s3cret"}
     extension = data_of(await office.admin.post("/extensions", body), 201)["uuid"]
     link = {"user_uuid": office.ada.uuid, "extension_uuid": extension}
@@ -115,7 +115,7 @@ async def test_login_by_extension_number_of_one_user(office: Hotdesk) -> None:
     assert (await office.phone().log_in("1001", PIN)).title == "Not possible"
 
 
-async def test_several_profiles_are_a_menu_of_names(office: Hotdesk) -> None:
+async def test_login_several_profiles_are_listed_in_a_menu(office: Hotdesk) -> None:
     second = await a_profile_of(office.ada, name="Evening", cnf_xml="<device><e/></device>")
     await a_profile_of(office.ada, name="For SIP", software_type="SIP")
 
@@ -129,7 +129,7 @@ async def test_several_profiles_are_a_menu_of_names(office: Hotdesk) -> None:
     assert (await office.phone().choose(choice, "Ada's")).title == "Not possible"
 
 
-async def test_user_without_a_fitting_profile_gets_a_text(office: Hotdesk) -> None:
+async def test_login_without_fitting_profile_shows_a_text(office: Hotdesk) -> None:
     await office.ada.put(f"/phone-profiles/{office.profile}", {"software_type": "SIP"})
 
     answer = await office.phone().log_in("ada", PIN)
@@ -139,7 +139,7 @@ async def test_user_without_a_fitting_profile_gets_a_text(office: Hotdesk) -> No
     assert (await office.desk())["user_uuid"] is None
 
 
-async def test_failed_upload_is_shown_and_changes_nothing(office: Hotdesk) -> None:
+async def test_login_failed_upload_is_shown_and_changes_nothing(office: Hotdesk) -> None:
     office.world.fail_next(Refused("The FTP server refused the upload."))
 
     answer = await office.phone().log_in("ada", PIN)
@@ -151,7 +151,7 @@ async def test_failed_upload_is_shown_and_changes_nothing(office: Hotdesk) -> No
     assert (await office.phone().log_in("ada", PIN)).title == "Logged in"
 
 
-async def test_failed_logout_leaves_the_user_logged_in(office: Hotdesk) -> None:
+async def test_logout_failure_keeps_the_user_logged_in(office: Hotdesk) -> None:
     await office.phone().log_in("ada", PIN)
     await office.settled()
     office.world.fail_next(Refused("The FTP server refused the upload."))
@@ -161,7 +161,7 @@ async def test_failed_logout_leaves_the_user_logged_in(office: Hotdesk) -> None:
     assert office.on_phone() == XML.encode()
 
 
-async def test_phone_without_logins_shows_a_text(office: Hotdesk) -> None:
+async def test_phone_with_logins_disabled_shows_a_text(office: Hotdesk) -> None:
     await office.admin.put(f"/phones/{MAC}/desk", {"hotdesk": False})
 
     answer = await office.phone().choose(await office.phone().first(), "Log in")
@@ -169,7 +169,7 @@ async def test_phone_without_logins_shows_a_text(office: Hotdesk) -> None:
     assert answer.text == "Users cannot log in at this phone."
 
 
-async def test_new_phones_post_their_forms(office: Hotdesk) -> None:
+async def test_login_forms_of_newer_phones_are_posted(office: Hotdesk) -> None:
     phone = office.phone(**{"x-CiscoIPPhoneModelName": "CP-8841"})
     form = await phone.choose(await phone.first(), "Log in")
 
@@ -177,7 +177,7 @@ async def test_new_phones_post_their_forms(office: Hotdesk) -> None:
     assert (await phone.submit(form, User="ada", PIN=PIN)).title == "Logged in"
 
 
-async def test_second_user_takes_the_phone_over(office: Hotdesk) -> None:
+async def test_second_login_replaces_the_user_of_the_phone(office: Hotdesk) -> None:
     bob = await office.person("bob")
     form = await office.phone().choose(await office.phone().first(), "Log in")
     stale = await office.phone().submit(form, User="ada", PIN=PIN)
@@ -193,7 +193,7 @@ async def test_second_user_takes_the_phone_over(office: Hotdesk) -> None:
     assert (await office.desk())["user_uuid"] == bob.uuid
 
 
-async def test_two_logins_at_once_on_one_phone_leave_one_user(office: Hotdesk) -> None:
+async def test_concurrent_logins_at_one_phone_leave_one_user(office: Hotdesk) -> None:
     bob = await office.person("bob")
     form = await office.phone().choose(await office.phone().first(), "Log in")
 
@@ -212,7 +212,7 @@ async def test_two_logins_at_once_on_one_phone_leave_one_user(office: Hotdesk) -
     )
 
 
-async def test_move_logs_the_user_out_at_the_other_phone(office: Hotdesk) -> None:
+async def test_elsewhere_move_logs_the_user_out_at_the_other_phone(office: Hotdesk) -> None:
     other = await office.another_phone()
     await office.phone().log_in("ada", PIN)
     await office.settled()
@@ -232,7 +232,7 @@ async def test_move_logs_the_user_out_at_the_other_phone(office: Hotdesk) -> Non
 @pytest.mark.parametrize(
     ("elsewhere", "second", "users"), [("refuse", "Not possible", 1), ("allow", "Logged in", 2)]
 )
-async def test_elsewhere_may_be_refused_or_allowed(
+async def test_elsewhere_setting_refuses_or_allows_a_second_phone(
     tmp_path: Path, elsewhere: str, second: str, users: int
 ) -> None:
     async with hotdesk(tmp_path, PHONEPROV_DESK_ELSEWHERE=elsewhere) as office:
@@ -246,14 +246,14 @@ async def test_elsewhere_may_be_refused_or_allowed(
         assert [desk["user_uuid"] for desk in desks].count(office.ada.uuid) == users
 
 
-async def test_refuse_lets_one_of_two_logins_at_once_through(tmp_path: Path) -> None:
+async def test_elsewhere_refuse_lets_one_of_two_concurrent_logins_succeed(tmp_path: Path) -> None:
     async with hotdesk(tmp_path, PHONEPROV_DESK_ELSEWHERE="refuse") as office:
         other = await office.another_phone()
         answers = await asyncio.gather(office.phone().log_in("ada", PIN), other.log_in("ada", PIN))
         assert sorted(answer.title for answer in answers) == ["Logged in", "Not possible"]
 
 
-async def test_login_ends_with_its_time(tmp_path: Path) -> None:
+async def test_login_ends_at_its_expiry(tmp_path: Path) -> None:
     async with hotdesk(tmp_path, PHONEPROV_DESK_HOURS="1") as office:
         await office.phone().log_in("ada", PIN)
         await office.settled()
@@ -289,7 +289,7 @@ async def test_deleted_or_deactivated_user_is_logged_out(office: Hotdesk, change
     assert office.on_phone() == LOBBY.encode()
 
 
-async def test_logout_without_a_default_profile_leaves_the_file(office: Hotdesk) -> None:
+async def test_logout_without_default_profile_keeps_the_file(office: Hotdesk) -> None:
     await office.admin.put(f"/phones/{MAC}/desk", {"default_profile_uuid": None})
     await office.phone().log_in("ada", PIN)
     await office.settled()
@@ -301,7 +301,7 @@ async def test_logout_without_a_default_profile_leaves_the_file(office: Hotdesk)
     assert office.on_phone() == XML.encode()
 
 
-async def test_phone_in_a_call_is_left_until_it_is_over(office: Hotdesk) -> None:
+async def test_logout_during_a_call_is_deferred(office: Hotdesk) -> None:
     class Calls:
         busy = True
 
@@ -325,7 +325,7 @@ async def test_phone_in_a_call_is_left_until_it_is_over(office: Hotdesk) -> None
 
 
 @pytest.mark.parametrize("way", ["phone", "api"])
-async def test_logout_in_a_call_is_refused_if_the_desk_changed_meanwhile(
+async def test_logout_during_a_call_is_refused_if_the_desk_changed(
     office: Hotdesk, way: str
 ) -> None:
     bob = await office.person("bob")
@@ -352,7 +352,7 @@ async def test_logout_in_a_call_is_refused_if_the_desk_changed_meanwhile(
     assert office.on_phone() == b"<device><name>bob</name></device>"
 
 
-async def test_pin_is_changed_at_the_phone(office: Hotdesk) -> None:
+async def test_pin_change_at_the_phone_is_stored(office: Hotdesk) -> None:
     await office.phone().log_in("ada", PIN)
     await office.settled()
 
@@ -371,7 +371,7 @@ async def test_pin_is_changed_at_the_phone(office: Hotdesk) -> None:
     assert (await office.phone().log_in("ada", "13579135")).title == "Logged in"
 
 
-async def test_interrupted_change_is_repaired(office: Hotdesk) -> None:
+async def test_interrupted_pin_change_is_repaired(office: Hotdesk) -> None:
     await office.phone().log_in("ada", PIN)
     await office.settled()
     async with office.api.database.write() as tx:
@@ -385,7 +385,7 @@ async def test_interrupted_change_is_repaired(office: Hotdesk) -> None:
     assert (await office.record()).change_uuid is None
 
 
-async def test_interrupted_login_goes_back_to_the_default_profile(office: Hotdesk) -> None:
+async def test_interrupted_login_restores_the_default_profile(office: Hotdesk) -> None:
     async with office.api.database.write() as tx:
         await tx.desks.begin_change(MAC, office.profile, office.ada.uuid)
 

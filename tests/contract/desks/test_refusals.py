@@ -93,7 +93,7 @@ async def test_refused_logins_are_logged_counted_and_audited(tmp_path: Path) -> 
         assert {(one["actor"], one["client_ip"]) for one in locked} == {("ada", IP)}
 
 
-async def test_login_at_a_phone_counts_as_a_switch_and_a_logout_does_not(tmp_path: Path) -> None:
+async def test_login_counts_as_a_switch_and_logout_does_not(tmp_path: Path) -> None:
     async with hotdesk(tmp_path, PHONEPROV_SWITCHES_PER_PHONE="2") as office:
         for _ in range(2):
             assert (await office.phone().log_in("ada", PIN)).title == "Logged in"
@@ -118,7 +118,7 @@ async def test_concurrent_guesses_are_all_counted(office: Hotdesk) -> None:
     assert (await office.phone().submit(form, User="ada", PIN=PIN)).title == "Not possible"
 
 
-async def test_no_pin_and_no_query_is_logged(
+async def test_pins_and_queries_are_not_logged(
     office: Hotdesk, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -148,7 +148,7 @@ async def test_no_pin_and_no_query_is_logged(
         "x" * 5000,
     ],
 )
-async def test_bad_input_is_a_text_or_a_page(office: Hotdesk, query: str) -> None:
+async def test_invalid_input_shows_a_text_or_a_page(office: Hotdesk, query: str) -> None:
     for path in (
         "services", "login", "login/check", "login/profile", "logout", "logout/confirm", "pin",
         "pin/change", "directories", "directories/company", "directories/company/list",
@@ -159,7 +159,7 @@ async def test_bad_input_is_a_text_or_a_page(office: Hotdesk, query: str) -> Non
     assert (await office.desk())["user_uuid"] is None
 
 
-async def test_personal_directory_needs_its_owner(office: Hotdesk) -> None:
+async def test_personal_directory_requires_its_owner(office: Hotdesk) -> None:
     path = f"/personal-directory/{office.ada.uuid}"
     await office.ada.post(path, {"name": "Mother", "home": "0123 456-78"})
 
@@ -209,7 +209,7 @@ async def test_company_directory_is_searched_in_pages_of_32(office: Hotdesk) -> 
         ("*21#", "*21#"), ("-5", "5"), ("\u2013 7", "7"), ("1" * 33, None), ("( )", None),
     ],
 )  # fmt: skip
-async def test_numbers_are_shown_as_they_are_dialled(
+async def test_numbers_are_shown_as_dialled(
     office: Hotdesk, number: str, dialled: str | None
 ) -> None:
     await office.admin.post("/company-directory", {"name": "Ada", "work": number})
@@ -219,14 +219,14 @@ async def test_numbers_are_shown_as_they_are_dialled(
     assert page.entries == ([("Ada", dialled)] if dialled else [])
 
 
-async def test_head_has_the_length_of_the_page(office: Hotdesk) -> None:
+async def test_head_response_has_the_length_of_the_page(office: Hotdesk) -> None:
     url = f"/phone/services?name=SEP{MAC.replace(':', '')}"
     client = office.phone().client
     got, head = await client.get(url), await client.head(url)
     assert (head.content, head.headers) == (b"", got.headers)
 
 
-async def test_pages_come_in_the_character_set_of_the_phone(office: Hotdesk) -> None:
+async def test_page_is_encoded_in_the_character_set_of_the_phone(office: Hotdesk) -> None:
     await office.admin.post("/company-directory", {"name": "Åsa Łoś \U0001f4de", "work": "1"})
     phone = office.phone(**{"Accept-Charset": "iso-8859-1,utf-8;q=0.8"})
     form = await phone.choose(await phone.first("/phone/directories"), "Company")
@@ -247,7 +247,7 @@ async def test_pages_come_in_the_character_set_of_the_phone(office: Hotdesk) -> 
         ("", b"UNAUTHORIZED"),
     ],
 )
-async def test_authentication_answers_with_one_word(
+async def test_authentication_url_answers_with_one_word(
     tmp_path: Path, query: str, answer: bytes
 ) -> None:
     login = {"PHONEPROV_PHONE_USER": "phones", "PHONEPROV_PHONE_PASSWORD": "phone-secret"}
@@ -260,12 +260,12 @@ async def test_authentication_answers_with_one_word(
         }
 
 
-async def test_without_a_login_of_phones_nothing_is_authorized(office: Hotdesk) -> None:
+async def test_authentication_url_with_logins_disabled_refuses(office: Hotdesk) -> None:
     reply = await office.phone().client.get("/phone/authentication?UserID=&Password=")
     assert reply.content == b"UNAUTHORIZED"
 
 
-async def test_desks_over_the_api(office: Hotdesk) -> None:
+async def test_desks_are_managed_over_the_api(office: Hotdesk) -> None:
     await office.phone().log_in("ada", PIN)
     await office.settled()
     bob = await office.person("bob")

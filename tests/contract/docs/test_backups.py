@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.application import UseCases
 from phoneprov_core.directory.model import NewCompanyContact
@@ -127,7 +127,7 @@ async def look(environment: Mapping[str, str], profile: Profile, kept: tuple[int
         ).cnf_xml == patch.cnf_xml
 
 
-async def test_sqlite_is_backed_up_and_restored(tmp_path: Path) -> None:
+async def test_sqlite_backup_page_restores_the_database(tmp_path: Path) -> None:
     data, backup = tmp_path / "data", tmp_path / "backup"
     backup.mkdir()
     environment = {"PHONEPROV_DATA_DIR": str(data), "BACKUP": str(backup)}
@@ -161,7 +161,7 @@ def address(url: str) -> dict[str, str]:
     return {"PHONEPROV_DATABASE_URL": url, "DATABASE": url.replace("+asyncpg", "")}
 
 
-async def test_postgres_is_backed_up_and_restored(tmp_path: Path) -> None:
+async def test_postgres_backup_page_restores_the_database(tmp_path: Path) -> None:
     environment = {
         "PHONEPROV_DATA_DIR": str(tmp_path / "data"),
         "PHONEPROV_SECRET_KEYS": "the key of the backups of the tests",

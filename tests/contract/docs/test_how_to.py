@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from phoneprov_adapters.composition.factories import phone_driver_of
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.devices.restart import CiscoPhones
 
@@ -53,7 +53,7 @@ phoneprov import extensions extensions.csv
 """
 
 
-def test_rotate_the_secret_keys(tmp_path: Path) -> None:
+def test_key_rotation_page_runs_as_written(tmp_path: Path) -> None:
     said = carried_out("rotate-keys.md", tmp_path, BEFORE_ROTATION)
 
     keys = (tmp_path / "phoneprov-data/secret.key").read_text().strip()
@@ -78,7 +78,7 @@ def test_backup_astray_page_runs_as_written(tmp_path: Path) -> None:
     )
 
 
-def test_import_people_and_phones(tmp_path: Path) -> None:
+def test_import_page_runs_as_written(tmp_path: Path) -> None:
     said = carried_out("import-and-export.md", tmp_path, INSTALLATION)
 
     assert said.count("Imported: 1 new, 0 changed, 0 unchanged, 0 wrong.") >= 2
@@ -117,7 +117,7 @@ def python(folder: Path, *arguments: str, **environment: str) -> str:
     return done.stdout
 
 
-def test_embed_it(tmp_path: Path) -> None:
+def test_embedding_page_runs_as_written(tmp_path: Path) -> None:
     with_loop, script, in_a_test = blocks("embed.md", "python")
     data = str(tmp_path / "data")
 
@@ -130,7 +130,7 @@ def test_embed_it(tmp_path: Path) -> None:
     assert scripted == "00:1B:D4:12:34:56: This mac is already in use.\n"
 
 
-def test_write_a_driver(tmp_path: Path) -> None:
+def test_driver_page_runs_as_written(tmp_path: Path) -> None:
     for code in blocks("write-a-driver.md", "python"):
         name = code.split("\n", 1)[0].removeprefix("# ")
         (tmp_path / name).write_text(code, encoding="utf-8")
@@ -145,7 +145,7 @@ def test_write_a_driver(tmp_path: Path) -> None:
     assert "phoneprov.phones" in project
 
 
-def test_put_it_in_front_of_asterisk(tmp_path: Path) -> None:
+def test_asterisk_page_runs_as_written(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("hush\n", encoding="utf-8")
     script = "\n".join(blocks("asterisk.md", "sh"))

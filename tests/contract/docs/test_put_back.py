@@ -52,7 +52,7 @@ def _escaped(line: str) -> str:
     return ".*".join(re.escape(part) for part in line.split("..."))
 
 
-def test_commands_of_the_page_print_the_shown_output(
+def test_put_back_page_commands_print_the_shown_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = configuration(ADA).replace("<webAccess>0<", "<webAccess>true<")
@@ -87,5 +87,7 @@ def test_commands_of_the_page_print_the_shown_output(
         ("a (b)", "a b\n", False),
     ],
 )
-def test_pattern_matches_the_shown_output_only(shown: str, printed: str, agree: bool) -> None:
+def test_put_back_page_pattern_matches_the_shown_output_only(
+    shown: str, printed: str, agree: bool
+) -> None:
     assert bool(re.fullmatch(pattern(shown), printed)) == agree

@@ -13,7 +13,7 @@ from pathlib import Path
 TUTORIAL = Path(__file__).parents[3] / "docs/tutorial.md"
 
 
-def test_every_command_of_the_tutorial_works(tmp_path: Path) -> None:
+def test_tutorial_commands_run_as_written(tmp_path: Path) -> None:
     script = "\n".join(re.findall(r"```sh\n(.*?)```", TUTORIAL.read_text("utf-8"), re.DOTALL))
     for port in ("2121", "8081", "8000"):
         script = script.replace(port, _free_port())

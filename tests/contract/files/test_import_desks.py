@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_mac, a_phone, a_profile, a_user, identifier
+from phoneprov_adapters.testing.phone_records import a_phone, a_profile
+from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.stores import Database
@@ -43,7 +44,7 @@ async def everything(transfer: Transfer) -> list[dict[str, Any]]:
     return [row async for piece in transfer.out(SYSTEM_ACTOR, "desks") for row in piece]
 
 
-async def test_default_profiles_go_out_and_in(transfer: Transfer, database: Database) -> None:
+async def test_desks_export_can_be_imported(transfer: Transfer, database: Database) -> None:
     async with database.write() as tx:
         await tx.desks.use(a_mac(1), DeskUse(ADA), "2026-01-31T00:00:00.000Z")
 
@@ -86,7 +87,7 @@ async def test_default_profiles_go_out_and_in(transfer: Transfer, database: Data
         ((a_mac(1), "", "", ""), "mac"),
     ],
 )
-async def test_wrong_row_is_named_and_nothing_is_written(
+async def test_desks_wrong_row_is_named_and_nothing_is_written(
     transfer: Transfer, row: tuple[str, ...], field: str
 ) -> None:
     good = (a_mac(1), "no", USER, NAME)
@@ -97,7 +98,7 @@ async def test_wrong_row_is_named_and_nothing_is_written(
     assert (await everything(transfer))[0]["default_profile"] is None
 
 
-async def test_profile_that_does_not_fit_is_named(transfer: Transfer, database: Database) -> None:
+async def test_desks_unfit_profile_is_named(transfer: Transfer, database: Database) -> None:
     async with database.write() as tx:
         profile = a_profile(44, ADA, name="SIP", compatible_models=("8841",))
         await tx.profiles.add(profile)

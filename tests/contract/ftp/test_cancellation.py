@@ -40,7 +40,7 @@ def cancel_at(
 
 @pytest.mark.parametrize("renames_over", [True, False])
 @pytest.mark.parametrize("secure", [False, True])
-async def test_as_each_command_arrives(
+async def test_upload_cancelled_at_each_command_closes_its_sockets(
     secure: bool, renames_over: bool, certificates: Certificates
 ) -> None:
     server = ScriptedFtp(certificates.context() if secure else None)
@@ -64,7 +64,7 @@ async def test_as_each_command_arrives(
 
 @pytest.mark.parametrize("renames_over", [True, False])
 @pytest.mark.parametrize("secure", [False, True])
-async def test_at_many_turns_of_the_event_loop(
+async def test_upload_cancelled_at_many_loop_iterations_closes_its_sockets(
     secure: bool, renames_over: bool, certificates: Certificates
 ) -> None:
     server = ScriptedFtp(certificates.context() if secure else None)
@@ -88,7 +88,7 @@ async def test_at_many_turns_of_the_event_loop(
 
 
 @pytest.mark.parametrize("verb", ["USER", "STOR", "RETR", "RNTO"])
-async def test_while_the_server_is_silent_the_sockets_close_at_once(
+async def test_upload_cancelled_while_the_server_is_silent_closes_its_sockets_at_once(
     verb: str, certificates: Certificates
 ) -> None:
     server = ScriptedFtp()
@@ -108,7 +108,9 @@ async def test_while_the_server_is_silent_the_sockets_close_at_once(
         assert server.files[f"/{NAME}"] == OLD
 
 
-async def test_the_moment_without_a_file_is_not_left_half_way(certificates: Certificates) -> None:
+async def test_upload_cancelled_between_two_renames_restores_the_file(
+    certificates: Certificates,
+) -> None:
     server = ScriptedFtp()
     server.renames_over = False
     async with server.serving():

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import aioftp
 import pytest
+from aioftp.common import Code
 
+from phoneprov_adapters.ftp import listings, names
+from phoneprov_adapters.ftp.client import FtpClient
 from phoneprov_adapters.ftp.settings import FtpSettings, Tls
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
@@ -38,7 +41,7 @@ async def failure(settings: FtpSettings) -> str:
 
 
 @pytest.mark.parametrize("lies_about_port", [True, False])
-async def test_a_passive_address_elsewhere_gets_nothing(lies_about_port: bool) -> None:
+async def test_pasv_other_address_is_not_used(lies_about_port: bool) -> None:
     heard: list[bytes] = []
 
     async def canary(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -63,7 +66,7 @@ async def test_a_passive_address_elsewhere_gets_nothing(lies_about_port: bool) -
 
 
 @pytest.mark.parametrize("reply", ["", "1,2,3,4,5", "127,0,0,1,0,0", "127,0,0,1,999,999"])
-async def test_a_passive_reply_that_makes_no_sense_is_refused(reply: str) -> None:
+async def test_pasv_malformed_reply_is_refused(reply: str) -> None:
     server = ScriptedFtp()
     server.lacks = {"EPSV"}
     server.passive_reply = f"227 here ({reply})"
@@ -72,14 +75,14 @@ async def test_a_passive_reply_that_makes_no_sense_is_refused(reply: str) -> Non
 
 
 @pytest.mark.parametrize("address", ["(|||0|)", "(|||99999|)", "(||21|)", "|||21|", "(|||x|)"])
-async def test_an_extended_passive_reply_that_makes_no_sense_is_refused(address: str) -> None:
+async def test_epsv_malformed_reply_is_refused(address: str) -> None:
     server = ScriptedFtp()
     server.passive_reply = f"229 here {address}"
     async with server.serving():
         assert "uploading" in await failure(settings_for(server.port))
 
 
-async def test_ipv6_is_spoken_and_written_in_brackets() -> None:
+async def test_ipv6_address_in_brackets_is_used() -> None:
     server = ScriptedFtp()
     async with server.serving("::1"):
         uploaded = await upload(settings_for(server.port), "::1")
@@ -89,7 +92,7 @@ async def test_ipv6_is_spoken_and_written_in_brackets() -> None:
 
 
 @pytest.mark.parametrize("directory", ["tftp", "/tftp", "/tftp/"])
-async def test_the_configured_folder_is_where_the_file_goes(directory: str) -> None:
+async def test_configured_folder_receives_the_file(directory: str) -> None:
     server = ScriptedFtp()
     server.folders |= {"/tftp", "/tftp/"}
     async with server.serving():
@@ -99,7 +102,7 @@ async def test_the_configured_folder_is_where_the_file_goes(directory: str) -> N
         assert uploaded.place == f"127.0.0.1:{server.port}/tftp/{NAME}"
 
 
-async def test_a_folder_that_is_not_there_is_named_as_the_reason() -> None:
+async def test_missing_folder_is_named_in_the_error() -> None:
     async with ScriptedFtp().serving() as server:
         message = await failure(settings_for(server.port, directory="nowhere"))
 
@@ -107,7 +110,7 @@ async def test_a_folder_that_is_not_there_is_named_as_the_reason() -> None:
         assert "logging in" in message
 
 
-async def test_a_wrong_password_is_named_as_the_reason_and_not_repeated() -> None:
+async def test_wrong_password_is_reported_without_its_value() -> None:
     async with ScriptedFtp().serving() as server:
         server.password = "another"
         message = await failure(settings_for(server.port))
@@ -123,13 +126,13 @@ async def test_greeting_in_latin_1_is_accepted() -> None:
         assert server.files == {f"/{NAME}": NEW}
 
 
-async def test_a_greeting_that_never_ends_its_line_is_refused() -> None:
+async def test_greeting_without_line_end_is_refused() -> None:
     async with ScriptedFtp().serving() as server:
         server.greeting = b"220 " + b"x" * 300_000
         assert "connecting" in await failure(settings_for(server.port))
 
 
-async def test_a_folder_too_large_to_be_listed_is_noted() -> None:
+async def test_folder_over_the_listing_limit_is_noted() -> None:
     server = ScriptedFtp()
     server.files = {f"/{number:0100d}": b"" for number in range(12_000)}
     async with server.serving():
@@ -137,6 +140,69 @@ async def test_a_folder_too_large_to_be_listed_is_noted() -> None:
 
         assert server.files[f"/{NAME}"] == NEW
         assert len(uploaded.notes) == 1
+
+
+@pytest.mark.parametrize("flood", [b"\n", b"220-x\r\n", b"120 wait\r\n"])
+async def test_greeting_of_many_lines_is_refused_after_few_of_them(
+    flood: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other tasks do not run while the lines of one packet are read."""
+    lines = 0
+    parse_line = FtpClient.parse_line
+
+    async def counted(self: FtpClient) -> tuple[Code, str]:
+        nonlocal lines
+        lines += 1
+        return await parse_line(self)
+
+    monkeypatch.setattr(FtpClient, "parse_line", counted)
+    async with ScriptedFtp().serving() as server:
+        server.greeting = flood * 40_000
+        assert "connecting" in await failure(settings_for(server.port))
+
+    assert lines <= 512
+
+
+async def test_reply_number_in_other_digits_is_not_quoted() -> None:
+    async with ScriptedFtp().serving() as server:
+        server.greeting = "\uff15\uff13\uff10 no\r\n220 yes\r\n".encode()
+        message = await failure(settings_for(server.port))
+
+        assert message.isascii()
+
+
+@pytest.mark.parametrize("verb", ["STOR", "RETR"])
+async def test_transfer_with_preliminary_replies_without_end_is_refused(verb: str) -> None:
+    server = ScriptedFtp()
+    server.preliminary = {verb: b"150 more\r\n" * 40_000}
+    async with server.serving():
+        message = await failure(settings_for(server.port))
+
+    assert "sent a reply that is not FTP" in message
+
+
+async def test_listing_of_many_names_for_many_uploads_is_searched_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """150,000 names for 8 uploads blocked the event loop for 2 s."""
+    compared = 0
+    file_of_leftover = names.file_of_leftover
+
+    def counted(name: str) -> str | None:
+        nonlocal compared
+        compared += 1
+        return file_of_leftover(name)
+
+    monkeypatch.setattr(listings, "file_of_leftover", counted)
+    server = ScriptedFtp()
+    server.files = {f"/.other-{number}.xml.a-1.tmp": b"" for number in range(500)}
+    async with server.serving():
+        uploader = FtpUploader(settings_for(server.port), PhoneNetworks.parse(LOOPBACK))
+        uploads = [Upload("127.0.0.1", f"{number}.xml", NEW, "a-1") for number in range(8)]
+        await asyncio.gather(*(uploader.upload(upload) for upload in uploads))
+
+    # Each listing is filtered once, and searched once by each upload; never for each pair.
+    assert compared <= 2 * len(uploads) * 520
 
 
 @pytest.mark.parametrize("lacks", [set(), {"MLSD", "LIST"}, {"MLSD", "NLST"}])
@@ -151,7 +217,7 @@ async def test_leftover_files_are_found_with_any_listing_command(lacks: set[str]
         assert uploaded.notes == ()
 
 
-async def test_without_any_listing_the_upload_is_none_the_worse() -> None:
+async def test_upload_without_listing_commands_succeeds() -> None:
     server = ScriptedFtp()
     server.lacks = {"MLSD", "NLST", "LIST"}
     async with server.serving():
@@ -160,7 +226,7 @@ async def test_without_any_listing_the_upload_is_none_the_worse() -> None:
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 @pytest.mark.parametrize("tls", ["explicit", "implicit"])
-async def test_data_connections_resume_the_session_of_the_control_connection(
+async def test_tls_data_connections_resume_the_control_session(
     tls: Tls, version: ssl.TLSVersion, certificates: Certificates
 ) -> None:
     context = certificates.context()
@@ -174,7 +240,7 @@ async def test_data_connections_resume_the_session_of_the_control_connection(
 
 
 @pytest.mark.parametrize("tls", ["explicit", "implicit"])
-async def test_the_library_s_own_client_hangs_where_ours_does_not(
+async def test_aioftp_hangs_where_the_uploader_does_not(
     tls: Tls, certificates: Certificates
 ) -> None:
     """If this fails, aioftp has been mended, and client.py says what can go."""
@@ -197,7 +263,7 @@ async def test_the_library_s_own_client_hangs_where_ours_does_not(
 
 @pytest.mark.parametrize("tls", ["explicit", "implicit"])
 @pytest.mark.parametrize("wrong", ["authority", "name", "system"])
-async def test_a_certificate_that_proves_nothing_ends_it_before_the_login(
+async def test_tls_untrusted_certificate_is_refused_before_the_login(
     wrong: str, tls: Tls, certificates: Certificates, tmp_path: Path
 ) -> None:
     others = Certificates.make(tmp_path, "127.0.0.9", "other.example")
@@ -211,7 +277,7 @@ async def test_a_certificate_that_proves_nothing_ends_it_before_the_login(
         assert "USER" not in server.seen
 
 
-async def test_a_host_name_is_checked_against_the_certificate(certificates: Certificates) -> None:
+async def test_tls_host_name_is_checked_against_the_certificate(certificates: Certificates) -> None:
     async with ScriptedFtp(certificates.context()).serving() as server:
         settings = settings_for(server.port, "explicit", certificates.ca, host="localhost")
         uploaded = await upload(settings)
@@ -219,13 +285,13 @@ async def test_a_host_name_is_checked_against_the_certificate(certificates: Cert
         assert uploaded.place == f"localhost:{server.port}/{NAME}"
 
 
-async def test_a_server_without_tls_gets_no_password() -> None:
+async def test_server_without_tls_gets_no_password() -> None:
     async with ScriptedFtp().serving() as server:
         assert "connecting" in await failure(settings_for(server.port, "explicit"))
         assert "USER" not in server.seen
 
 
-async def test_a_server_that_keeps_data_connections_in_the_clear_is_refused(
+async def test_server_with_clear_data_connections_is_refused(
     certificates: Certificates,
 ) -> None:
     server = ScriptedFtp(certificates.context(), implicit=True)
@@ -237,7 +303,7 @@ async def test_a_server_that_keeps_data_connections_in_the_clear_is_refused(
         assert "STOR" not in server.seen
 
 
-async def test_bytes_before_the_tls_handshake_are_not_trusted(
+async def test_tls_bytes_before_the_handshake_are_refused(
     certificates: Certificates,
 ) -> None:
     server = ScriptedFtp(certificates.context())
@@ -248,12 +314,12 @@ async def test_bytes_before_the_tls_handshake_are_not_trusted(
         assert server.files == {f"/{NAME}": NEW}
 
 
-async def test_missing_certificate_authority_is_an_error_at_start() -> None:
+async def test_missing_certificate_authority_is_refused_at_start() -> None:
     with pytest.raises(OSError):
         await upload(settings_for(21, "explicit", Path("/nonexistent.pem")))
 
 
-async def test_nothing_of_an_upload_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_upload_content_and_password_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
     async with ScriptedFtp().serving() as server:
         server.password = "another"

@@ -83,7 +83,7 @@ def scripted(*faults: Fault, tls: Certificates | None = None) -> ScriptedFtp:
 
 @pytest.mark.parametrize(("verb", "nth", "step"), STEPS)
 @pytest.mark.parametrize("kind", ["refuse", "reset", "close", "cut", "nonsense", "flood"])
-async def test_a_server_that_says_no_or_goes_away(
+async def test_refusal_or_disconnect_at_any_command_is_reported(
     verb: str, nth: int, step: str, kind: Kind, certificates: Certificates
 ) -> None:
     async with scripted(Fault(verb, kind, nth, reply="451")).serving() as server:
@@ -96,7 +96,7 @@ async def test_a_server_that_says_no_or_goes_away(
 
 @pytest.mark.parametrize(("verb", "nth", "step"), TLS_STEPS)
 @pytest.mark.parametrize("kind", ["refuse", "reset", "close", "cut", "nonsense", "flood"])
-async def test_a_server_that_fails_at_a_verb_of_tls_hears_no_password(
+async def test_tls_failure_at_any_command_sends_no_password(
     verb: str, nth: int, step: str, kind: Kind, certificates: Certificates
 ) -> None:
     async with scripted(Fault(verb, kind, nth), tls=certificates).serving() as server:
@@ -118,7 +118,7 @@ BROKEN: list[tuple[str, int, Kind, str]] = [
 
 @pytest.mark.parametrize("tls", ["off", "explicit"])
 @pytest.mark.parametrize(("verb", "nth", "kind", "step"), BROKEN)
-async def test_a_transfer_that_breaks_or_carries_other_bytes(
+async def test_transfer_interrupted_or_altered_is_reported(
     verb: str, nth: int, kind: Kind, step: str, tls: Tls, certificates: Certificates
 ) -> None:
     secure = certificates if tls == "explicit" else None
@@ -143,7 +143,7 @@ SILENT: list[tuple[str, int, Kind, str, Tls]] = [
 ]
 
 
-async def test_a_server_that_does_not_answer_or_move(certificates: Certificates) -> None:
+async def test_server_silent_or_stalled_times_out(certificates: Certificates) -> None:
     """All at once, since each takes its whole time-out."""
 
     async def one(verb: str, nth: int, kind: Kind, step: str, tls: Tls) -> str | None:
@@ -169,7 +169,7 @@ async def test_full_disk_is_reported_by_the_reply_not_as_a_broken_connection(
         assert "(reply 426)" in caught.message
 
 
-async def test_a_server_that_is_slow_at_everything_runs_into_the_total(
+async def test_server_slow_at_every_step_reaches_the_total_timeout(
     certificates: Certificates,
 ) -> None:
     async with scripted().serving() as server:
@@ -189,7 +189,7 @@ async def test_closed_port_is_refused(certificates: Certificates) -> None:
     assert "connecting" in caught.message
 
 
-async def test_a_temporary_file_that_cannot_be_removed_changes_nothing_about_the_error(
+async def test_temporary_file_not_removable_keeps_the_first_error(
     certificates: Certificates,
 ) -> None:
     faults = Fault("RNTO", "refuse", reply="451"), Fault("DELE", "refuse", 0)
@@ -202,7 +202,7 @@ async def test_a_temporary_file_that_cannot_be_removed_changes_nothing_about_the
 
 @pytest.mark.parametrize("kind", ["hang", "refuse", "reset", "nonsense"])
 @pytest.mark.parametrize("verb", ["MLSD", "DELE", "QUIT"])
-async def test_fault_after_the_file_is_in_place_is_no_failure(
+async def test_fault_after_the_rename_is_no_failure(
     verb: str, kind: Kind, certificates: Certificates
 ) -> None:
     async with scripted(Fault(verb, kind, 0, reply="450")).serving() as server:

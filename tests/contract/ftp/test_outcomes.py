@@ -60,7 +60,7 @@ async def test_upload_fault_after_rename_is_read_back_over_another_connection(
         assert server.files == {f"/{NAME}": NEW}
 
 
-async def test_upload_rename_that_hangs_cannot_happen_later() -> None:
+async def test_upload_rename_that_hangs_does_not_take_effect_later() -> None:
     async with scripted(Fault("RNTO", "hang")).serving() as server:
         error = await failure(server, 0.5)
 

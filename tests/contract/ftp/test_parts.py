@@ -15,7 +15,7 @@ from phoneprov_core.devices.ports import Upload
 from phoneprov_core.kernel.errors import Refused, TimedOut
 
 
-def test_the_password_is_in_no_representation() -> None:
+def test_password_is_in_no_representation() -> None:
     settings = FtpSettings(host="ftp.example", user="phone", password="s3cret")
     shown = io.StringIO()
     Console(file=shown).print(settings)
@@ -44,7 +44,7 @@ def test_the_password_is_in_no_representation() -> None:
         {"total": -1},
     ],
 )
-def test_a_setting_that_cannot_be_used_is_refused_without_being_repeated(
+def test_invalid_setting_is_refused_without_its_value(
     wrong: dict[str, Any],
 ) -> None:
     with pytest.raises(ValueError, match="FTP") as caught:
@@ -54,11 +54,11 @@ def test_a_setting_that_cannot_be_used_is_refused_without_being_repeated(
 
 
 @pytest.mark.parametrize("host", [None, "10.0.0.1", "::1", "ftp.example", "größe.example"])
-def test_a_host_may_be_a_name_or_an_address(host: str | None) -> None:
+def test_host_is_a_name_or_an_address(host: str | None) -> None:
     assert FtpSettings(host=host).host == host
 
 
-async def test_planned_failures_come_once_each_in_order_and_change_nothing() -> None:
+async def test_planned_failures_occur_once_in_order_and_change_nothing() -> None:
     uploader = MemoryUploader(PhoneNetworks.parse("10.0.0.0/8"))
     upload = Upload("10.0.0.1", "a.xml", b"new", "a-1")
     uploader.files["10.0.0.1:21"] = {"a.xml": b"old"}

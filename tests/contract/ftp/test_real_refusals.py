@@ -30,7 +30,7 @@ async def test_login_without_tls_names_the_setting(name: str, certificates: Cert
 
 
 @pytest.mark.parametrize("name", [name for name in REFUSING if name.endswith("full")])
-async def test_login_beyond_the_maximum_says_so(name: str, certificates: Certificates) -> None:
+async def test_login_over_the_maximum_is_reported(name: str, certificates: Certificates) -> None:
     with real_server(name, certificates.server, certificates.ca) as (settings, folder):
         uploader = FtpUploader(settings, PhoneNetworks.parse(LOOPBACK))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import traceback
 from time import perf_counter
 
@@ -60,7 +61,7 @@ async def test_file_is_replaced_and_a_note_reports_it(lacks: set[str]) -> None:
         assert "not atomic" in uploaded.notes[0]
 
 
-async def test_without_an_old_file_there_is_nothing_to_note() -> None:
+async def test_replacement_without_old_file_has_no_note() -> None:
     async with stubborn().serving() as server:
         server.files.clear()
 
@@ -70,7 +71,7 @@ async def test_without_an_old_file_there_is_nothing_to_note() -> None:
 
 @pytest.mark.parametrize("reply", ["450", "553"])
 @pytest.mark.parametrize("nth", [ASIDE, AGAIN])
-async def test_the_old_file_comes_back_when_a_rename_is_refused(nth: int, reply: str) -> None:
+async def test_replacement_refused_rename_restores_the_old_file(nth: int, reply: str) -> None:
     async with stubborn(Fault("RNTO", "refuse", nth, reply)).serving() as server:
         caught = await failure(server)
 
@@ -81,7 +82,7 @@ async def test_the_old_file_comes_back_when_a_rename_is_refused(nth: int, reply:
 @pytest.mark.parametrize("kind", ["reset", "close", "nonsense"])
 @pytest.mark.parametrize("verb", ["RNFR", "RNTO"])
 @pytest.mark.parametrize("nth", [ASIDE, AGAIN])
-async def test_the_old_file_comes_back_when_the_connection_breaks(
+async def test_replacement_lost_connection_restores_the_old_file(
     nth: int, verb: str, kind: Kind
 ) -> None:
     async with stubborn(Fault(verb, kind, nth)).serving() as server:
@@ -92,7 +93,7 @@ async def test_the_old_file_comes_back_when_the_connection_breaks(
 
 
 @pytest.mark.parametrize("nth", [ASIDE, AGAIN])
-async def test_the_old_file_comes_back_when_the_server_falls_silent(nth: int) -> None:
+async def test_replacement_silent_server_restores_the_old_file(nth: int) -> None:
     async with stubborn(Fault("RNTO", "hang", nth)).serving() as server:
         started = perf_counter()
         caught = await failure(server, 1.0)
@@ -100,6 +101,27 @@ async def test_the_old_file_comes_back_when_the_server_falls_silent(nth: int) ->
         assert isinstance(caught, TimedOut)
         assert perf_counter() - started < 1.9
         assert server.files == {f"/{NAME}": OLD}
+
+
+async def test_replacement_server_that_renames_the_old_file_late_has_unknown_outcome() -> None:
+    async with stubborn().serving() as server:
+
+        def slow(verb: str, rest: str) -> None:
+            is_aside = verb == "RNTO" and server.seen.count("RNTO") == ASIDE
+            server.delay = 5.0 if is_aside else 0.0
+
+        server.on_verb = slow
+        with pytest.raises(TimedOut) as caught:
+            await upload(server, 2.5)
+
+        aside = f".{NAME}.a-1-old.tmp"
+        assert caught.value.code == OUTCOME_UNKNOWN
+        assert NAME in caught.value.message
+        assert aside in caught.value.message
+        async with asyncio.timeout(20):
+            while f"/{NAME}" in server.files:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        assert server.files == {f"/{aside}": OLD}
 
 
 async def test_replacement_reply_to_the_first_rename_lost_restores_the_old_file() -> None:
@@ -137,7 +159,7 @@ async def test_file_that_cannot_be_restored_is_reported_with_its_place() -> None
         assert server.files[f"/{aside}"] == OLD
 
 
-async def test_a_refusal_that_no_old_file_explains_is_refused() -> None:
+async def test_rename_refused_without_an_old_file_is_refused() -> None:
     async with stubborn(Fault("RNTO", "refuse", 1, "553")).serving() as server:
         server.files.clear()
         caught = await failure(server)
@@ -146,7 +168,7 @@ async def test_a_refusal_that_no_old_file_explains_is_refused() -> None:
         assert server.files == {}
 
 
-async def test_the_old_file_comes_back_over_a_new_connection_when_the_old_one_ends() -> None:
+async def test_replacement_closed_connection_restores_the_old_file_over_a_new_one() -> None:
     # RETR comes for the temporary file, for the old one, and before that is put back.
     faults = Fault("RNTO", "refuse", AGAIN, "553"), Fault("RETR", "reset", 3)
     async with stubborn(*faults).serving() as server:
@@ -155,7 +177,7 @@ async def test_the_old_file_comes_back_over_a_new_connection_when_the_old_one_en
         assert server.files == {f"/{NAME}": OLD}
 
 
-async def test_an_old_file_too_large_to_be_kept_is_left_alone(
+async def test_replacement_old_file_over_the_limit_is_not_touched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(replace, "_OLD_LIMIT", len(OLD) - 1)
@@ -166,7 +188,7 @@ async def test_an_old_file_too_large_to_be_kept_is_left_alone(
         assert server.files == {f"/{NAME}": OLD}
 
 
-async def test_a_put_back_that_breaks_is_begun_again() -> None:
+async def test_interrupted_restore_is_repeated() -> None:
     faults = Fault("RNTO", "refuse", AGAIN, "553"), Fault("RNTO", "reset", AGAIN + 1)
     async with stubborn(*faults).serving() as server:
         await failure(server)
@@ -174,7 +196,7 @@ async def test_a_put_back_that_breaks_is_begun_again() -> None:
         assert server.files == {f"/{NAME}": OLD}
 
 
-async def test_a_put_back_that_wrote_a_part_is_not_taken_for_the_file() -> None:
+async def test_partial_restore_is_not_accepted_as_the_file() -> None:
     refusals = [Fault("RNTO", "refuse", nth, "553") for nth in range(AGAIN, 9)]
     async with stubborn(*refusals, Fault("STOR", "half", 2)).serving() as server:
         await failure(server)

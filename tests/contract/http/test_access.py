@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from string import Formatter
 
+import httpx
 import pytest
 import pytest_asyncio
 
@@ -15,6 +17,7 @@ from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_http.app import HttpSettings, litestar_app
 from support.access_rig import KNOWN, UNKNOWN, Rig
@@ -93,7 +96,7 @@ async def rig(
         yield request.param, opened
 
 
-async def test_the_table_has_every_route_of_the_application(rig: tuple[str, Rig]) -> None:
+async def test_table_has_every_route_of_the_application(rig: tuple[str, Rig]) -> None:
     async def ready() -> str | None:
         return None
 
@@ -109,7 +112,9 @@ async def test_the_table_has_every_route_of_the_application(rig: tuple[str, Rig]
 
 
 @pytest.mark.parametrize("name", TABLE)
-async def test_every_caller_is_answered_by_the_rule(rig: tuple[str, Rig], name: str) -> None:
+async def test_every_route_answers_every_caller_by_the_table(
+    rig: tuple[str, Rig], name: str
+) -> None:
     setting, opened = rig
     route = TABLE[name]
     answers = RULES[route.rule]
@@ -121,8 +126,57 @@ async def test_every_caller_is_answered_by_the_rule(rig: tuple[str, Rig], name: 
     assert dict(zip(callers, answered, strict=True)) == dict(zip(callers, expected, strict=True))
 
 
+async def test_missing_token_is_401_before_query_and_body(rig: tuple[str, Rig]) -> None:
+    for name, route in TABLE.items():
+        if route.rule in {"everyone", "cookie", "register"}:
+            continue
+        reply = await broken(rig[1], "no token", name)
+
+        assert reply.status_code == 401, name
+        assert reply.json()["error"]["code"] == "unauthenticated", name
+        assert reply.json()["error"]["details"] == [], name
+        assert reply.headers["www-authenticate"] == "Bearer", name
+
+
+async def test_missing_level_is_403_before_query_body_and_record(rig: tuple[str, Rig]) -> None:
+    setting, opened = rig
+    for name, route in TABLE.items():
+        answers = RULES[route.rule]
+        is_stranger = answers.get(setting, answers["default"])[len(UNKNOWN)]
+        if route.rule in {"level 0", "shared"} and is_stranger == 403:
+            reply = await broken(opened, "stranger", name)
+
+            assert reply.status_code == 403, name
+            assert reply.json()["error"]["code"] == "forbidden", name
+            assert reply.json()["error"]["details"] == [], name
+
+
+async def broken(opened: Rig, caller: str, name: str) -> httpx.Response:
+    """The response to an invalid query and body for a record that does not exist."""
+    route = TABLE[name]
+    names = [name for _, name, _, _ in Formatter().parse(route.path) if name]
+    path = route.path.format(**dict.fromkeys(names, identifier(9999)))
+    token = opened.tokens[caller]
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    opened.api.client.cookies.clear()
+    return await opened.api.client.request(
+        route.method, path, headers=headers, params={"limit": "x"}, content=b"{broken"
+    )
+
+
 @pytest.mark.parametrize("name", CHANGING)
-async def test_change_over_http_leaves_audit_entry_of_its_request(
+async def test_refused_request_changes_nothing(rig: tuple[str, Rig], name: str) -> None:
+    _, opened = rig
+    if await opened.asked("stranger", TABLE[name]) == TABLE[name].success:
+        return
+    async with opened.api.database.read() as tx:
+        entries = [one.entry for one in await tx.audit.newest(WantedEntries(), 20)]
+    actions = {entry.action for entry in entries if entry.request_id == opened.request_id}
+    assert actions <= {"access.refused"}
+
+
+@pytest.mark.parametrize("name", CHANGING)
+async def test_change_over_http_writes_an_audit_entry_with_its_request(
     rig: tuple[str, Rig], name: str
 ) -> None:
     _, opened = rig

@@ -66,7 +66,7 @@ async def test_entry_of_update_has_actor_address_request_and_values(api: Api, ro
     assert created["changes"]["mac"] == {"old": None, "new": MAC}
 
 
-async def test_filters_and_before_narrow_the_trail(api: Api, root: Caller) -> None:
+async def test_audit_filters_and_before_select_entries(api: Api, root: Caller) -> None:
     for number in range(1, 6):
         await root.post("/phones", {"mac": a_mac(number)})
     everything = await entries(root, resource="phone")
@@ -84,14 +84,14 @@ async def test_filters_and_before_narrow_the_trail(api: Api, root: Caller) -> No
     }
 
 
-async def test_wrong_filters_are_named(api: Api, root: Caller) -> None:
+async def test_audit_invalid_filters_are_named(api: Api, root: Caller) -> None:
     bad = await root.get("/audit", since="yesterday", until="2026-13-01T00:00:00Z")
     assert set(error_of(bad, 422)) == {"since", "until"}
     assert set(error_of(await root.get("/audit", before="x"), 422)) == {"before"}
     error_of(await root.get("/audit", before=STRANGER), 404)
 
 
-async def test_secret_is_never_in_the_trail(api: Api, root: Caller) -> None:
+async def test_audit_secrets_are_not_recorded(api: Api, root: Caller) -> None:
     fields = {
         "type": "chan_pjsip", "extension": "1001", "name": "Ada", "password": "sip-secret",
         "voicemail_passcode": "97531",
@@ -113,7 +113,7 @@ async def test_secret_is_never_in_the_trail(api: Api, root: Caller) -> None:
         assert secret not in text
 
 
-async def test_failed_and_locked_logins_are_events_and_log_lines(
+async def test_audit_failed_and_locked_logins_are_recorded_and_logged(
     api: Api, root: Caller, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "phoneprov.logins")
@@ -141,7 +141,7 @@ async def test_failed_and_locked_logins_are_events_and_log_lines(
     ]
 
 
-async def test_login_and_logout_are_events(api: Api, root: Caller) -> None:
+async def test_audit_login_and_logout_are_recorded(api: Api, root: Caller) -> None:
     ada = await api.account("ada")
     await ada.post("/auth/logout", {})
     (succeeded,) = await entries(root, action="login.succeeded", actor_uuid=ada.uuid)
@@ -150,7 +150,7 @@ async def test_login_and_logout_are_events(api: Api, root: Caller) -> None:
     assert (ended["actor_uuid"], ended["resource_id"]) == (ada.uuid, ada.uuid)
 
 
-async def test_reused_refresh_token_is_an_event(api: Api, root: Caller) -> None:
+async def test_audit_reused_refresh_token_is_recorded(api: Api, root: Caller) -> None:
     login = {"username": "root", "password": PASSWORD}
     token = data_of(await api.anonymous.post("/auth/login", login))["refreshToken"]
     for status in (200, 401):
@@ -160,7 +160,7 @@ async def test_reused_refresh_token_is_an_event(api: Api, root: Caller) -> None:
     assert reused["resource_id"] == root.uuid
 
 
-async def test_refusals_are_events_bounded_for_each_account(api: Api, root: Caller) -> None:
+async def test_audit_refusals_are_recorded_with_a_limit_per_account(api: Api, root: Caller) -> None:
     ada, bob = await api.account("ada"), await api.account("bob")
     for _ in range(REFUSALS.most + 5):
         assert (await ada.get("/users")).status_code == 403
@@ -176,7 +176,7 @@ async def test_refusals_are_events_bounded_for_each_account(api: Api, root: Call
     ]
 
 
-async def test_switch_is_an_event_with_its_outcome(api: Api, root: Caller) -> None:
+async def test_audit_switch_is_recorded_with_its_outcome(api: Api, root: Caller) -> None:
     await a_desk_phone(root, mac=MAC, phone_ip="10.0.0.1")
     profile = await a_profile_of(root)
     wanted = {"profile_uuid": profile, "mac": MAC}
@@ -191,7 +191,7 @@ async def test_switch_is_an_event_with_its_outcome(api: Api, root: Caller) -> No
     assert begun["request_id"] == switched["request_id"]
 
 
-async def test_deleting_a_phone_records_flag_and_kems(api: Api, root: Caller) -> None:
+async def test_audit_deleted_phone_records_flag_and_kems(api: Api, root: Caller) -> None:
     await root.post("/phones", {"mac": MAC})
     await root.put(f"/vendor-phones/{MAC}", {"vendor": True})
     kem = data_of(await root.post("/vendor-kem", {"connected_phone": MAC}), 201)
@@ -207,7 +207,7 @@ async def test_deleting_a_phone_records_flag_and_kems(api: Api, root: Caller) ->
     assert of_request[0]["changes"] == {"connected_phone": {"old": MAC, "new": None}}
 
 
-async def test_batch_in_the_background_belongs_to_its_request(
+async def test_audit_background_batch_is_recorded_with_its_request(
     api: Api, root: Caller, world: World
 ) -> None:
     await a_desk_phone(root, mac=MAC, phone_ip="10.0.0.1")

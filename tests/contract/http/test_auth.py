@@ -61,7 +61,7 @@ def _folder(tmp_path: Path) -> None:
 # Login
 
 
-async def test_login_answers_the_user_and_a_pair_of_tokens(api: Api, ada: Caller) -> None:
+async def test_login_returns_the_user_and_a_token_pair(api: Api, ada: Caller) -> None:
     reply = await api.anonymous.post("/auth/login", {"username": "ada", "password": PASSWORD})
 
     data = data_of(reply, 200, "Login successful")
@@ -75,11 +75,11 @@ async def test_login_answers_the_user_and_a_pair_of_tokens(api: Api, ada: Caller
     assert reply.json()["metadata"] == {}
 
 
-async def test_a_username_is_taken_in_any_case(api: Api, ada: Caller) -> None:
+async def test_login_username_ignores_case(api: Api, ada: Caller) -> None:
     assert (await login(api, "ADA"))["user"]["uuid"] == ada.uuid
 
 
-async def test_a_new_user_never_logged_in(admin: Caller) -> None:
+async def test_new_user_has_no_last_login(admin: Caller) -> None:
     created = data_of(await admin.post("/users", NEW), 201)
 
     assert created["last_login_ip"] is None
@@ -87,7 +87,7 @@ async def test_a_new_user_never_logged_in(admin: Caller) -> None:
     assert created["last_logout_ip"] is None
 
 
-async def test_wrong_unknown_and_inactive_read_the_same(
+async def test_login_refusals_are_identical_for_every_cause(
     api: Api, admin: Caller, ada: Caller
 ) -> None:
     data_of(await admin.post("/users", {**NEW, "is_active": False}), 201)
@@ -122,11 +122,11 @@ async def test_wrong_unknown_and_inactive_read_the_same(
         ([], {"body"}),
     ],
 )
-async def test_every_bad_field_of_a_login_is_named(api: Api, body: Any, fields: set[str]) -> None:
+async def test_login_every_invalid_field_is_named(api: Api, body: Any, fields: set[str]) -> None:
     assert set(error_of(await api.anonymous.post("/auth/login", body), 422, "invalid")) == fields
 
 
-async def test_five_wrong_guesses_close_an_account_for_a_while(
+async def test_login_five_failures_lock_the_account_temporarily(
     timed: tuple[Api, FixedClock],
 ) -> None:
     api, clock = timed
@@ -159,7 +159,7 @@ async def test_five_wrong_guesses_close_an_account_for_a_while(
     error_of(await guess(), 429)
 
 
-async def test_guesses_side_by_side_are_counted_too(api: Api, ada: Caller) -> None:
+async def test_login_concurrent_failures_are_all_counted(api: Api, ada: Caller) -> None:
     body = {"username": "ada", "password": "wrong"}
 
     replies = await asyncio.gather(*(api.anonymous.post("/auth/login", body) for _ in range(12)))
@@ -167,7 +167,7 @@ async def test_guesses_side_by_side_are_counted_too(api: Api, ada: Caller) -> No
     assert sorted(reply.status_code for reply in replies) == [401] * 5 + [429] * 7
 
 
-async def test_passwords_and_tokens_are_in_no_log(
+async def test_passwords_and_tokens_are_not_logged(
     api: Api, ada: Caller, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -186,7 +186,7 @@ async def test_passwords_and_tokens_are_in_no_log(
 # Tokens
 
 
-async def test_each_token_is_refused_where_the_other_belongs(api: Api, ada: Caller) -> None:
+async def test_token_of_the_other_kind_is_refused(api: Api, ada: Caller) -> None:
     tokens = await login(api)
 
     assert not await works(api, tokens["refreshToken"])
@@ -194,7 +194,7 @@ async def test_each_token_is_refused_where_the_other_belongs(api: Api, ada: Call
     data_of(await refresh(api, tokens["refreshToken"]), 200, "Token refreshed")
 
 
-async def test_an_access_token_lives_a_quarter_of_an_hour(timed: tuple[Api, FixedClock]) -> None:
+async def test_access_token_expires_after_15_minutes(timed: tuple[Api, FixedClock]) -> None:
     api, clock = timed
     ada = await api.account("ada")
 
@@ -204,7 +204,7 @@ async def test_an_access_token_lives_a_quarter_of_an_hour(timed: tuple[Api, Fixe
     assert not await works(api, ada.token)
 
 
-async def test_a_refresh_token_lives_two_weeks_and_all_of_them_ninety_days(
+async def test_refresh_token_expires_after_14_days_and_the_session_after_90(
     timed: tuple[Api, FixedClock],
 ) -> None:
     api, clock = timed
@@ -222,7 +222,7 @@ async def test_a_refresh_token_lives_two_weeks_and_all_of_them_ninety_days(
     error_of(await refresh(api, busy), 401)
 
 
-async def test_refresh_answers_a_new_pair_and_revokes_the_token(api: Api, ada: Caller) -> None:
+async def test_refresh_returns_a_new_pair_and_revokes_the_token(api: Api, ada: Caller) -> None:
     old = await login(api)
 
     reply = await refresh(api, old["refreshToken"])
@@ -234,7 +234,7 @@ async def test_refresh_answers_a_new_pair_and_revokes_the_token(api: Api, ada: C
     assert await works(api, new["accessToken"])
 
 
-async def test_a_second_use_of_a_refresh_token_ends_the_session(api: Api, ada: Caller) -> None:
+async def test_refresh_reused_token_ends_the_session(api: Api, ada: Caller) -> None:
     old = await login(api)
     new = data_of(await refresh(api, old["refreshToken"]))
 
@@ -246,7 +246,7 @@ async def test_a_second_use_of_a_refresh_token_ends_the_session(api: Api, ada: C
     assert await works(api, ada.token)
 
 
-async def test_a_refresh_token_is_exchanged_once_however_many_ask(api: Api, ada: Caller) -> None:
+async def test_refresh_concurrent_uses_of_a_token_yield_one_pair(api: Api, ada: Caller) -> None:
     token = (await login(api))["refreshToken"]
 
     replies = await asyncio.gather(*(refresh(api, token) for _ in range(10)))
@@ -260,14 +260,14 @@ async def test_refresh_invalid_token_is_401(api: Api, token: str) -> None:
 
 
 @pytest.mark.parametrize("body", [{}, {"refresh_token": None}, {"refresh_token": 7}])
-async def test_a_refresh_needs_a_token(api: Api, body: Any) -> None:
+async def test_refresh_without_token_is_refused(api: Api, body: Any) -> None:
     assert set(error_of(await api.anonymous.post("/auth/refresh", body), 422)) == {"refresh_token"}
 
 
 # Logout
 
 
-async def test_logout_ends_the_session_that_is_named(api: Api, ada: Caller) -> None:
+async def test_logout_with_refresh_token_ends_its_session(api: Api, ada: Caller) -> None:
     named = await login(api)
 
     reply = await ada.post("/auth/logout", {"refresh_token": named["refreshToken"]})
@@ -281,7 +281,7 @@ async def test_logout_ends_the_session_that_is_named(api: Api, ada: Caller) -> N
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"refresh_token": null}'])
-async def test_logout_without_one_ends_all_of_the_callers(
+async def test_logout_without_refresh_token_ends_all_sessions(
     api: Api, ada: Caller, bob: Caller, content: bytes
 ) -> None:
     other = await login(api)
@@ -296,9 +296,7 @@ async def test_logout_without_one_ends_all_of_the_callers(
     assert await works(api, bob.token)
 
 
-async def test_logout_names_only_the_callers_own_sessions(
-    api: Api, ada: Caller, bob: Caller
-) -> None:
+async def test_logout_accepts_own_sessions_only(api: Api, ada: Caller, bob: Caller) -> None:
     bobs = await login(api, "bob")
     adas = await login(api)
 
@@ -310,16 +308,14 @@ async def test_logout_names_only_the_callers_own_sessions(
     assert await works(api, adas["accessToken"])
 
 
-async def test_logout_needs_a_token(anonymous: Caller) -> None:
+async def test_logout_without_token_is_401(anonymous: Caller) -> None:
     error_of(await anonymous.post("/auth/logout", {"nonsense": 1}), 401, "unauthenticated")
 
 
 # Register
 
 
-async def test_registration_is_closed_unless_set_otherwise(
-    api: Api, ada: Caller, admin: Caller
-) -> None:
+async def test_registration_is_closed_by_default(api: Api, ada: Caller, admin: Caller) -> None:
     for caller in (api.anonymous, ada, Caller(api.client, "", "nonsense")):
         for body in (NEW, {"nonsense": 1}):
             reply = await caller.post("/auth/register", body)
@@ -331,7 +327,7 @@ async def test_registration_is_closed_unless_set_otherwise(
     assert (await login(api, "grace", NEW["password"]))["user"]["uuid"] == made["uuid"]
 
 
-async def test_registration_is_open_to_all_where_it_is_set(tmp_path: Path) -> None:
+async def test_registration_opened_by_setting_is_open_to_all(tmp_path: Path) -> None:
     async with opened_api(tmp_path / "public", PUBLIC_REGISTER="true") as api:
         reply = await api.anonymous.post("/auth/register", NEW)
 

@@ -55,7 +55,7 @@ async def over(admin: Caller, batch: dict[str, Any]) -> dict[str, Any]:
             await asyncio.sleep(0.02)
 
 
-async def test_a_floor_is_switched(api: Api, admin: Caller, world: World) -> None:
+async def test_batch_of_a_filter_switches_its_phones(api: Api, admin: Caller, world: World) -> None:
     profile = await a_profile_of(admin)
 
     batch = await start(admin, action="switch", profile_uuid=profile)
@@ -75,9 +75,7 @@ async def test_a_floor_is_switched(api: Api, admin: Caller, world: World) -> Non
         assert (record["mac"], record["outcome"]) == (phone["mac"], "deployed")
 
 
-async def test_the_phones_of_a_batch_can_be_narrowed_and_paged(
-    api: Api, admin: Caller, world: World
-) -> None:
+async def test_batch_phones_are_filtered_and_paged(api: Api, admin: Caller, world: World) -> None:
     batch = await start(admin, action="switch")  # nothing is known to be on them
     await over(admin, batch)
 
@@ -93,7 +91,7 @@ async def test_the_phones_of_a_batch_can_be_narrowed_and_paged(
     assert error_of(wrong, 422, "invalid").keys() == {"state"}
 
 
-async def test_phones_of_a_batch_after_a_position_have_no_total(api: Api, admin: Caller) -> None:
+async def test_batch_phones_after_a_position_have_no_total(api: Api, admin: Caller) -> None:
     path = f"/batches/{(await over(admin, await start(admin)))['uuid']}/phones"
 
     positions: list[int] = []
@@ -114,7 +112,7 @@ async def test_batches_are_listed(api: Api, admin: Caller) -> None:
     assert data_of(await admin.get("/batches", limit=1, offset=1)) == batches[1:2]
 
 
-async def test_batches_before_another_are_newest_first_without_a_total(
+async def test_batches_before_another_are_newest_first_without_total(
     api: Api, admin: Caller
 ) -> None:
     for _ in range(3):
@@ -130,7 +128,7 @@ async def test_batches_before_another_are_newest_first_without_a_total(
     assert error_of(await admin.get("/batches", before=last, offset=1), 422).keys() == {"offset"}
 
 
-async def test_a_batch_is_cancelled(api: Api, admin: Caller, world: World) -> None:
+async def test_batch_is_cancelled(api: Api, admin: Caller, world: World) -> None:
     profile = await a_profile_of(admin)
     world.gate.clear()
     batch = await start(admin, action="switch", profile_uuid=profile, at_once=1)
@@ -148,13 +146,13 @@ async def test_a_batch_is_cancelled(api: Api, admin: Caller, world: World) -> No
 
 
 @pytest.mark.parametrize("path", [f"/batches/{STRANGER}", "/batches/nonsense"])
-async def test_a_batch_that_is_not_there_is_not_found(api: Api, admin: Caller, path: str) -> None:
+async def test_batch_missing_is_not_found(api: Api, admin: Caller, path: str) -> None:
     error_of(await admin.get(path), 404, "not_found")
     error_of(await admin.get(f"{path}/phones"), 404, "not_found")
     error_of(await admin.delete(path), 404, "not_found")
 
 
-async def test_start_refuses_401_before_403_before_the_body(api: Api, admin: Caller) -> None:
+async def test_batch_start_checks_401_then_403_then_the_body(api: Api, admin: Caller) -> None:
     ada = await api.account("ada")
     bad = {"action": "nonsense", "profile_uuid": STRANGER}
 
@@ -168,7 +166,7 @@ async def test_start_refuses_401_before_403_before_the_body(api: Api, admin: Cal
     }
 
 
-async def test_conflicts_of_a_batch_are_reported(api: Api, admin: Caller) -> None:
+async def test_batch_conflicts_are_reported(api: Api, admin: Caller) -> None:
     nowhere = await admin.post("/batches", {"action": "restart", "location": "3rd floor"})
     error_of(nowhere, 409, "no_phones")
     unknown = await admin.post("/batches", {"action": "restart", "macs": [a_mac(1), a_mac(9)]})
@@ -177,7 +175,7 @@ async def test_conflicts_of_a_batch_are_reported(api: Api, admin: Caller) -> Non
     assert data_of(await admin.get("/batches")) == []
 
 
-async def test_batch_of_restarts_has_its_own_action(api: Api, admin: Caller, world: World) -> None:
+async def test_batch_of_restarts_has_action_restart(api: Api, admin: Caller, world: World) -> None:
     batch = await over(admin, await start(admin, macs=["001bd4000002"], location=None))
 
     assert batch["action"] == "restart"

@@ -135,13 +135,13 @@ def test_every_invalid_field_is_named(desks: Desks) -> None:
     assert desks.seen == []
 
 
-def test_null_is_refused_where_the_field_may_not_be_null(desks: Desks) -> None:
+def test_null_for_a_required_field_is_refused(desks: Desks) -> None:
     assert desks.put({"name": None}) == {"name": "must be text"}
     assert desks.put({"description": None}) == {}
     assert desks.seen == [DeskPatch(description=None)]
 
 
-def test_record_is_sent_back_as_it_was_read(desks: Desks) -> None:
+def test_record_as_read_is_accepted(desks: Desks) -> None:
     assert desks.put(msgspec.to_builtins(READ)) == {}
     assert desks.put({"created_at": [1]}) == {}
 
@@ -179,7 +179,7 @@ def test_body_that_is_no_object_is_refused(desks: Desks, body: object) -> None:
     assert desks.put(body) == {"body": "must be a JSON object"}
 
 
-def test_handler_must_take_a_command() -> None:
+def test_handler_without_command_is_refused() -> None:
     @post("/")
     async def handler(data: JSONBody[Desk]) -> None: ...
 

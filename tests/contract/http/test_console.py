@@ -28,7 +28,7 @@ async def sign_in(api: Api, username: str = "ada", **headers: str) -> httpx.Resp
 
 
 @pytest.mark.parametrize("name", FILES)
-async def test_file_is_served_as_it_is_in_the_package(api: Api, name: str) -> None:
+async def test_console_file_is_served_unchanged(api: Api, name: str) -> None:
     reply = await api.client.get(f"/console/{name}", headers={"Accept-Encoding": "gzip"})
 
     folder = resources.files("phoneprov_http.console").joinpath("static")
@@ -40,20 +40,20 @@ async def test_file_is_served_as_it_is_in_the_package(api: Api, name: str) -> No
     assert reply.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_page_policy_allows_own_files_only(api: Api) -> None:
+async def test_console_policy_allows_own_files_only(api: Api) -> None:
     policy = (await api.client.get("/console/")).headers["content-security-policy"]
 
     assert "unsafe" not in policy
     assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
 
 
-async def test_page_without_slash_redirects_relative_to_a_prefix(api: Api) -> None:
+async def test_console_without_slash_redirects_relative_to_a_prefix(api: Api) -> None:
     reply = await api.client.get("/console")
 
     assert (reply.status_code, reply.headers["location"]) == (308, "console/")
 
 
-async def test_unchanged_file_is_not_sent_again(api: Api) -> None:
+async def test_console_unchanged_file_is_304(api: Api) -> None:
     first = await api.client.get("/console/main.js")
     tag = first.headers["etag"]
 
@@ -66,7 +66,7 @@ async def test_unchanged_file_is_not_sent_again(api: Api) -> None:
 
 
 @pytest.mark.parametrize("field", ["identity", "gzip;q=0", "br", ""])
-async def test_client_without_gzip_gets_the_plain_file(api: Api, field: str) -> None:
+async def test_console_client_without_gzip_gets_the_plain_file(api: Api, field: str) -> None:
     reply = await api.client.get("/console/main.js", headers={"Accept-Encoding": field})
 
     assert "content-encoding" not in reply.headers
@@ -74,18 +74,18 @@ async def test_client_without_gzip_gets_the_plain_file(api: Api, field: str) -> 
 
 
 @pytest.mark.parametrize("name", ["nothing.js", "views/", "views/nothing.js", "../app.py", "a/b/c"])
-async def test_unknown_file_is_404(api: Api, name: str) -> None:
+async def test_console_unknown_file_is_404(api: Api, name: str) -> None:
     error_of(await api.client.get(f"/console/{name}"), 404, "not_found")
 
 
-async def test_console_that_is_off_has_no_path(tmp_path_factory: pytest.TempPathFactory) -> None:
+async def test_console_disabled_is_404(tmp_path_factory: pytest.TempPathFactory) -> None:
     settings: dict[str, Any] = {"PHONEPROV_CONSOLE": "off"}
     async with opened_api(tmp_path_factory.mktemp("off"), **settings) as api:
         error_of(await api.client.get("/console/"), 404)
         error_of(await api.client.post(SESSION, json={}), 404)
 
 
-def test_files_name_only_files_beside_them() -> None:
+def test_console_files_refer_to_existing_files_only() -> None:
     for name, file in FILES.items():
         text = file.content.decode()
         outside = set(re.findall(r"https?://[^\s\"']+", text)) - {"http://www.w3.org/2000/svg"}
@@ -96,7 +96,7 @@ def test_files_name_only_files_beside_them() -> None:
             assert path in FILES, f"{name} imports {module}"
 
 
-def test_every_module_is_used() -> None:
+def test_console_every_module_is_used() -> None:
     used = {PAGE}
     found = [PAGE]
     while found:
@@ -110,7 +110,7 @@ def test_every_module_is_used() -> None:
     assert used == set(FILES)
 
 
-def test_first_load_is_at_most_80_kib() -> None:
+def test_console_first_load_is_at_most_80_kib() -> None:
     assert sum(len(file.compressed) for file in FILES.values()) <= 80 * 1024
     assert all(gzip.decompress(file.compressed) == file.content for file in FILES.values())
 
@@ -151,7 +151,7 @@ async def test_sign_in_with_a_wrong_password_sets_no_cookie(api: Api, ada: Calle
         (None, {"PHONEPROV_SHARED_WRITE": "bearer"}, (False, True)),
     ],
 )
-async def test_sign_in_says_what_the_api_allows(
+async def test_sign_in_reports_registration_setting(
     tmp_path_factory: pytest.TempPathFactory,
     level: int | None,
     settings: dict[str, Any],
@@ -210,7 +210,7 @@ async def test_cookie_path_follows_the_prefix_of_the_page(
     assert f"; Path={expected};" in reply.headers["set-cookie"]
 
 
-async def test_cookie_is_secure_where_the_page_is_https(api: Api, ada: Caller) -> None:
+async def test_cookie_is_secure_over_https(api: Api, ada: Caller) -> None:
     reply = await sign_in(api, Origin="https://test")
 
     assert reply.headers["set-cookie"].endswith("; Secure")
@@ -228,7 +228,7 @@ async def test_cookie_is_secure_where_the_page_is_https(api: Api, ada: Caller) -
         {"Sec-Fetch-Site": "cross-site", "Origin": "http://test"},
     ],
 )
-async def test_another_site_cannot_use_the_session(
+async def test_session_of_another_site_is_refused(
     api: Api, ada: Caller, headers: dict[str, str]
 ) -> None:
     await sign_in(api)

@@ -60,7 +60,7 @@ async def listed(caller: Caller, path: str = "/deployments", **query: Any) -> li
 # What was deployed
 
 
-async def test_a_switch_is_a_deployment_with_its_steps(desk: Office) -> None:
+async def test_switch_creates_a_deployment_with_its_steps(desk: Office) -> None:
     await desk.switch()
 
     (row,) = await listed(desk.ada)
@@ -82,7 +82,7 @@ async def test_a_switch_is_a_deployment_with_its_steps(desk: Office) -> None:
 
 
 @pytest.mark.parametrize("error", [Refused("It said no."), TimedOut("It said nothing.")])
-async def test_a_failed_switch_names_the_step_and_why(desk: Office, error: Any) -> None:
+async def test_failed_switch_names_the_step_and_the_reason(desk: Office, error: Any) -> None:
     desk.world.fail_next(error)
     await switch(desk.ada, desk.profile)
 
@@ -93,7 +93,7 @@ async def test_a_failed_switch_names_the_step_and_why(desk: Office, error: Any) 
     assert row["restart"] is None
 
 
-async def test_a_phone_that_is_watched_is_pending(desk: Office) -> None:
+async def test_watched_phone_has_a_pending_confirmation(desk: Office) -> None:
     desk.world.phones.tells["10.0.0.5"] = DeviceInformation(mac=MAC)
     await desk.switch()
 
@@ -104,7 +104,7 @@ async def test_a_phone_that_is_watched_is_pending(desk: Office) -> None:
     await desk.api.container.tasks().drain(0)
 
 
-async def test_filters_narrow_the_list_down(desk: Office) -> None:
+async def test_deployments_are_filtered(desk: Office) -> None:
     await a_desk_phone(desk.admin, mac=OTHER)
     second = await a_profile_of(desk.ada, cnf_xml=NEWER)
     await desk.switch()
@@ -152,26 +152,24 @@ async def test_page_total_is_the_number_of_matches(desk: Office) -> None:
         ({"limit": "0"}, "limit"),
     ],
 )
-async def test_a_filter_that_cannot_be_is_named(
-    desk: Office, query: dict[str, Any], field: str
-) -> None:
+async def test_filter_invalid_is_named(desk: Office, query: dict[str, Any], field: str) -> None:
     assert list(error_of(await desk.admin.get("/deployments", **query), 422)) == [field]
     if field != "mac":
         path = f"/phones/{MAC}/deployments"
         assert list(error_of(await desk.admin.get(path, **query), 422)) == [field]
 
 
-async def test_every_filter_that_cannot_be_is_named(desk: Office) -> None:
+async def test_filter_every_invalid_one_is_named(desk: Office) -> None:
     reply = await desk.admin.get("/deployments", mac="x", current="maybe", outcome="well")
 
     assert set(error_of(reply, 422, "invalid")) == {"mac", "current", "outcome"}
 
 
-async def test_a_query_without_end_is_not_read(desk: Office) -> None:
+async def test_filter_over_the_length_limit_is_refused(desk: Office) -> None:
     error_of(await desk.admin.get("/deployments", mac="1" * 3000), 400, "malformed")
 
 
-async def test_accounts_see_their_own_deployments_and_level_0_all(desk: Office) -> None:
+async def test_deployments_are_visible_to_their_account_and_level_0(desk: Office) -> None:
     of_bob = await a_profile_of(desk.bob)
     await desk.switch()
     data_of(await switch(desk.admin, of_bob), metadata=False)
@@ -187,7 +185,7 @@ async def test_accounts_see_their_own_deployments_and_level_0_all(desk: Office) 
     assert error_of(hidden, 404, "not_found") == {}
 
 
-async def test_history_and_current_deployment_of_a_phone(desk: Office) -> None:
+async def test_phone_history_and_current_deployment_are_returned(desk: Office) -> None:
     await a_desk_phone(desk.admin, mac=OTHER)
     await desk.switch()
     await desk.save(NEWER)
@@ -202,7 +200,7 @@ async def test_history_and_current_deployment_of_a_phone(desk: Office) -> None:
     assert await listed(desk.ada, f"/phones/{MAC}/deployments", limit=1) == history[:1]
 
 
-async def test_the_history_outlives_its_phone(desk: Office) -> None:
+async def test_phone_history_remains_after_the_phone_is_deleted(desk: Office) -> None:
     await desk.switch()
     await desk.admin.delete(f"/phones/{MAC}")
 
@@ -211,12 +209,12 @@ async def test_the_history_outlives_its_phone(desk: Office) -> None:
 
 
 @pytest.mark.parametrize("mac", [OTHER, "nonsense", "00:00:00:00:00:00"])
-async def test_a_phone_that_is_not_there_has_no_history(desk: Office, mac: str) -> None:
+async def test_phone_history_of_unknown_phone_is_not_found(desk: Office, mac: str) -> None:
     error_of(await desk.admin.get(f"/phones/{mac}/deployments"), 404)
     error_of(await desk.admin.get(f"/phones/{mac}/deployments", outcome="failed"), 404)
 
 
-async def test_a_mac_in_the_query_must_agree_with_the_path(desk: Office) -> None:
+async def test_phone_history_mac_in_the_query_must_match_the_path(desk: Office) -> None:
     path = f"/phones/{MAC}/deployments"
 
     assert list(error_of(await desk.admin.get(path, mac=OTHER), 422)) == ["mac"]
@@ -226,7 +224,7 @@ async def test_a_mac_in_the_query_must_agree_with_the_path(desk: Office) -> None
 # Revisions
 
 
-async def test_a_save_makes_a_revision_when_the_configuration_changed(desk: Office) -> None:
+async def test_update_with_changed_configuration_creates_a_revision(desk: Office) -> None:
     await desk.ada.put(f"/phone-profiles/{desk.profile}", {"name": "Another name"})
     await desk.save(XML)
     await desk.save(NEWER)
@@ -249,7 +247,7 @@ async def preview(caller: Caller, profile: str, mac: str = MAC) -> Any:
     return await caller.post("/phone-profiles/switch/preview", body)
 
 
-async def test_preview_shows_the_changes_and_makes_none(desk: Office) -> None:
+async def test_preview_shows_the_changes_and_applies_none(desk: Office) -> None:
     desk.world.phones.tells["10.0.0.5"] = DeviceInformation(mac=MAC, model="CP-7945G")
     await desk.switch()
     await desk.save(NEWER)
@@ -270,7 +268,7 @@ async def test_preview_shows_the_changes_and_makes_none(desk: Office) -> None:
     assert desk.on_phone() == XML
 
 
-async def test_secrets_are_masked_in_a_preview(desk: Office) -> None:
+async def test_preview_masks_secrets(desk: Office) -> None:
     for secret in ("enchantress", "of numbers"):
         await desk.save(f"<device><sshPassword>{secret}</sshPassword></device>")
         if secret == "enchantress":
@@ -304,7 +302,7 @@ async def test_preview_contains_the_obstacles_of_a_switch(desk: Office) -> None:
     assert found["diff_note"]
 
 
-async def test_a_preview_is_refused_like_a_switch(desk: Office) -> None:
+async def test_preview_has_the_refusals_of_a_switch(desk: Office) -> None:
     error_of(await preview(desk.bob, desk.profile), 404)
     error_of(await preview(desk.ada, desk.profile, OTHER), 404)
     assert list(error_of(await preview(desk.ada, desk.profile, "nonsense"), 422)) == ["mac"]
@@ -313,7 +311,7 @@ async def test_a_preview_is_refused_like_a_switch(desk: Office) -> None:
 # Putting back
 
 
-async def test_the_previous_configuration_is_put_back_in_one_call(desk: Office) -> None:
+async def test_rollback_restores_the_previous_configuration(desk: Office) -> None:
     await desk.switch()
     await desk.save(NEWER)
     await desk.switch()
@@ -362,7 +360,7 @@ async def test_rollback_to_a_deployment_or_any_revision(desk: Office) -> None:
         ({"mac": MAC}, {"mac"}),
     ],
 )
-async def test_a_body_that_cannot_be_is_named(
+async def test_rollback_invalid_body_is_named(
     desk: Office, body: dict[str, Any], fields: set[str]
 ) -> None:
     await desk.switch()
@@ -375,7 +373,7 @@ async def test_a_body_that_cannot_be_is_named(
     assert len(await listed(desk.ada)) == 1
 
 
-async def test_there_is_nothing_to_put_back(desk: Office) -> None:
+async def test_rollback_without_previous_deployment_is_refused(desk: Office) -> None:
     path = f"/phones/{MAC}/rollback"
     error_of(await desk.ada.ask("POST", path), 404)
     await desk.switch()
@@ -402,7 +400,7 @@ async def test_rollback_of_another_users_profile_is_404(desk: Office) -> None:
     assert desk.on_phone() == XML
 
 
-async def test_a_rollback_fails_in_the_ways_of_a_switch(desk: Office) -> None:
+async def test_rollback_has_the_failures_of_a_switch(desk: Office) -> None:
     await desk.switch()
     await desk.save(NEWER)
     await desk.switch()
@@ -435,7 +433,7 @@ async def lint(caller: Caller, **body: Any) -> Any:
     return await caller.post("/phone-profiles/lint", body)
 
 
-async def test_lint_finds_faults_with_their_places(desk: Office) -> None:
+async def test_lint_returns_findings_with_positions(desk: Office) -> None:
     found = bare_data_of(await lint(desk.bob, cnf_xml="<device>\n<name>x</device>"))["findings"]
 
     assert [(one["severity"], one["line"], one["code"]) for one in found] == [
@@ -447,7 +445,7 @@ async def test_lint_finds_faults_with_their_places(desk: Office) -> None:
     ]
 
 
-async def test_revision_diff_is_masked_and_its_owners(desk: Office) -> None:
+async def test_revision_diff_is_masked_and_visible_to_its_owner(desk: Office) -> None:
     for secret in ("enchantress", "of numbers"):
         await desk.save(f"<device><sshPassword>{secret}</sshPassword></device>")
     path = f"/phone-profiles/{desk.profile}/revisions/diff"

@@ -45,7 +45,7 @@ class Links(HTMLParser):
         self._tag = ""
 
 
-async def test_page_refers_to_files_of_this_service_only(api: Api) -> None:
+async def test_docs_page_refers_to_files_of_this_service_only(api: Api) -> None:
     page = await api.client.get("/docs")
     links = Links(page.text)
 
@@ -59,7 +59,7 @@ async def test_page_refers_to_files_of_this_service_only(api: Api) -> None:
         assert (reply.status_code, bool(reply.content)) == (200, True), address
 
 
-async def test_the_page_may_load_nothing_from_elsewhere(api: Api) -> None:
+async def test_docs_policy_allows_own_files_only(api: Api) -> None:
     policy = (await api.client.get("/docs")).headers["content-security-policy"]
 
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
@@ -75,7 +75,7 @@ async def test_the_page_may_load_nothing_from_elsewhere(api: Api) -> None:
     }
 
 
-def test_styles_and_scripts_refer_to_no_other_host() -> None:
+def test_docs_styles_and_scripts_refer_to_no_other_host() -> None:
     styles = SWAGGER_UI.joinpath("swagger-ui.css").read_text(encoding="utf-8")
     assert "@import" not in styles
     addresses = re.findall(r"""url\(\s*["']?(.{5})""", styles)
@@ -87,7 +87,7 @@ def test_styles_and_scripts_refer_to_no_other_host() -> None:
         )
 
 
-def test_bundle_is_configured_to_call_no_other_host() -> None:
+def test_docs_bundle_calls_no_other_host() -> None:
     script = STATIC.joinpath("docs.js").read_text(encoding="utf-8")
     assert "validatorUrl: null" in script
     assert "queryConfigEnabled: false" in script
@@ -104,7 +104,7 @@ def test_bundle_is_configured_to_call_no_other_host() -> None:
         ("swagger-ui/favicon-32x32.png", "image/png"),
     ],
 )
-async def test_parts_have_their_media_types(api: Api, path: str, media_type: str) -> None:
+async def test_docs_files_have_their_media_types(api: Api, path: str, media_type: str) -> None:
     reply = await api.client.get(f"/docs/{path}")
 
     folder = SWAGGER_UI if path.startswith("swagger-ui/") else STATIC
@@ -127,11 +127,11 @@ async def test_parts_have_their_media_types(api: Api, path: str, media_type: str
         "swagger-ui/%2e%2e/%2e%2e/app.py",
     ],
 )
-async def test_nothing_else_is_served(api: Api, path: str) -> None:
+async def test_docs_unknown_file_is_404(api: Api, path: str) -> None:
     error_of(await api.client.get(f"/docs/{path}"), 404, "not_found")
 
 
-async def test_the_document_is_served_bare_and_to_everybody(api: Api) -> None:
+async def test_openapi_document_is_public_and_without_envelope(api: Api) -> None:
     first = await api.client.get("/docs/openapi.json")
     again = await api.client.get("/docs/openapi.json")
 

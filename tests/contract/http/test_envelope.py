@@ -15,7 +15,7 @@ from support.api import Api, Caller, data_of, error_of, opened_api
 JSON = {"Content-Type": "application/json"}
 
 
-async def test_a_success_is_the_envelope(admin: Caller) -> None:
+async def test_success_has_the_envelope(admin: Caller) -> None:
     reply = await admin.get("/users")
 
     assert list(reply.json()) == ["success", "message", "data", "metadata"]
@@ -24,7 +24,7 @@ async def test_a_success_is_the_envelope(admin: Caller) -> None:
     assert reply.headers["content-type"] == "application/json"
 
 
-async def test_a_failure_is_the_envelope(anonymous: Caller) -> None:
+async def test_failure_has_the_envelope(anonymous: Caller) -> None:
     reply = await anonymous.get("/users")
 
     assert list(reply.json()) == ["success", "message", "data", "error"]
@@ -38,7 +38,7 @@ async def test_a_failure_is_the_envelope(anonymous: Caller) -> None:
     "path",
     ["/", "/api", "/api/v1", "/api/v1/nothing", "/api/v2/users", "/users", "/api/v1/users/a/b"],
 )
-async def test_an_unknown_path_is_404_to_everybody(api: Api, admin: Caller, path: str) -> None:
+async def test_unknown_path_without_token_is_404(api: Api, admin: Caller, path: str) -> None:
     for headers in ({}, {"Authorization": f"Bearer {admin.token}"}):
         reply = await api.client.request("POST", path, headers=headers, content=b"{broken")
         assert error_of(reply, 404, "not_found") == {}
@@ -53,7 +53,7 @@ async def test_an_unknown_path_is_404_to_everybody(api: Api, admin: Caller, path
         *("/api/v1/me/%2e", "/api/v1/users/%2E%2E/me"),
     ],
 )
-async def test_path_spelled_another_way_is_404(admin: Caller, api: Api, path: str) -> None:
+async def test_path_with_another_spelling_is_404(admin: Caller, api: Api, path: str) -> None:
     headers = {"Authorization": f"Bearer {admin.token}"}
     url = api.client.base_url.copy_with(raw_path=path.encode())
 
@@ -62,7 +62,7 @@ async def test_path_spelled_another_way_is_404(admin: Caller, api: Api, path: st
     assert (await api.client.get(url, headers=headers)).status_code == 200
 
 
-async def test_path_parameter_may_be_encoded(admin: Caller) -> None:
+async def test_path_parameter_percent_encoded_is_decoded(admin: Caller) -> None:
     await admin.post("/phones", {"mac": "001bd4123456"})
 
     for mac in ("00%3A1b%3aD4:12:34:56", "001b.d412.3456"):
@@ -87,7 +87,7 @@ async def test_path_parameter_may_be_encoded(admin: Caller) -> None:
         ("OPTIONS", "/users/7", "DELETE, GET, HEAD, PUT"),
     ],
 )
-async def test_other_method_is_405_with_the_allowed_methods(
+async def test_method_not_allowed_is_405_with_allowed_methods(
     anonymous: Caller, method: str, path: str, allow: str
 ) -> None:
     reply = await anonymous.ask(method, path)
@@ -98,7 +98,7 @@ async def test_other_method_is_405_with_the_allowed_methods(
         assert error_of(reply, 405, "method_not_allowed") == {}
 
 
-async def test_head_is_answered_like_get(
+async def test_head_response_has_the_headers_of_get(
     api: Api, admin: Caller, anonymous: Caller, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "phoneprov.requests")
@@ -110,11 +110,11 @@ async def test_head_is_answered_like_get(
     assert vars(caplog.records[0])["fields"]["method"] == "HEAD"
 
 
-async def test_options_of_nothing_is_404(api: Api) -> None:
+async def test_options_for_unknown_path_is_404(api: Api) -> None:
     error_of(await api.client.options("/api/v1/nothing"), 404, "not_found")
 
 
-async def test_every_reply_carries_its_request_id(api: Api, anonymous: Caller) -> None:
+async def test_every_response_has_a_request_id(api: Api, anonymous: Caller) -> None:
     for given in ("abc-1.2_3", "a" * 64):
         reply = await anonymous.ask("GET", "/users", headers={"X-Request-Id": given})
         assert reply.headers["x-request-id"] == given
@@ -126,7 +126,7 @@ async def test_every_reply_carries_its_request_id(api: Api, anonymous: Caller) -
     assert "x-request-id" in (await api.client.get("/health/live")).headers
 
 
-async def test_every_reply_forbids_caching_and_framing(admin: Caller) -> None:
+async def test_every_response_forbids_caching_and_framing(admin: Caller) -> None:
     for reply in (await admin.get("/users"), await admin.get("/nothing")):
         assert reply.headers["cache-control"] == "no-store"
         assert reply.headers["x-content-type-options"] == "nosniff"
@@ -161,7 +161,7 @@ async def test_body_that_is_not_json_is_400(admin: Caller, content: bytes) -> No
 
 
 @pytest.mark.parametrize("content", [b"null", b"1", b'"text"', b"[]", b"true"])
-async def test_json_that_is_no_object_is_422(admin: Caller, content: bytes) -> None:
+async def test_body_that_is_no_object_is_422(admin: Caller, content: bytes) -> None:
     reply = await admin.ask("POST", "/permissions", content=content, headers=JSON)
 
     assert error_of(reply, 422, "invalid") == {"body": "must be a JSON object"}
@@ -179,7 +179,7 @@ async def test_json_that_is_no_object_is_422(admin: Caller, content: bytes) -> N
         "json",
     ],
 )
-async def test_another_type_is_415(admin: Caller, content_type: str) -> None:
+async def test_body_of_another_type_is_415(admin: Caller, content_type: str) -> None:
     reply = await admin.ask(
         "POST", "/permissions", content=b"{}", headers={"Content-Type": content_type}
     )
@@ -191,7 +191,9 @@ async def test_another_type_is_415(admin: Caller, content_type: str) -> None:
     "content_type",
     ["application/json", "Application/JSON", 'application/json; charset="UTF-8"', None],
 )
-async def test_json_is_taken_however_it_is_called(admin: Caller, content_type: str | None) -> None:
+async def test_body_with_any_json_media_type_is_accepted(
+    admin: Caller, content_type: str | None
+) -> None:
     headers = {"Content-Type": content_type} if content_type else {}
 
     reply = await admin.ask(
@@ -201,7 +203,7 @@ async def test_json_is_taken_however_it_is_called(admin: Caller, content_type: s
     assert data_of(reply, 201)["name"] == "x"
 
 
-async def test_a_body_larger_than_is_taken_is_413(tmp_path: Path) -> None:
+async def test_body_over_the_limit_is_413(tmp_path: Path) -> None:
     async with opened_api(tmp_path, PHONEPROV_BODY_MAX="2048") as api:
         admin = await api.account("admin", level=0)
 
@@ -217,7 +219,7 @@ async def test_a_body_larger_than_is_taken_is_413(tmp_path: Path) -> None:
         data_of(reply, 201)
 
 
-async def test_a_mebibyte_is_taken_unless_set_otherwise(admin: Caller) -> None:
+async def test_body_limit_is_1_mib_by_default(admin: Caller) -> None:
     body = b'{"level": 1, "name": "x"}'
 
     reply = await admin.ask("POST", "/permissions", content=body.rjust(1024 * 1024), headers=JSON)
@@ -228,7 +230,7 @@ async def test_a_mebibyte_is_taken_unless_set_otherwise(admin: Caller) -> None:
     error_of(reply, 413, "too_large")
 
 
-async def test_401_comes_before_403_before_404_before_422(
+async def test_errors_are_ordered_401_403_404_422(
     admin: Caller, ada: Caller, anonymous: Caller
 ) -> None:
     path = "/users/00000000-0000-4000-8000-00000000dead"
@@ -246,14 +248,14 @@ async def test_401_comes_before_403_before_404_before_422(
     "authorization",
     ["", "Bearer", "Bearer ", "Basic YTpi", "Bearer \x7f", "Bearer a.b.c", "Token x", "a" * 10_000],
 )
-async def test_foreign_token_is_401(anonymous: Caller, authorization: str) -> None:
+async def test_token_of_another_service_is_401(anonymous: Caller, authorization: str) -> None:
     reply = await anonymous.ask("GET", "/me", headers={"Authorization": authorization})
 
     assert error_of(reply, 401, "unauthenticated") == {}
     assert reply.headers["www-authenticate"] == "Bearer"
 
 
-async def test_the_word_bearer_may_be_written_anyhow(anonymous: Caller, ada: Caller) -> None:
+async def test_authorization_scheme_ignores_case(anonymous: Caller, ada: Caller) -> None:
     for scheme in ("bearer", "BEARER", "Bearer  "):
         reply = await anonymous.ask(
             "GET", "/me", headers={"Authorization": f"{scheme} {ada.token}"}
@@ -262,13 +264,13 @@ async def test_the_word_bearer_may_be_written_anyhow(anonymous: Caller, ada: Cal
 
 
 @pytest.mark.parametrize("host", ["a b", "a/b", "\x7f"])
-async def test_a_host_that_is_none_is_400(ada: Caller, host: str) -> None:
+async def test_invalid_host_is_400(ada: Caller, host: str) -> None:
     reply = await ada.ask("GET", "/me", headers={"Host": host})
 
     assert error_of(reply, 400, "malformed") == {}
 
 
-async def test_the_same_field_twice_counts_once(admin: Caller) -> None:
+async def test_repeated_field_has_its_last_value(admin: Caller) -> None:
     reply = await admin.ask(
         "POST", "/permissions", content=b'{"level": 1, "name": "a", "name": "b"}', headers=JSON
     )
@@ -291,14 +293,14 @@ async def test_internal_error_is_500_without_details(
     assert "the secret inside" in caplog.text
 
 
-async def test_a_database_that_is_away_is_503(api: Api, ada: Caller) -> None:
+async def test_unavailable_database_is_503(api: Api, ada: Caller) -> None:
     await api.database.close()
 
     for reply in (await ada.get("/me"), await ada.put("/vendor-users/" + ada.uuid, {})):
         assert error_of(reply, 503, "unavailable") == {}
 
 
-async def test_one_line_a_request_is_logged(
+async def test_access_log_has_one_line_per_request(
     ada: Caller, anonymous: Caller, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "phoneprov.requests")
@@ -320,7 +322,7 @@ async def test_one_line_a_request_is_logged(
     ]
 
 
-async def test_two_requests_side_by_side_keep_their_own_ids(ada: Caller) -> None:
+async def test_concurrent_requests_have_their_own_ids(ada: Caller) -> None:
     async def asked(number: int) -> str:
         reply = await ada.ask("GET", "/me", headers={"X-Request-Id": f"r{number}"})
         return str(reply.headers["x-request-id"])

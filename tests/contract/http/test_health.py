@@ -15,7 +15,7 @@ from support.api import Api, data_of, error_of
 @pytest.mark.parametrize(
     ("path", "message"), [("/health/live", "Alive"), ("/health/ready", "Ready")]
 )
-async def test_health_checks_need_no_token(api: Api, path: str, message: str) -> None:
+async def test_health_checks_without_token_succeed(api: Api, path: str, message: str) -> None:
     reply = await api.client.get(path)
 
     assert data_of(reply, 200, message) is None

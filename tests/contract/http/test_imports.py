@@ -51,14 +51,14 @@ async def test_import_keep_going_skips_wrong_rows(admin: Caller) -> None:
 
 
 @pytest.mark.parametrize("csv", ["", "nonsense\n1\n", "mac,mac\n"])
-async def test_import_wrong_columns_are_problems_of_the_first_line(admin: Caller, csv: str) -> None:
+async def test_import_wrong_columns_are_problems_of_line_1(admin: Caller, csv: str) -> None:
     result = data_of(await send(admin, csv))
 
     assert {row["line"] for row in result["rows"]} == {1}
     assert result["written"] is False
 
 
-async def test_import_unknown_kind_is_404_and_needs_level_0(admin: Caller, ada: Caller) -> None:
+async def test_import_unknown_kind_is_404_and_requires_level_0(admin: Caller, ada: Caller) -> None:
     error_of(await admin.post("/imports/profiles", {"csv": PHONES}), 404)
     error_of(await ada.post("/imports/phones", {"csv": PHONES}), 403)
     assert list(error_of(await admin.post("/imports/phones", {"file": "x"}), 422)) == [

@@ -9,7 +9,7 @@ from support.api import Caller, data_of, error_of
 PERSONAL, COMPANY = "/me/vendor-services/personal", "/me/vendor-services/company"
 
 
-async def test_the_caller_s_own_contacts_are_answered(ada: Caller, bob: Caller) -> None:
+async def test_me_personal_directory_contains_own_contacts(ada: Caller, bob: Caller) -> None:
     mine = [
         data_of(await ada.post(f"/personal-directory/{ada.uuid}", {"name": f"Grace {n}"}), 201)
         for n in range(2)
@@ -25,13 +25,15 @@ async def test_the_caller_s_own_contacts_are_answered(ada: Caller, bob: Caller) 
     assert data_of(await bob.get(PERSONAL), 200, "0 personal contact(s) found") == []
 
 
-async def test_level_0_too_sees_only_its_own_contacts_here(admin: Caller, ada: Caller) -> None:
+async def test_me_personal_directory_of_level_0_contains_own_contacts_only(
+    admin: Caller, ada: Caller
+) -> None:
     data_of(await ada.post(f"/personal-directory/{ada.uuid}", {"name": "Grace"}), 201)
 
     assert data_of(await admin.get(PERSONAL)) == []
 
 
-async def test_every_caller_sees_the_company_s_contacts(admin: Caller, ada: Caller) -> None:
+async def test_me_company_directory_contains_every_contact(admin: Caller, ada: Caller) -> None:
     shared = [
         data_of(await admin.post("/company-directory", {"name": f"Grace {n}"}), 201)
         for n in range(2)
@@ -47,7 +49,7 @@ async def test_every_caller_sees_the_company_s_contacts(admin: Caller, ada: Call
 
 
 @pytest.mark.parametrize("path", [PERSONAL, COMPANY])
-async def test_a_page_must_be_one_and_a_caller_known(
+async def test_me_directories_check_token_and_page(
     ada: Caller, anonymous: Caller, path: str
 ) -> None:
     assert set(error_of(await ada.get(path, limit=1001, offset=-1), 422)) == {"limit", "offset"}

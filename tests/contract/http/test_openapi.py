@@ -62,7 +62,7 @@ def test_document_is_valid_openapi() -> None:
     schemathesis.openapi.from_dict(DOCUMENT).validate()
 
 
-def test_it_has_every_operation_of_the_access_table() -> None:
+def test_document_has_every_operation_of_the_access_table() -> None:
     expected = {
         name.replace("{user_uuid}", "{userUuid}").replace("{extension_uuid}", "{extUuid}")
         for name in TABLE
@@ -102,7 +102,7 @@ def test_every_field_is_described_and_others_are_forbidden(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_examples_fit_their_schemas(name: str) -> None:
+def test_examples_match_their_schemas(name: str) -> None:
     described = OPERATIONS[name]
     if "requestBody" in described:
         content = described["requestBody"]["content"]["application/json"]
@@ -117,7 +117,7 @@ def test_examples_fit_their_schemas(name: str) -> None:
             assert problems(content["schema"], example) == []
 
 
-def test_schemas_suit_go_clients() -> None:
+def test_schemas_are_usable_by_go_clients() -> None:
     """A constructor in Go is ``New`` and the name of the schema, and a default is no object."""
     names = set(SCHEMAS)
     assert {f"New{name}" for name in names} & names == set()
@@ -125,7 +125,7 @@ def test_schemas_suit_go_clients() -> None:
     assert [field for field in fields if isinstance(field.get("default"), dict)] == []
 
 
-def test_examples_of_fields_fit_their_schemas() -> None:
+def test_field_examples_match_their_schemas() -> None:
     for name, schema in SCHEMAS.items():
         for field, described in schema["properties"].items():
             for example in described.get("examples", ()):
@@ -144,7 +144,7 @@ def test_document_names_operations_that_need_a_token() -> None:
     assert DOCUMENT["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
 
 
-def test_every_body_can_be_refused_in_every_way() -> None:
+def test_every_body_has_every_refusal() -> None:
     for name, described in OPERATIONS.items():
         statuses = set(described["responses"])
         assert ({"413", "415", "422"} <= statuses) == ("requestBody" in described), name
@@ -200,7 +200,7 @@ BY_KEY = {"GET /api/v1/phones/{mac}/fetches", "GET /api/v1/audit"}
 """Lists that only grow: their pages continue after a row and have no total."""
 
 
-def test_lists_and_only_lists_take_a_page() -> None:
+def test_page_parameters_exist_for_lists_only() -> None:
     for name, described in OPERATIONS.items():
         in_query = {one["name"]: one for one in described["parameters"] if one["in"] == "query"}
         (success,) = [status for status in described["responses"] if status < "300"]
@@ -214,7 +214,7 @@ def test_lists_and_only_lists_take_a_page() -> None:
     assert offset["schema"]["minimum"] == 0
 
 
-def test_the_profile_group_and_it_alone_has_no_metadata() -> None:
+def test_metadata_is_missing_in_the_profile_group_only() -> None:
     for name, described in OPERATIONS.items():
         (status,) = [status for status in described["responses"] if status < "300"]
         schema = resolved(described["responses"][status]["content"]["application/json"]["schema"])
@@ -232,7 +232,7 @@ def test_document_create_is_201_start_is_202_others_are_200() -> None:
         assert status in described["responses"], name
 
 
-def test_replies_show_their_headers() -> None:
+def test_responses_have_their_headers() -> None:
     for name, described in OPERATIONS.items():
         for status, reply in described["responses"].items():
             headers = {key: resolved(one) for key, one in resolved(reply)["headers"].items()}
@@ -252,7 +252,7 @@ def test_document_allows_read_records_in_updates() -> None:
         assert set(read["properties"]) <= set(body["properties"]), name
 
 
-def test_identifiers_in_a_body_must_agree() -> None:
+def test_update_bodies_accept_matching_identifiers() -> None:
     for called, fields_ in {
         "PUT /permissions/{uuid}": {"uuid", "level"},
         "PUT /phones/{mac}": {"mac"},
@@ -342,7 +342,7 @@ def pattern_of(annotated: Any) -> str:
         (fields.Description, values.description),
     ],
 )
-def test_a_pattern_and_its_rule_agree(field: Any, rule: Any) -> None:
+def test_patterns_match_their_rules(field: Any, rule: Any) -> None:
     pattern = re.compile(pattern_of(field).removesuffix("$") + r"\Z")
 
     @settings(max_examples=150, deadline=None)
@@ -368,5 +368,5 @@ def test_a_pattern_and_its_rule_agree(field: Any, rule: Any) -> None:
     ["001bd4123456", "00:1B:d4:12:34:56", "00-1b-d4-12-34-56", "001b.d412.3456", "0" * 12,
      "01:1B:D4:12:34:56", "FF" * 6, "00:1B-D4:12:34:56", "001bd412345", "00:00:00:00:00:00"],
 )  # fmt: skip
-def test_pattern_of_a_mac_accepts_the_same_as_the_rule(mac: str) -> None:
+def test_mac_pattern_accepts_the_same_as_the_rule(mac: str) -> None:
     assert bool(re.match(pattern_of(fields.MacAddress), mac)) == bool(addresses.known_mac(mac))

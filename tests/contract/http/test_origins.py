@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from phoneprov_core.phones.use_cases import Phones
 from support.api import Caller, data_of, opened_api
 from support.hotdesk import IP, PIN, hotdesk, until
 from support.origins import lines_of
@@ -28,7 +29,7 @@ async def audited(root: Caller) -> set[str]:
     return {one["action"] for one in entries if one["request_id"] == "of-the-test"}
 
 
-async def test_lines_of_a_switch_and_its_watch_belong_to_the_request(tmp_path: Path) -> None:
+async def test_log_lines_of_switch_and_watch_have_the_request_id(tmp_path: Path) -> None:
     world = World()
     async with opened_api(tmp_path, overrides=world.adapters()) as api:
         root = await api.account("root", level=0)
@@ -45,7 +46,7 @@ async def test_lines_of_a_switch_and_its_watch_belong_to_the_request(tmp_path: P
         await api.container.tasks().drain(30)
 
 
-async def test_lines_of_an_unexpected_error_belong_to_the_request(
+async def test_log_lines_of_unexpected_error_have_the_request_id(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = World()
@@ -55,14 +56,14 @@ async def test_lines_of_an_unexpected_error_belong_to_the_request(
         async def broken(*_: object, **__: object) -> None:
             raise ZeroDivisionError
 
-        monkeypatch.setattr(api.container.use_cases().phones, "create", broken)
+        monkeypatch.setattr(Phones, "create", broken)
         with lines_of("phoneprov") as lines:
             await root.ask("POST", "/phones", json={"mac": MAC}, headers=HEADERS)
         assert {line["event"] for line in lines} >= {"request", "unexpected ZeroDivisionError"}
         assert [line for line in lines if not belongs(line, "127.0.0.1")] == []
 
 
-async def test_lines_of_a_login_at_a_phone_belong_to_the_request(tmp_path: Path) -> None:
+async def test_log_lines_of_login_at_a_phone_have_the_request_id(tmp_path: Path) -> None:
     async with hotdesk(tmp_path) as office:
         with lines_of("phoneprov") as lines:
             await office.phone(**HEADERS).log_in("ada", PIN)

@@ -27,7 +27,7 @@ async def assigned(admin: Caller, to: Caller, uuid: str) -> dict[str, Any]:
     return made
 
 
-async def test_a_permission_is_created(admin: Caller) -> None:
+async def test_permission_is_created(admin: Caller) -> None:
     reply = await admin.post("/permissions", {"level": 5, "name": "desk"})
 
     created = data_of(reply, 201, "Permission created")
@@ -71,7 +71,7 @@ async def test_permissions_are_listed_and_paged_oldest_first(admin: Caller) -> N
         ({"level": 1, "name": "x", "uuid": STRANGER, "rank": 1}, {"uuid", "rank"}),
     ],
 )
-async def test_every_bad_field_is_named(admin: Caller, body: Any, fields: set[str]) -> None:
+async def test_every_invalid_field_is_named(admin: Caller, body: Any, fields: set[str]) -> None:
     reply = await admin.post("/permissions", body)
 
     if fields:
@@ -80,7 +80,7 @@ async def test_every_bad_field_is_named(admin: Caller, body: Any, fields: set[st
         data_of(reply, 201)
 
 
-async def test_level_and_name_are_unique_together(admin: Caller) -> None:
+async def test_permission_level_and_name_are_unique_together(admin: Caller) -> None:
     first = await permission(admin)
     await permission(admin, level=6)
     other = await permission(admin, name="other")
@@ -92,7 +92,7 @@ async def test_level_and_name_are_unique_together(admin: Caller) -> None:
     data_of(await admin.put(f"/permissions/{first['uuid']}", {"name": "desk"}))
 
 
-async def test_a_permission_is_changed_but_never_its_level(admin: Caller) -> None:
+async def test_permission_update_keeps_its_level(admin: Caller) -> None:
     before = await permission(admin, description="x")
     path = f"/permissions/{before['uuid']}"
 
@@ -107,9 +107,7 @@ async def test_a_permission_is_changed_but_never_its_level(admin: Caller) -> Non
     assert set(error_of(await admin.put(path, {"name": None, "x": 1}), 422)) == {"name", "x"}
 
 
-async def test_a_permission_is_deleted_once_and_not_while_it_is_assigned(
-    admin: Caller, ada: Caller
-) -> None:
+async def test_permission_assigned_or_missing_is_not_deleted(admin: Caller, ada: Caller) -> None:
     made = await permission(admin)
     path = f"/permissions/{made['uuid']}"
     await assigned(admin, ada, made["uuid"])
@@ -122,9 +120,7 @@ async def test_a_permission_is_deleted_once_and_not_while_it_is_assigned(
     error_of(await admin.put(path, {}), 404)
 
 
-async def test_a_permission_is_assigned_in_the_place_of_the_current_one(
-    admin: Caller, ada: Caller
-) -> None:
+async def test_assignment_replaces_the_current_one(admin: Caller, ada: Caller) -> None:
     desk, boss = await permission(admin), await permission(admin, level=0, name="boss")
 
     first = await assigned(admin, ada, desk["uuid"])
@@ -146,7 +142,7 @@ async def test_a_permission_is_assigned_in_the_place_of_the_current_one(
     assert data_of(await admin.get(f"/user-perms/{ada.uuid}"))["perm_name"] == "chief"
 
 
-async def test_a_level_counts_at_once(admin: Caller, ada: Caller) -> None:
+async def test_assignment_takes_effect_at_the_next_request(admin: Caller, ada: Caller) -> None:
     error_of(await ada.get("/users"), 403)
     # A user at level N holds the levels 0 through N: any assignment holds level 0.
     await assigned(admin, ada, (await permission(admin, level=2**31 - 1))["uuid"])
@@ -155,7 +151,7 @@ async def test_a_level_counts_at_once(admin: Caller, ada: Caller) -> None:
     error_of(await ada.get("/users"), 403)
 
 
-async def test_an_assignment_is_removed_once(admin: Caller, ada: Caller) -> None:
+async def test_assignment_removed_twice_is_not_found(admin: Caller, ada: Caller) -> None:
     await assigned(admin, ada, (await permission(admin))["uuid"])
     path = f"/user-perms/{ada.uuid}"
 
@@ -182,7 +178,7 @@ async def test_assignment_of_missing_records_is_not_found(admin: Caller, ada: Ca
         error_of(await admin.delete(f"/user-perms/{uuid}"), 404)
 
 
-async def test_the_last_superadmin_keeps_their_level(admin: Caller, ada: Caller) -> None:
+async def test_last_superadmin_keeps_level_0(admin: Caller, ada: Caller) -> None:
     path = f"/user-perms/{admin.uuid}"
 
     assert error_of(await admin.delete(path), 409, "last_superadmin") == {}
@@ -191,9 +187,7 @@ async def test_the_last_superadmin_keeps_their_level(admin: Caller, ada: Caller)
     error_of(await ada.delete(f"/user-perms/{ada.uuid}"), 409, "last_superadmin")
 
 
-async def test_of_two_that_unassign_each_other_one_keeps_their_level(
-    api: Api, admin: Caller
-) -> None:
+async def test_concurrent_removals_of_superadmins_leave_one(api: Api, admin: Caller) -> None:
     root = await api.account("root", level=0)
 
     replies = await asyncio.gather(
@@ -203,7 +197,7 @@ async def test_of_two_that_unassign_each_other_one_keeps_their_level(
     assert sorted(reply.status_code for reply in replies) in ([200, 403], [200, 409])
 
 
-async def test_under_the_strict_rule_the_last_level_0_stays(tmp_path: Path) -> None:
+async def test_strict_rule_keeps_the_last_level_0(tmp_path: Path) -> None:
     async with opened_api(tmp_path, PHONEPROV_LEVEL_RULE="strict") as api:
         admin = await api.account("admin", level=0)
         await api.account("clerk", level=1)

@@ -53,7 +53,7 @@ async def results(office: Office) -> list[FetchResult]:
         return [fetch.result for fetch in await tx.fetches.newest(MAC, 10)]
 
 
-async def test_configuration_is_served_with_its_length(office: Office) -> None:
+async def test_configuration_is_sent_with_its_length(office: Office) -> None:
     reply = await ask(office, f"/{NAME}")
 
     assert (reply.status, reply.body) == (200, CONTENT)
@@ -75,7 +75,7 @@ async def test_large_file_is_sent_in_pieces(office: Office) -> None:
     assert (await ask(office, "/firmware.bin")).body == b"f" * 300_000
 
 
-async def test_client_that_leaves_gets_a_failed_record(office: Office) -> None:
+async def test_disconnected_client_gets_a_failed_record(office: Office) -> None:
     (office.folder / "sep001bd4123456.tlv").write_bytes(b"f" * 3_000_000)
 
     reply = await ask(office, "/sep001bd4123456.tlv", leaves=True)
@@ -93,7 +93,7 @@ async def test_client_that_leaves_gets_a_failed_record(office: Office) -> None:
         ("/", PHONE_IP, 403),
     ],
 )
-async def test_failure_is_a_status_without_a_body(
+async def test_failure_has_a_status_and_no_body(
     office: Office, path: str, ip: str, status: int
 ) -> None:
     reply = await ask(office, path, ip=ip)
@@ -107,13 +107,13 @@ async def test_other_methods_are_not_allowed(office: Office) -> None:
     assert (reply.status, reply.headers[b"allow"]) == (405, b"GET, HEAD")
 
 
-async def test_database_that_is_away_is_a_503(office: Office) -> None:
+async def test_unavailable_database_is_503(office: Office) -> None:
     await office.database.close()
 
     assert (await ask(office, f"/{NAME}")).status == 503
 
 
-async def test_model_of_the_header_is_noted_for_an_unknown_phone(office: Office) -> None:
+async def test_model_header_is_recorded_for_an_unknown_phone(office: Office) -> None:
     await ask(office, "/SEP001BD4999999.cnf.xml")
 
     async with office.database.read() as tx:

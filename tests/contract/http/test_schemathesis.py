@@ -34,7 +34,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.mark.parametrize("label", FUZZ.labels)
-def test_every_reply_is_one_that_the_document_describes(label: str) -> None:
+def test_every_response_matches_the_document(label: str) -> None:
     assert FUZZ.at_the_bounds(label) >= 2
     assert FUZZ.at_random(label, examples=rounds(4, 12)) >= 1
 
@@ -94,7 +94,7 @@ def _without_a_token(document: dict[str, Any]) -> None:
         (_without_a_token, "GET /health/live"),
     ],
 )
-def test_a_lie_in_the_document_is_found(service: Served, lie: Any, label: str) -> None:
+def test_wrong_schema_is_found(service: Served, lie: Any, label: str) -> None:
     document = copy.deepcopy(DOCUMENT)
     lie(document)
     fuzz = Fuzz(document)

@@ -23,7 +23,7 @@ async def phone(admin: Caller, number: int, **fields: Any) -> str:
     return str(data_of(await admin.post("/phones", body), 201)["mac"])
 
 
-async def test_phones_q_and_filters_select_together(admin: Caller, ada: Caller) -> None:
+async def test_phones_match_search_and_filters_together(admin: Caller, ada: Caller) -> None:
     one = await phone(admin, 1, name="Émilie's desk", model="CP-7945G", location="Paris")
     two = await phone(admin, 2, name="Emilie", model="CP-7965G", location="Paris")
     await phone(admin, 3, name="Grace", model="CP-7945G", is_active=False)
@@ -73,7 +73,7 @@ async def test_total_is_the_number_of_matches(admin: Caller) -> None:
     assert (await admin.get("/phones", q="ada")).json()["metadata"] == {}
 
 
-async def test_profiles_are_searched_among_those_that_the_caller_may_see(
+async def test_profiles_are_searched_among_visible_ones(
     admin: Caller, ada: Caller, bob: Caller
 ) -> None:
     for caller in (ada, bob):
@@ -115,7 +115,7 @@ async def test_invalid_search_is_422_and_names_the_field(admin: Caller, path: st
         assert list(error_of(await admin.get(path, **{name: wrong[name]}), 422)) == [name]
 
 
-async def test_search_needs_the_rights_of_the_list(ada: Caller, anonymous: Caller) -> None:
+async def test_search_requires_the_permission_of_the_list(ada: Caller, anonymous: Caller) -> None:
     assert (await anonymous.get("/phones", q="x" * 999)).status_code == 401
     assert (await ada.get("/users", q="x" * 999)).status_code == 403
 

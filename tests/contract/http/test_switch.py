@@ -58,7 +58,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Office]:
         yield opened
 
 
-async def test_deployed_then_cleared_then_restarted(desk: Office) -> None:
+async def test_switch_deploys_then_clears_then_restarts(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     uuid = await a_profile_of(desk.ada)
 
@@ -81,13 +81,13 @@ async def test_deployed_then_cleared_then_restarted(desk: Office) -> None:
 
 
 @pytest.mark.parametrize("mac", ["001bd4123456", "00-1B-D4-12-34-56", "001b.d412.3456"])
-async def test_the_mac_is_taken_in_any_spelling(desk: Office, mac: str) -> None:
+async def test_switch_mac_in_any_spelling_is_accepted(desk: Office, mac: str) -> None:
     await a_desk_phone(desk.admin)
 
     assert data_of(await switch(desk.ada, await a_profile_of(desk.ada), mac)) == DONE
 
 
-async def test_through_asterisk_where_it_is_set_up(tmp_path: Path) -> None:
+async def test_switch_with_asterisk_restarts_over_it(tmp_path: Path) -> None:
     async with office(tmp_path, World(), ami=True) as desk:
         await a_desk_phone(desk.admin, software_type="SIP")
         sccp = await a_desk_phone(desk.admin, mac="00:1B:D4:00:00:01", phone_ip="10.0.0.6")
@@ -125,7 +125,7 @@ async def test_switch_with_unknown_outcome_is_reported_as_unknown(
     ("error", "status", "code"),
     [(Refused("The server said no."), 502, "refused"), (TimedOut("Too slow."), 504, "timed_out")],
 )
-async def test_a_deployment_that_fails_restarts_nothing(
+async def test_switch_failed_upload_restarts_nothing(
     desk: Office, error: PhoneprovError, status: int, code: str
 ) -> None:
     await a_desk_phone(desk.admin)
@@ -149,7 +149,7 @@ async def test_a_deployment_that_fails_restarts_nothing(
     data_of(await switch(desk.ada, second))
 
 
-async def test_a_session_that_cannot_be_cleared_stops_nothing(desk: Office) -> None:
+async def test_switch_failed_clear_continues_with_the_restart(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     desk.world.phones.fail_at("Init:Services", TimedOut("The phone did not answer."))
 
@@ -166,7 +166,9 @@ async def test_a_session_that_cannot_be_cleared_stops_nothing(desk: Office) -> N
 
 
 @pytest.mark.parametrize("error", [TimedOut("The phone is silent."), Refused("It said 4.")])
-async def test_failed_restart_is_in_the_response(desk: Office, error: PhoneprovError) -> None:
+async def test_switch_failed_restart_is_in_the_response(
+    desk: Office, error: PhoneprovError
+) -> None:
     await a_desk_phone(desk.admin)
     desk.world.phones.fail_at("Key:Settings", error)
 
@@ -178,7 +180,7 @@ async def test_failed_restart_is_in_the_response(desk: Office, error: PhoneprovE
     assert (recorded.outcome, recorded.steps[2].ok) == (Outcome.DEPLOYED, False)
 
 
-async def test_restarts_may_be_switched_off(tmp_path: Path) -> None:
+async def test_switch_restarts_disabled_is_reported(tmp_path: Path) -> None:
     async with office(tmp_path, World(), PHONEPROV_RESTART="none") as desk:
         await a_desk_phone(desk.admin)
 
@@ -189,7 +191,7 @@ async def test_restarts_may_be_switched_off(tmp_path: Path) -> None:
         assert desk.world.happened == [UPLOAD, CLEAR]
 
 
-async def test_without_an_address_there_is_nowhere_to_go(desk: Office, tmp_path: Path) -> None:
+async def test_switch_without_address_is_conflict(desk: Office, tmp_path: Path) -> None:
     await a_desk_phone(desk.admin, phone_ip=None)
     far = await a_desk_phone(desk.admin, mac="00:1B:D4:00:00:01", phone_ip="93.184.216.34")
     uuid = await a_profile_of(desk.ada)
@@ -229,7 +231,7 @@ async def test_switch_without_phone_ip_uploads_to_the_configured_server(tmp_path
         ({"software_type": "custom"}, {"software_type": "SIP"}, False),
     ],
 )
-async def test_a_known_mismatch_is_refused(
+async def test_switch_known_mismatch_is_refused(
     desk: Office, phone: dict[str, Any], profile: dict[str, Any], *, fits: bool
 ) -> None:
     await a_desk_phone(desk.admin, **phone)
@@ -244,7 +246,7 @@ async def test_a_known_mismatch_is_refused(
         assert await desk.deployments() == []
 
 
-async def test_a_phone_that_is_not_active_is_left_alone(desk: Office) -> None:
+async def test_switch_inactive_phone_is_refused(desk: Office) -> None:
     await a_desk_phone(desk.admin, is_active=False)
 
     error_of(await switch(desk.ada, await a_profile_of(desk.ada)), 409, "phone_inactive")
@@ -252,7 +254,7 @@ async def test_a_phone_that_is_not_active_is_left_alone(desk: Office) -> None:
     assert desk.world.happened == []
 
 
-async def test_owners_and_superadmins_switch(desk: Office) -> None:
+async def test_switch_by_owner_or_superadmin_is_allowed(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     bob = await desk.api.account("bob")
     uuid = await a_profile_of(desk.ada)
@@ -288,7 +290,7 @@ async def test_switch_names_unknown_records_and_every_invalid_field(desk: Office
     assert desk.world.happened == []
 
 
-async def test_a_busy_phone_is_409_at_once_and_another_is_not(desk: Office) -> None:
+async def test_switch_busy_phone_is_409_and_another_phone_succeeds(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     other = await a_desk_phone(desk.admin, mac="00:1B:D4:00:00:01", phone_ip="10.0.0.6")
     uuid = await a_profile_of(desk.ada)
@@ -309,7 +311,7 @@ async def test_a_busy_phone_is_409_at_once_and_another_is_not(desk: Office) -> N
     assert len(desk.world.uploads) == 3
 
 
-async def test_of_many_at_once_one_switches(desk: Office) -> None:
+async def test_switch_concurrent_requests_for_a_phone_run_one(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     uuid = await a_profile_of(desk.ada)
 
@@ -322,7 +324,7 @@ async def test_of_many_at_once_one_switches(desk: Office) -> None:
     assert [one[0] for one in desk.world.happened] == ["upload", "phone", "phone"] * done
 
 
-async def test_disconnected_client_does_not_stop_a_switch(desk: Office) -> None:
+async def test_switch_client_disconnected_is_completed(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     uuid = await a_profile_of(desk.ada)
     desk.world.gate.clear()
@@ -342,7 +344,7 @@ async def test_disconnected_client_does_not_stop_a_switch(desk: Office) -> None:
     data_of(await switch(desk.ada, uuid))
 
 
-async def test_profile_deleted_during_the_switch_is_deployed(desk: Office) -> None:
+async def test_switch_profile_deleted_meanwhile_is_deployed(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     uuid = await a_profile_of(desk.ada)
     desk.world.gate.clear()
@@ -356,7 +358,7 @@ async def test_profile_deleted_during_the_switch_is_deployed(desk: Office) -> No
     assert desk.world.happened == [UPLOAD, CLEAR, RESTART]
 
 
-async def test_user_deleted_during_the_switch_does_not_break_it(desk: Office) -> None:
+async def test_switch_user_deleted_meanwhile_is_completed(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     uuid = await a_profile_of(desk.ada)
     desk.world.gate.clear()
@@ -370,7 +372,7 @@ async def test_user_deleted_during_the_switch_does_not_break_it(desk: Office) ->
     assert await desk.session_of() is None
 
 
-async def test_phone_errors_are_reworded_and_hold_no_secret(desk: Office) -> None:
+async def test_switch_phone_error_is_reworded_without_secrets(desk: Office) -> None:
     await a_desk_phone(desk.admin)
     secret = "<device><password>Sesame-4711</password></device>"
 

@@ -43,7 +43,9 @@ async def office(
 
 
 @pytest.mark.parametrize("size", [30 * 1024, 500 * 1024])
-async def test_the_phone_holds_the_very_bytes_and_is_restarted(tmp_path: Path, size: int) -> None:
+async def test_switch_end_to_end_delivers_exact_bytes_and_restarts(
+    tmp_path: Path, size: int
+) -> None:
     piece = "<line name='\u00c5sa \u6f22\u5b57 \U0001f4de'>e\u0301\r\n</line>"
     xml = f"<device>{piece * (size // len(piece.encode()))}</device>"
     content = xml.encode()
@@ -64,7 +66,7 @@ async def test_the_phone_holds_the_very_bytes_and_is_restarted(tmp_path: Path, s
         assert phone.restarted
 
 
-async def test_an_ftp_server_that_refuses_keeps_its_file_and_nothing_is_restarted(
+async def test_switch_ftp_refusal_keeps_the_file_and_restarts_nothing(
     tmp_path: Path,
 ) -> None:
     async with office(tmp_path, "another password") as (phone, admin):
@@ -110,7 +112,7 @@ async def confirmed(admin: Caller) -> Any:
             await asyncio.sleep(0.05)
 
 
-async def test_restarted_phone_is_confirmed_over_its_web_server(
+async def test_switch_restarted_phone_is_confirmed_over_its_web_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     press_quickly(monkeypatch)
@@ -127,7 +129,7 @@ async def test_restarted_phone_is_confirmed_over_its_web_server(
     assert row["confirmation_at"] <= row["confirmation_by"]
 
 
-async def test_a_phone_that_does_nothing_is_not_confirmed(
+async def test_switch_phone_without_restart_is_not_confirmed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The complaint about every peer: restart says ok, and the phone did nothing."""
@@ -143,7 +145,7 @@ async def test_a_phone_that_does_nothing_is_not_confirmed(
 
 
 @pytest.mark.parametrize("registers", [True, False])
-async def test_phone_of_asterisk_is_confirmed_when_it_registers_again(
+async def test_switch_asterisk_phone_is_confirmed_when_it_registers_again(
     tmp_path: Path, registers: bool
 ) -> None:
     async with AmiStub() as asterisk:

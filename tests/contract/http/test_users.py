@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from phoneprov_adapters.testing.phone_records import a_profile
 from phoneprov_adapters.testing.records import (
     a_link,
     a_personal_contact,
     a_pin,
-    a_profile,
     an_extension,
     identifier,
 )
@@ -84,7 +84,7 @@ async def test_user_is_created_from_required_fields(api: Api, admin: Caller) -> 
     assert await logs_in(api, "grace", NEW["password"])
 
 
-async def test_a_user_is_read_as_it_was_created(admin: Caller) -> None:
+async def test_user_is_read_as_it_was_created(admin: Caller) -> None:
     created = await user(admin, **FULL)
 
     reply = await admin.get(f"/users/{created['uuid'].upper()}")
@@ -93,7 +93,7 @@ async def test_a_user_is_read_as_it_was_created(admin: Caller) -> None:
     assert {name: created[name] for name in SHOWN} == SHOWN
 
 
-async def test_a_password_is_in_no_reply(admin: Caller) -> None:
+async def test_password_is_in_no_response(admin: Caller) -> None:
     replies = [await admin.post("/users", NEW)]
     path = f"/users/{data_of(replies[0], 201)['uuid']}"
     replies += [
@@ -155,7 +155,7 @@ async def test_update_accepts_the_record_as_read(admin: Caller) -> None:
     assert after == {**before, **changed}
 
 
-async def test_an_identifier_in_the_body_must_agree(admin: Caller, ada: Caller) -> None:
+async def test_identifier_in_the_body_must_match_the_path(admin: Caller, ada: Caller) -> None:
     for uuid in (STRANGER, None, "", 7):
         reply = await admin.put(f"/users/{ada.uuid}", {"uuid": uuid, "first_name": "x"})
         assert set(error_of(reply, 422)) == {"uuid"}
@@ -203,7 +203,7 @@ async def test_null_clears_nullable_fields_and_is_refused_elsewhere(admin: Calle
         ({"email": "x", "lang": "?", "timezone": 1, "a": 1}, {"email", "lang", "timezone", "a"}),
     ],
 )
-async def test_every_bad_field_is_named(
+async def test_every_invalid_field_is_named(
     admin: Caller, fields: dict[str, Any], bad: set[str]
 ) -> None:
     reply = await admin.post("/users", {**NEW, **fields})
@@ -214,7 +214,7 @@ async def test_every_bad_field_is_named(
         data_of(reply, 201)
 
 
-async def test_a_user_needs_five_fields(admin: Caller) -> None:
+async def test_user_requires_five_fields(admin: Caller) -> None:
     assert set(error_of(await admin.post("/users", {}), 422)) == set(NEW)
     for name in NEW:
         body = {key: value for key, value in NEW.items() if key != name}
@@ -223,7 +223,7 @@ async def test_a_user_needs_five_fields(admin: Caller) -> None:
         assert set(error_of(reply, 422)) == {name}
 
 
-async def test_text_is_kept_in_form_nfc(admin: Caller) -> None:
+async def test_text_is_stored_in_nfc(admin: Caller) -> None:
     created = await user(admin, first_name="Gre\u0301ta", last_name="\U0001f600")
 
     assert (created["first_name"], created["last_name"]) == ("Gr\u00e9ta", "\U0001f600")
@@ -247,7 +247,7 @@ async def test_usernames_and_email_addresses_are_unique_in_any_case(
     assert same["username"] == "Grace"
 
 
-async def test_one_of_two_that_race_for_a_name_gets_it(admin: Caller) -> None:
+async def test_concurrent_creates_of_a_username_succeed_once(admin: Caller) -> None:
     bodies = [{**NEW, "email": f"g{n}@example.com"} for n in range(4)]
 
     replies = await asyncio.gather(*(admin.post("/users", body) for body in bodies))
@@ -255,7 +255,7 @@ async def test_one_of_two_that_race_for_a_name_gets_it(admin: Caller) -> None:
     assert sorted(reply.status_code for reply in replies) == [201, 409, 409, 409]
 
 
-async def test_a_new_password_ends_the_accounts_other_sessions(
+async def test_new_password_ends_other_sessions_of_the_account(
     api: Api, admin: Caller, ada: Caller
 ) -> None:
     for caller in (ada, admin):
@@ -267,7 +267,9 @@ async def test_a_new_password_ends_the_accounts_other_sessions(
     assert await logs_in(api, "ada", "another good one")
 
 
-async def test_a_deactivated_account_is_out_at_once(api: Api, admin: Caller, ada: Caller) -> None:
+async def test_deactivated_account_is_refused_at_the_next_request(
+    api: Api, admin: Caller, ada: Caller
+) -> None:
     data_of(await admin.put(f"/users/{ada.uuid}", {"is_active": False}))
 
     error_of(await ada.get("/me"), 401)
@@ -296,7 +298,9 @@ async def test_user_is_deleted_with_its_records(api: Api, admin: Caller, ada: Ca
     assert data_of(await admin.get(f"/extensions/{identifier(1)}"))["extension"] == "1001"
 
 
-async def test_the_last_superadmin_stays(api: Api, admin: Caller, ada: Caller) -> None:
+async def test_last_superadmin_is_not_deleted_or_deactivated(
+    api: Api, admin: Caller, ada: Caller
+) -> None:
     path = f"/users/{admin.uuid}"
 
     for reply in (await admin.delete(path), await admin.put(path, {"is_active": False})):
@@ -309,7 +313,7 @@ async def test_the_last_superadmin_stays(api: Api, admin: Caller, ada: Caller) -
     data_of(await root.delete(path))
 
 
-async def test_of_the_last_two_superadmins_one_stays(api: Api, admin: Caller) -> None:
+async def test_concurrent_removals_of_superadmins_leave_one(api: Api, admin: Caller) -> None:
     root = await api.account("root", level=0)
 
     replies = await asyncio.gather(
@@ -326,7 +330,7 @@ async def test_unknown_user_is_not_found(admin: Caller, uuid: str) -> None:
         error_of(reply, 404, "not_found")
 
 
-async def test_under_the_strict_rule_level_0_alone_is_superadmin(tmp_path: Path) -> None:
+async def test_strict_rule_makes_only_level_0_superadmin(tmp_path: Path) -> None:
     async with opened_api(tmp_path, PHONEPROV_LEVEL_RULE="strict") as api:
         admin = await api.account("admin", level=0)
         clerk = await api.account("clerk", level=7)

@@ -24,7 +24,8 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.metrics import counters
 from phoneprov_adapters.metrics.exposition import Exposition
 from phoneprov_adapters.metrics.shared import FOLDER, shared_counts
-from phoneprov_adapters.testing.records import a_deployment, a_mac, a_phone, identifier
+from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
+from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.deployments.model import Confirmation, Outcome, StepName
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
 from phoneprov_http.main.serving.metrics_endpoint import Metrics
@@ -76,7 +77,7 @@ def asked(metrics: Metrics, path: str = "/metrics", **request: Any) -> httpx.Res
         (None, 401),
     ],
 )
-def test_metrics_token_decides(sent: str | None, status: int) -> None:
+def test_metrics_require_their_token(sent: str | None, status: int) -> None:
     headers = {} if sent is None else {"Authorization": sent.encode("latin-1")}
 
     reply = asked(Metrics(_app, _expose, token=TOKEN), headers=headers)
@@ -89,7 +90,7 @@ def test_metrics_token_decides(sent: str | None, status: int) -> None:
         assert reply.headers["x-request-id"] == reply.json()["error"]["request_id"]
 
 
-def test_metrics_without_token_or_listener_go_to_the_application() -> None:
+def test_metrics_without_token_or_listener_are_served_by_the_application() -> None:
     assert asked(Metrics(_app, _expose)).text == "the application"
 
 

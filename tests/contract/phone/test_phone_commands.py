@@ -95,26 +95,26 @@ async def phone(request: pytest.FixtureRequest) -> AsyncIterator[Phone]:
         yield made
 
 
-async def test_each_command_is_sent_in_a_request_of_its_own_in_order(phone: Phone) -> None:
+async def test_commands_are_sent_in_separate_requests_in_order(phone: Phone) -> None:
     await phone.commands.execute(IP, KEYS)
 
     assert phone.sent() == URIS
 
 
-async def test_no_command_is_no_request(phone: Phone) -> None:
+async def test_empty_command_list_sends_no_request(phone: Phone) -> None:
     await phone.commands.execute(IP, [])
 
     assert phone.sent() == []
 
 
-async def test_every_command_has_its_pause_after_it(phone: Phone) -> None:
+async def test_every_command_is_followed_by_its_pause(phone: Phone) -> None:
     begun = time.monotonic()
     await phone.commands.execute(IP, [KeyPress("a", 0.05), KeyPress("b", 0.1), KeyPress("c", 0.05)])
 
     assert time.monotonic() - begun >= 0.2
 
 
-async def test_calls_to_one_phone_do_not_mix(phone: Phone) -> None:
+async def test_concurrent_calls_to_one_phone_are_serialized(phone: Phone) -> None:
     first = [KeyPress(f"first:{n}", 0.01) for n in range(4)]
     second = [KeyPress(f"second:{n}", 0.01) for n in range(4)]
 
@@ -127,7 +127,7 @@ async def test_calls_to_one_phone_do_not_mix(phone: Phone) -> None:
 
 @pytest.mark.parametrize("number", [1, 4, 99])
 @pytest.mark.parametrize("after", [0, 1])
-async def test_a_phone_that_refuses_is_named_with_its_number_and_left_alone(
+async def test_refused_command_is_named_by_number_and_stops_the_call(
     phone: Phone, number: int, after: int
 ) -> None:
     phone.refuse(number, after=after)
@@ -139,7 +139,7 @@ async def test_a_phone_that_refuses_is_named_with_its_number_and_left_alone(
 
 
 @pytest.mark.parametrize("after", [0, 2])
-async def test_a_silent_phone_times_out_and_is_left_alone(phone: Phone, after: int) -> None:
+async def test_silent_phone_times_out_and_gets_no_further_command(phone: Phone, after: int) -> None:
     phone.fall_silent(after=after)
 
     with pytest.raises(TimedOut):
@@ -148,7 +148,7 @@ async def test_a_silent_phone_times_out_and_is_left_alone(phone: Phone, after: i
     assert phone.sent() == URIS[: after + 1]
 
 
-async def test_a_phone_that_is_gone_refuses(phone: Phone) -> None:
+async def test_stopped_phone_is_refused(phone: Phone) -> None:
     await phone.vanish()
 
     with pytest.raises(Refused, match="cannot be reached"):
@@ -156,7 +156,7 @@ async def test_a_phone_that_is_gone_refuses(phone: Phone) -> None:
 
 
 @pytest.mark.parametrize("address", ["10.0.0.1", "::1", "localhost", "127.1", ""])
-async def test_an_address_that_is_not_allowed_is_not_called(phone: Phone, address: str) -> None:
+async def test_forbidden_address_is_not_called(phone: Phone, address: str) -> None:
     with pytest.raises(Conflict) as caught:
         await phone.commands.execute(address, KEYS)
 
@@ -164,14 +164,14 @@ async def test_an_address_that_is_not_allowed_is_not_called(phone: Phone, addres
     assert phone.sent() == []
 
 
-async def test_nothing_is_sent_when_one_command_cannot_be(phone: Phone) -> None:
+async def test_invalid_command_prevents_every_request(phone: Phone) -> None:
     with pytest.raises(Invalid):
         await phone.commands.execute(IP, [*KEYS, KeyPress("Key:\r\n")])
 
     assert phone.sent() == []
 
 
-async def test_after_a_failure_the_phone_can_be_called_again(phone: Phone) -> None:
+async def test_call_after_a_failure_succeeds(phone: Phone) -> None:
     phone.refuse(4, after=0)
     with pytest.raises(Refused):
         await phone.commands.execute(IP, KEYS)
@@ -181,7 +181,7 @@ async def test_after_a_failure_the_phone_can_be_called_again(phone: Phone) -> No
     assert phone.sent() == [URIS[0], *URIS]
 
 
-async def test_fake_does_not_wait_by_default() -> None:
+async def test_fake_phone_does_not_wait_by_default() -> None:
     phone = MemoryPhone(LOOPBACK)
 
     await asyncio.wait_for(phone.execute(IP, [KeyPress("a", 3600.0)]), 10.0)

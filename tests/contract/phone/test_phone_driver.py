@@ -14,7 +14,7 @@ from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.memory.phone import MemoryPhone
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.ports import KeyPress, PhoneCommands
 from phoneprov_core.devices.restart import CiscoPhones, RestartBy
 from support.ami_stub import SECRET, USER, AmiStub, failure

@@ -17,7 +17,7 @@ from support.phone_simulated import FTP_PASSWORD, NAME, arrived, logged_in, stor
 from support.phone_web import IP
 
 
-async def test_events_are_reported_in_order() -> None:
+async def test_simulator_events_are_reported_in_order() -> None:
     reported: list[Event] = []
     async with SimulatedPhone(ftp_password=FTP_PASSWORD, on_event=reported.append) as phone:
         client = await logged_in(phone)
@@ -28,7 +28,7 @@ async def test_events_are_reported_in_order() -> None:
     assert reported == phone.events == [arrived(NAME, b"1"), CommandReceived("Init:Services")]
 
 
-async def test_disconnect_at_the_end_of_a_session_is_not_reported() -> None:
+async def test_simulator_disconnect_at_the_end_of_a_session_is_not_reported() -> None:
     reported: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
     async with SimulatedPhone(ftp_password=FTP_PASSWORD) as phone:
@@ -46,7 +46,7 @@ async def test_disconnect_at_the_end_of_a_session_is_not_reported() -> None:
     assert reported == []
 
 
-async def test_temporary_folder_is_removed_at_the_end() -> None:
+async def test_simulator_temporary_folder_is_removed_at_the_end() -> None:
     phone = SimulatedPhone(ftp_password=FTP_PASSWORD)
     with pytest.raises(RuntimeError):
         _ = phone.folder
@@ -58,7 +58,7 @@ async def test_temporary_folder_is_removed_at_the_end() -> None:
     assert not folder.exists()
 
 
-async def test_a_given_folder_is_made_and_stays(tmp_path: Path) -> None:
+async def test_simulator_given_folder_is_created_and_kept(tmp_path: Path) -> None:
     folder = tmp_path / "tftp" / "root"
     async with SimulatedPhone(ftp_password=FTP_PASSWORD, folder=folder) as phone:
         assert phone.folder == folder
@@ -66,7 +66,7 @@ async def test_a_given_folder_is_made_and_stays(tmp_path: Path) -> None:
     assert folder.is_dir()
 
 
-async def test_open_connections_are_closed_at_the_end() -> None:
+async def test_simulator_connections_are_closed_at_the_end() -> None:
     async with SimulatedPhone(ftp_password=FTP_PASSWORD) as phone:
         connections = [
             await asyncio.open_connection(phone.host, port)
@@ -82,7 +82,7 @@ async def test_open_connections_are_closed_at_the_end() -> None:
         writer.close()
 
 
-async def test_occupied_port_leaves_no_server_open(phone: SimulatedPhone) -> None:
+async def test_simulator_port_in_use_leaves_no_server_open(phone: SimulatedPhone) -> None:
     second = SimulatedPhone(ftp_password=FTP_PASSWORD, http_port=phone.http_port)
 
     with pytest.raises(OSError):
@@ -94,7 +94,7 @@ async def test_occupied_port_leaves_no_server_open(phone: SimulatedPhone) -> Non
     assert not second.folder.exists()
 
 
-async def test_phones_can_be_simulated_side_by_side() -> None:
+async def test_simulators_run_side_by_side() -> None:
     async with (
         SimulatedPhone(ftp_password=FTP_PASSWORD) as one,
         SimulatedPhone(ftp_password=FTP_PASSWORD, mac="00:1B:D4:00:00:02") as two,
@@ -105,7 +105,7 @@ async def test_phones_can_be_simulated_side_by_side() -> None:
         assert (len(one.events), len(two.events)) == (1, 0)
 
 
-def test_no_password_is_in_a_representation() -> None:
+def test_simulator_representations_hold_no_password() -> None:
     phone = SimulatedPhone(ftp_password=FTP_PASSWORD, http_user="admin", http_password="web-secret")
     known = WebPhone(mac=phone.mac, model=phone.model, name="SEP", password="web-secret")
 

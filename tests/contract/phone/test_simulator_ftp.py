@@ -21,7 +21,7 @@ async def ftp(phone: SimulatedPhone) -> AsyncIterator[aioftp.Client]:
     await client.quit()
 
 
-async def test_a_file_arrives_when_it_is_renamed_to_its_final_name(
+async def test_file_renamed_to_its_final_name_arrives(
     phone: SimulatedPhone, ftp: aioftp.Client
 ) -> None:
     await store(ftp, f".{NAME}.1.tmp", b"<device/>")
@@ -33,9 +33,7 @@ async def test_a_file_arrives_when_it_is_renamed_to_its_final_name(
     assert (phone.folder / NAME).read_bytes() == b"<device/>"
 
 
-async def test_a_rename_replaces_the_file_that_was_there(
-    phone: SimulatedPhone, ftp: aioftp.Client
-) -> None:
+async def test_rename_replaces_an_existing_file(phone: SimulatedPhone, ftp: aioftp.Client) -> None:
     for content in (b"old", b"new"):
         await store(ftp, ".temporary", content)
         await ftp.rename(".temporary", NAME)
@@ -44,7 +42,7 @@ async def test_a_rename_replaces_the_file_that_was_there(
     assert [path.name for path in phone.folder.iterdir()] == [NAME]
 
 
-async def test_a_file_stored_under_its_name_arrives_as_well(
+async def test_file_stored_under_its_final_name_arrives(
     phone: SimulatedPhone, ftp: aioftp.Client
 ) -> None:
     content = b"x" * 200_000
@@ -53,7 +51,7 @@ async def test_a_file_stored_under_its_name_arrives_as_well(
     assert phone.events == [arrived(NAME, content)]
 
 
-async def test_reading_renaming_away_and_deleting_is_no_arrival(
+async def test_read_rename_away_and_delete_are_no_arrival(
     phone: SimulatedPhone, ftp: aioftp.Client
 ) -> None:
     await store(ftp, NAME, b"1")
@@ -65,9 +63,7 @@ async def test_reading_renaming_away_and_deleting_is_no_arrival(
     assert phone.events == [arrived(NAME, b"1")]
 
 
-async def test_an_upload_that_is_aborted_has_not_arrived(
-    phone: SimulatedPhone, ftp: aioftp.Client
-) -> None:
+async def test_aborted_upload_does_not_arrive(phone: SimulatedPhone, ftp: aioftp.Client) -> None:
     stream = await ftp.upload_stream(NAME)
     await stream.write(b"x" * 50_000)
     async with asyncio.timeout(10.0):
@@ -79,7 +75,7 @@ async def test_an_upload_that_is_aborted_has_not_arrived(
     assert phone.events == []
 
 
-async def test_an_upload_whose_connection_is_reset_has_not_arrived(
+async def test_reset_upload_does_not_arrive(
     phone: SimulatedPhone,
 ) -> None:
     client = await logged_in(phone)
@@ -111,7 +107,7 @@ async def test_size_of_a_file_is_returned(phone: SimulatedPhone, ftp: aioftp.Cli
             await ftp.command(missing, "213")
 
 
-async def test_a_rename_to_nowhere_fails_and_is_no_arrival(
+async def test_rename_outside_the_folder_fails_and_is_no_arrival(
     phone: SimulatedPhone, ftp: aioftp.Client
 ) -> None:
     await store(ftp, ".temporary", b"1")
@@ -124,7 +120,9 @@ async def test_a_rename_to_nowhere_fails_and_is_no_arrival(
     assert phone.events == []
 
 
-async def test_no_name_leads_out_of_the_folder(phone: SimulatedPhone, ftp: aioftp.Client) -> None:
+async def test_file_name_outside_the_folder_is_refused(
+    phone: SimulatedPhone, ftp: aioftp.Client
+) -> None:
     outside = phone.folder.parent / "outside-of-the-phone"
     await store(ftp, "../outside-of-the-phone", b"1")
 
@@ -133,7 +131,7 @@ async def test_no_name_leads_out_of_the_folder(phone: SimulatedPhone, ftp: aioft
 
 
 @pytest.mark.parametrize("login", [("phoneprov", "wrong"), ("other", FTP_PASSWORD)])
-async def test_ftp_needs_its_login(phone: SimulatedPhone, login: tuple[str, str]) -> None:
+async def test_ftp_requires_the_login(phone: SimulatedPhone, login: tuple[str, str]) -> None:
     client = aioftp.Client(socket_timeout=10)
     await client.connect(phone.host, phone.ftp_port)
 

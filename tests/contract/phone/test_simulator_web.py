@@ -39,7 +39,7 @@ async def test_three_items_in_one_request_are_three_commands(phone: SimulatedPho
 
 
 @pytest.mark.parametrize("model", ["CP-7945G", "CP-8841", "CP-9971"])
-async def test_keys_of_the_model_restart_the_phone(model: str) -> None:
+async def test_restart_keys_of_the_model_restart_the_phone(model: str) -> None:
     async with SimulatedPhone(ftp_password=FTP_PASSWORD, model=model) as phone:
         *keys, last = [KeyPress(key.uri) for key in restart_keys(model)]
         await web(phone).execute(IP, [*CLEAR_SERVICES, keys[0], *keys])
@@ -48,7 +48,7 @@ async def test_keys_of_the_model_restart_the_phone(model: str) -> None:
         assert phone.restarted
 
 
-async def test_a_key_that_is_missing_or_too_much_restarts_nothing(phone: SimulatedPhone) -> None:
+async def test_missing_or_additional_key_restarts_nothing(phone: SimulatedPhone) -> None:
     keys = [KeyPress(key.uri) for key in restart_keys(phone.model)]
 
     await web(phone).execute(IP, [*keys[:3], *keys[4:]])
@@ -57,7 +57,7 @@ async def test_a_key_that_is_missing_or_too_much_restarts_nothing(phone: Simulat
     assert not phone.restarted
 
 
-async def test_with_a_login_only_its_owner_commands_it() -> None:
+async def test_commands_require_the_configured_login() -> None:
     async with SimulatedPhone(
         ftp_password=FTP_PASSWORD, http_user="admin", http_password="pässword"
     ) as phone:
@@ -111,13 +111,13 @@ async def test_unparsable_command_is_error_1(phone: SimulatedPhone, xml: str) ->
 
 
 @pytest.mark.parametrize("form", ["", "XML", "xml=" + GOOD, "XML=a&XML=b", "&", "%ff=%ff", "ü"])
-async def test_a_form_without_its_field_is_error_1(phone: SimulatedPhone, form: str) -> None:
+async def test_form_without_its_field_is_error_1(phone: SimulatedPhone, form: str) -> None:
     reply = await send(phone, "POST", "/CGI/Execute", form)
 
     assert reply.text == '<CiscoIPPhoneError Number="1"/>'
 
 
-async def test_a_client_that_expects_to_continue_gets_error_6(phone: SimulatedPhone) -> None:
+async def test_expect_continue_gets_error_6(phone: SimulatedPhone) -> None:
     reply = await post(phone, GOOD, Expect="100-continue")
 
     assert reply.text == '<CiscoIPPhoneError Number="6"/>'
@@ -135,11 +135,11 @@ async def test_a_client_that_expects_to_continue_gets_error_6(phone: SimulatedPh
         ("POST", "/DeviceInformationX"),
     ],
 )
-async def test_any_other_path_is_not_found(phone: SimulatedPhone, method: str, path: str) -> None:
+async def test_unknown_path_is_not_found(phone: SimulatedPhone, method: str, path: str) -> None:
     assert (await send(phone, method, path)).status_code == 404
 
 
-async def test_device_information_names_the_phone() -> None:
+async def test_device_information_contains_the_device_name() -> None:
     async with SimulatedPhone(
         ftp_password=FTP_PASSWORD, mac="00:1B:D4:AB:CD:EF", model="CP-<8841>"
     ) as phone:
@@ -165,7 +165,7 @@ async def test_device_information_names_the_phone() -> None:
         b"",
     ],
 )
-async def test_a_caller_that_speaks_no_http_does_no_harm(
+async def test_request_that_is_not_http_changes_nothing(
     phone: SimulatedPhone, content: bytes
 ) -> None:
     reader, writer = await asyncio.open_connection(phone.host, phone.http_port)

@@ -15,7 +15,7 @@ from support.phone_stub import PhoneStub, http, sends
 from support.phone_web import IP, web
 
 
-async def test_proxies_and_logins_of_the_environment_are_not_used(
+async def test_proxies_and_logins_of_the_environment_are_ignored(
     stub: PhoneStub, canary: PhoneStub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"):
@@ -57,9 +57,7 @@ async def test_proxies_and_logins_of_the_environment_are_not_used(
     ],
 )
 @pytest.mark.parametrize("named", [PRIVATE_RANGES, "0.0.0.0/0,::/0"], ids=["default", "all"])
-async def test_no_address_leads_to_this_very_host(
-    canary: PhoneStub, named: str, address: str
-) -> None:
+async def test_address_of_this_host_is_refused(canary: PhoneStub, named: str, address: str) -> None:
     settings = PhoneWebSettings(port=canary.port, timeout=5.0, total=5.0)
     phone = PhoneWeb(settings, PhoneNetworks.parse(named))
 
@@ -69,7 +67,7 @@ async def test_no_address_leads_to_this_very_host(
     assert caught.value.code == "address_not_allowed"
 
 
-async def test_an_ipv6_phone_is_called() -> None:
+async def test_ipv6_phone_is_called() -> None:
     requests = 0
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -89,7 +87,7 @@ async def test_an_ipv6_phone_is_called() -> None:
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_a_redirect_is_not_followed(stub: PhoneStub, canary: PhoneStub, status: int) -> None:
+async def test_redirect_is_not_followed(stub: PhoneStub, canary: PhoneStub, status: int) -> None:
     place = f"http://127.0.0.1:{canary.port}/CGI/Execute"
     stub.answers = [sends(http(status, Location=place))]
 
@@ -102,7 +100,7 @@ async def test_a_redirect_is_not_followed(stub: PhoneStub, canary: PhoneStub, st
 @pytest.mark.parametrize(
     "place", ["", "http://[", "//", "http://\xff\xfe/", "x" * 9000, "http://a:999999/", "\t", "%"]
 )
-async def test_a_redirect_to_nowhere_is_refused_as_well(stub: PhoneStub, place: str) -> None:
+async def test_redirect_without_followable_location_is_refused(stub: PhoneStub, place: str) -> None:
     stub.answers = [sends(http(302, Location=place))]
 
     with pytest.raises(Refused):

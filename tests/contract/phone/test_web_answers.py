@@ -11,8 +11,8 @@ import pytest
 from msgspec import structs
 
 from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_keys
-from phoneprov_core.devices.execute import REPLY_LIMIT
 from phoneprov_core.devices.ports import KeyPress
+from phoneprov_core.devices.reply import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ftp_faults import reset
 from support.phone_stub import SUCCESS, Answer, PhoneStub, closes, error, http, nothing, sends
@@ -20,7 +20,7 @@ from support.phone_web import IP, SLACK, TIMEOUT, until_idle, web
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 6, 7])
-async def test_each_error_number_is_refused_and_kept(stub: PhoneStub, number: int) -> None:
+async def test_every_error_number_is_refused_and_kept(stub: PhoneStub, number: int) -> None:
     stub.answers = [error(number)]
 
     with pytest.raises(Refused, match=rf"\berror {number}\b"):
@@ -28,7 +28,7 @@ async def test_each_error_number_is_refused_and_kept(stub: PhoneStub, number: in
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 500, 503])
-async def test_a_status_other_than_200_is_refused_and_named(stub: PhoneStub, status: int) -> None:
+async def test_status_other_than_200_is_refused_and_named(stub: PhoneStub, status: int) -> None:
     stub.answers = [sends(http(status))]
 
     with pytest.raises(Refused, match=f"HTTP {status}"):
@@ -37,7 +37,7 @@ async def test_a_status_other_than_200_is_refused_and_named(stub: PhoneStub, sta
     assert len(stub.requests) == 1
 
 
-async def test_a_status_other_than_200_is_known_before_its_body(stub: PhoneStub) -> None:
+async def test_status_other_than_200_is_reported_before_its_body(stub: PhoneStub) -> None:
     async def answer(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 401 No\r\nContent-Length: 1000\r\n\r\n")
         await nothing(writer)
@@ -48,13 +48,13 @@ async def test_a_status_other_than_200_is_known_before_its_body(stub: PhoneStub)
         await web(stub, user="admin", password="wrong-one").execute(IP, CLEAR_SERVICES)
 
 
-async def test_an_answer_in_small_pieces_is_an_answer(stub: PhoneStub) -> None:
+async def test_response_in_fragments_is_parsed(stub: PhoneStub) -> None:
     stub.answers = [sends(http(), each=1)]
 
     await web(stub).execute(IP, CLEAR_SERVICES)
 
 
-async def test_an_answer_without_a_length_ends_with_the_connection(stub: PhoneStub) -> None:
+async def test_response_without_length_ends_with_the_connection(stub: PhoneStub) -> None:
     stub.answers = [sends(b"HTTP/1.0 200 OK\r\nContent-Type: text/xml\r\n\r\n" + SUCCESS.encode())]
 
     await web(stub).execute(IP, CLEAR_SERVICES)
@@ -70,7 +70,7 @@ async def test_an_answer_without_a_length_ends_with_the_connection(stub: PhoneSt
     ],
     ids=["mute", "byte-by-byte", "endless-continue", "last-byte-missing"],
 )
-async def test_a_slow_answer_ends_with_the_deadline_of_the_request(
+async def test_slow_response_times_out_at_the_request_deadline(
     stub: PhoneStub, answer: Answer
 ) -> None:
     stub.answers = [answer]
@@ -83,7 +83,7 @@ async def test_a_slow_answer_ends_with_the_deadline_of_the_request(
     await until_idle(stub)
 
 
-async def test_the_whole_call_has_a_deadline_with_its_pauses(stub: PhoneStub) -> None:
+async def test_call_deadline_includes_its_pauses(stub: PhoneStub) -> None:
     begun = time.monotonic()
     with pytest.raises(TimedOut):
         await web(stub, total=TIMEOUT).execute(IP, [KeyPress("a", 0.2)] * 9)
@@ -268,7 +268,7 @@ async def test_connection_lost_on_a_restart_key_is_a_failure_except_on_the_last(
         assert stub.uris == [key.uri for key in keys[: number + 1]]
 
 
-async def test_another_phone_at_the_address_is_sent_no_key(stub: PhoneStub) -> None:
+async def test_other_phone_at_the_address_gets_no_key(stub: PhoneStub) -> None:
     other = "00:1B:D4:99:99:99"
     stub.answers = [sends(http(body=f"<a><MACAddress>{other}</MACAddress></a>"))]
 
@@ -291,9 +291,7 @@ async def test_another_phone_at_the_address_is_sent_no_key(stub: PhoneStub) -> N
     ],
     ids=["missing", "login", "silent", "same", "closes"],
 )
-async def test_phone_that_states_no_other_mac_is_sent_commands(
-    stub: PhoneStub, answer: Answer
-) -> None:
+async def test_phone_without_another_mac_gets_the_commands(stub: PhoneStub, answer: Answer) -> None:
     stub.answers = [answer, sends(http())]
 
     await web(stub).execute(IP, CLEAR_SERVICES, "00:1B:D4:12:34:56")
@@ -301,7 +299,7 @@ async def test_phone_that_states_no_other_mac_is_sent_commands(
     assert stub.uris == ["Init:Services"]
 
 
-async def test_empty_reply_is_success_only_where_it_may_be_empty(stub: PhoneStub) -> None:
+async def test_empty_response_succeeds_only_where_allowed(stub: PhoneStub) -> None:
     stub.answers = [sends(http(body=""))]
 
     await web(stub).execute(IP, [KeyPress("Init:CallHistory", may_be_empty=True)])

@@ -17,7 +17,7 @@ from support.phone_stub import PhoneStub, http, nothing, sends
 from support.phone_web import IP, LOOPBACK, until_idle, web
 
 
-async def test_the_request_is_a_form_with_one_field(stub: PhoneStub) -> None:
+async def test_request_is_a_form_with_one_field(stub: PhoneStub) -> None:
     await web(stub).execute(IP, CLEAR_SERVICES)
 
     (request,) = stub.requests
@@ -34,7 +34,7 @@ async def test_the_request_is_a_form_with_one_field(stub: PhoneStub) -> None:
     }
 
 
-async def test_a_login_is_sent_when_there_is_a_user(stub: PhoneStub) -> None:
+async def test_login_is_sent_when_configured(stub: PhoneStub) -> None:
     await web(stub, user="admin", password="pässword:1").execute(IP, CLEAR_SERVICES)
 
     (request,) = stub.requests
@@ -43,7 +43,7 @@ async def test_a_login_is_sent_when_there_is_a_user(stub: PhoneStub) -> None:
     assert base64.b64decode(login).decode() == "admin:pässword:1"
 
 
-async def test_every_command_has_a_connection_that_is_closed_after_it(stub: PhoneStub) -> None:
+async def test_every_command_uses_a_connection_of_its_own(stub: PhoneStub) -> None:
     await web(stub).execute(IP, [KeyPress("a"), KeyPress("b"), KeyPress("c")])
 
     assert stub.connections == 3
@@ -51,7 +51,7 @@ async def test_every_command_has_a_connection_that_is_closed_after_it(stub: Phon
     await until_idle(stub)
 
 
-async def test_calls_at_once_to_one_phone_are_one_in_flight(stub: PhoneStub) -> None:
+async def test_concurrent_calls_to_one_phone_have_one_request_in_flight(stub: PhoneStub) -> None:
     stub.answers = [sends(http(), each=len(http()) // 2, pause=0.01)]
     phone = web(stub)
 
@@ -63,7 +63,7 @@ async def test_calls_at_once_to_one_phone_are_one_in_flight(stub: PhoneStub) -> 
     assert stub.most_at_once == 1
 
 
-async def test_other_phones_need_not_wait(stub: PhoneStub) -> None:
+async def test_calls_to_other_phones_do_not_wait(stub: PhoneStub) -> None:
     done = asyncio.Event()
 
     async def answers_late(writer: asyncio.StreamWriter) -> None:
@@ -83,7 +83,7 @@ async def test_other_phones_need_not_wait(stub: PhoneStub) -> None:
     await slow
 
 
-async def test_a_call_that_waits_for_its_turn_keeps_its_deadline(stub: PhoneStub) -> None:
+async def test_waiting_call_keeps_its_deadline(stub: PhoneStub) -> None:
     stub.answers = [nothing]
     phone = web(stub, total=1.0)
 
@@ -96,7 +96,7 @@ async def test_a_call_that_waits_for_its_turn_keeps_its_deadline(stub: PhoneStub
     assert time.monotonic() - begun < 3.0
 
 
-def test_the_password_is_in_no_representation() -> None:
+def test_password_is_in_no_representation() -> None:
     settings = PhoneWebSettings(user="admin", password="secret-word")
 
     assert "secret-word" not in repr(settings)
@@ -116,6 +116,6 @@ def test_the_password_is_in_no_representation() -> None:
         {"timeout": float("nan")},
     ],
 )
-def test_a_value_that_cannot_be_used_is_refused(values: dict[str, Any]) -> None:
+def test_invalid_setting_is_refused(values: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="phones must"):
         PhoneWebSettings(**values)

@@ -28,7 +28,7 @@ async def test_self_signed_certificate_is_accepted() -> None:
     assert stub.uris == ["Init:Services"]
 
 
-async def test_phone_with_old_tls_is_called() -> None:
+async def test_phone_with_old_tls_version_is_called() -> None:
     context = server_tls()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -42,7 +42,7 @@ async def test_phone_with_old_tls_is_called() -> None:
     assert stub.uris == ["Init:Services"]
 
 
-async def test_a_phone_without_tls_is_not_called_in_clear(stub: PhoneStub) -> None:
+async def test_phone_without_tls_gets_nothing_in_clear(stub: PhoneStub) -> None:
     stub.answers = [sends(http())]
 
     with pytest.raises((Refused, TimedOut)):
@@ -53,7 +53,7 @@ async def test_a_phone_without_tls_is_not_called_in_clear(stub: PhoneStub) -> No
     assert stub.requests == []
 
 
-async def test_tls_that_turns_to_garbage_is_refused() -> None:
+async def test_invalid_tls_records_are_refused() -> None:
     async def garbles(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n")
         await writer.drain()
@@ -67,7 +67,7 @@ async def test_tls_that_turns_to_garbage_is_refused() -> None:
 
 
 @pytest.mark.parametrize("ended_by", [TimedOut, asyncio.CancelledError])
-async def test_a_handshake_that_is_cut_short_leaves_no_socket_open(
+async def test_interrupted_handshake_leaves_no_socket_open(
     stub: PhoneStub, ended_by: type[BaseException]
 ) -> None:
     phone = web(stub, scheme="https", timeout=TIMEOUT)

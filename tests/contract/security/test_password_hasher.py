@@ -46,14 +46,14 @@ TEXT_OF_ALL_KINDS = pytest.mark.parametrize(
 
 
 @given(password=st.text(st.characters()))
-async def test_a_password_is_known_again(hashers: Hashers, password: str) -> None:
+async def test_password_verifies_against_its_hash_only(hashers: Hashers, password: str) -> None:
     hash_ = await hashers.today.hash(password)
 
     assert await hashers.today.verify(password, hash_)
 
 
 @given(password=st.text(st.characters(), max_size=300), other=st.text(st.characters(), min_size=1))
-async def test_the_whole_password_counts(hashers: Hashers, password: str, other: str) -> None:
+async def test_password_is_compared_in_full(hashers: Hashers, password: str, other: str) -> None:
     hash_ = await hashers.today.hash(password + ".")
 
     assert not await hashers.today.verify(password, hash_)
@@ -72,7 +72,9 @@ async def test_the_whole_password_counts(hashers: Hashers, password: str, other:
     ],
     ids=["case", "blank after", "blank before", "after a NUL", "very long", "another letter"],
 )
-async def test_nothing_is_cut_off_or_folded(hashers: Hashers, password: str, other: str) -> None:
+async def test_password_is_not_truncated_or_case_folded(
+    hashers: Hashers, password: str, other: str
+) -> None:
     hash_ = await hashers.today.hash(password)
 
     assert await hashers.today.verify(password, hash_)
@@ -82,7 +84,7 @@ async def test_nothing_is_cut_off_or_folded(hashers: Hashers, password: str, oth
 @pytest.mark.parametrize(
     ("stored", "typed"), [(COMPOSED, DECOMPOSED), (DECOMPOSED, COMPOSED)], ids=["nfc", "nfd"]
 )
-async def test_the_same_text_in_another_unicode_form_is_the_same_password(
+async def test_password_in_another_unicode_form_verifies(
     hashers: Hashers, stored: str, typed: str
 ) -> None:
     hash_ = await hashers.today.hash(stored)
@@ -90,7 +92,7 @@ async def test_the_same_text_in_another_unicode_form_is_the_same_password(
     assert await hashers.today.verify(typed, hash_)
 
 
-async def test_a_hash_is_salted(hashers: Hashers) -> None:
+async def test_password_hash_is_salted(hashers: Hashers) -> None:
     one, two = [await hashers.today.hash("correct horse") for _ in range(2)]
 
     assert one != two
@@ -98,12 +100,12 @@ async def test_a_hash_is_salted(hashers: Hashers) -> None:
     assert await hashers.today.verify("correct horse", two)
 
 
-async def test_nothing_is_right_for_an_account_that_does_not_exist(hashers: Hashers) -> None:
+async def test_missing_hash_verifies_no_password(hashers: Hashers) -> None:
     for password in ("correct horse", ""):
         assert not await hashers.today.verify(password, None)
 
 
-async def test_a_hash_with_other_parameters_is_outdated_and_still_verifies(
+async def test_hash_with_other_parameters_verifies_and_is_outdated(
     hashers: Hashers,
 ) -> None:
     fresh = await hashers.today.hash("correct horse")
@@ -117,15 +119,13 @@ async def test_a_hash_with_other_parameters_is_outdated_and_still_verifies(
 
 @TEXT_OF_ALL_KINDS
 @given(hash_=st.text(st.characters()))
-async def test_text_that_is_no_hash_verifies_nothing_and_is_outdated(
-    hashers: Hashers, hash_: str
-) -> None:
+async def test_invalid_hash_verifies_nothing_and_is_outdated(hashers: Hashers, hash_: str) -> None:
     assert not await hashers.today.verify("correct horse", hash_)
     assert hashers.today.is_outdated(hash_)
 
 
 @TEXT_OF_ALL_KINDS
-async def test_a_damaged_hash_verifies_nothing(hashers: Hashers) -> None:
+async def test_damaged_hash_verifies_nothing(hashers: Hashers) -> None:
     hash_ = await hashers.today.hash("correct horse")
 
     for damaged in ("", hash_[1:], hash_[:-1], hash_ + "\0", hash_ + "x", " " + hash_):

@@ -45,7 +45,7 @@ TEXT_OF_ALL_KINDS = pytest.mark.parametrize(
 
 
 @given(pin=PINS, other=PINS)
-async def test_a_pin_is_known_again_and_no_other(hashers: Hashers, pin: str, other: str) -> None:
+async def test_pin_verifies_against_its_hash_only(hashers: Hashers, pin: str, other: str) -> None:
     hash_ = await hashers.today.hash_pin(pin)
 
     assert await hashers.today.verify_pin(pin, hash_)
@@ -53,11 +53,11 @@ async def test_a_pin_is_known_again_and_no_other(hashers: Hashers, pin: str, oth
     assert not await hashers.today.verify_pin(pin + "0", hash_)
 
 
-async def test_a_hash_is_salted(hashers: Hashers) -> None:
+async def test_pin_hash_is_salted(hashers: Hashers) -> None:
     assert await hashers.today.hash_pin("2468") != await hashers.today.hash_pin("2468")
 
 
-async def test_a_pin_hashed_under_an_older_key_is_known_again(hashers: Hashers) -> None:
+async def test_pin_hashed_under_an_older_key_verifies(hashers: Hashers) -> None:
     hash_ = await hashers.before.hash_pin("2468")
 
     assert await hashers.today.verify_pin("2468", hash_)
@@ -66,21 +66,19 @@ async def test_a_pin_hashed_under_an_older_key_is_known_again(hashers: Hashers) 
 
 @TEXT_OF_ALL_KINDS
 @given(hash_=st.text(st.characters()), pin=st.text(st.characters()))
-async def test_text_that_is_no_hash_verifies_nothing(
-    hashers: Hashers, hash_: str, pin: str
-) -> None:
+async def test_invalid_hash_verifies_nothing(hashers: Hashers, hash_: str, pin: str) -> None:
     assert not await hashers.today.verify_pin(pin, hash_)
 
 
 @TEXT_OF_ALL_KINDS
-async def test_a_damaged_hash_verifies_nothing(hashers: Hashers) -> None:
+async def test_damaged_hash_verifies_nothing(hashers: Hashers) -> None:
     hash_ = await hashers.today.hash_pin("2468")
 
     for damaged in ("", hash_[1:], hash_[:-1], hash_ + "\0", hash_ + "x", " " + hash_):
         assert not await hashers.today.verify_pin("2468", damaged), damaged
 
 
-async def test_the_hash_of_a_password_is_not_one_of_a_pin(hashers: Hashers) -> None:
+async def test_password_hash_does_not_verify_as_a_pin(hashers: Hashers) -> None:
     passwords = hashers.today
     assert isinstance(passwords, Argon2Hasher | PlainHasher)
 

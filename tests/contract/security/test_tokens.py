@@ -50,7 +50,7 @@ def test_token_contains_its_claims_in_whole_seconds(
 
 
 @KINDS
-def test_a_token_is_valid_until_it_expires(tokens: Tokens, kind: TokenKind) -> None:
+def test_token_is_valid_until_it_expires(tokens: Tokens, kind: TokenKind) -> None:
     token = tokens.issue(kind, CLAIMS)
 
     assert tokens.read(kind, token, EXPIRES - 1) == CLAIMS
@@ -60,7 +60,7 @@ def test_a_token_is_valid_until_it_expires(tokens: Tokens, kind: TokenKind) -> N
 
 
 @KINDS
-def test_a_token_that_expired_unread_is_refused(tokens: Tokens, kind: TokenKind) -> None:
+def test_expired_token_is_refused(tokens: Tokens, kind: TokenKind) -> None:
     token = tokens.issue(kind, CLAIMS)
 
     with pytest.raises(Unauthenticated):
@@ -68,7 +68,7 @@ def test_a_token_that_expired_unread_is_refused(tokens: Tokens, kind: TokenKind)
 
 
 @KINDS
-def test_a_token_is_not_valid_long_before_it_was_issued(tokens: Tokens, kind: TokenKind) -> None:
+def test_token_issued_in_the_future_is_refused(tokens: Tokens, kind: TokenKind) -> None:
     token = tokens.issue(kind, CLAIMS)
 
     with pytest.raises(Unauthenticated):
@@ -77,7 +77,7 @@ def test_a_token_is_not_valid_long_before_it_was_issued(tokens: Tokens, kind: To
 
 @KINDS
 @pytest.mark.parametrize("read_before", [False, True], ids=["unread", "read before"])
-def test_a_token_of_the_other_kind_is_refused(
+def test_token_of_the_other_kind_is_refused(
     tokens: Tokens, kind: TokenKind, read_before: bool
 ) -> None:
     (other,) = set(TokenKind) - {kind}
@@ -110,7 +110,7 @@ NO_TOKEN = [
 
 @KINDS
 @pytest.mark.parametrize("text", NO_TOKEN, ids=range(len(NO_TOKEN)))
-def test_text_that_is_no_token_is_refused(tokens: Tokens, kind: TokenKind, text: str) -> None:
+def test_malformed_token_is_refused(tokens: Tokens, kind: TokenKind, text: str) -> None:
     with pytest.raises(Unauthenticated):
         tokens.read(kind, text, ISSUED)
 
@@ -123,7 +123,7 @@ def test_any_text_raises_only_token_errors(tokens: Tokens, kind: TokenKind, text
 
 
 @given(data=st.data(), kind=st.sampled_from(TokenKind))
-def test_a_token_cut_short_or_drawn_out_is_refused(
+def test_shortened_or_extended_token_is_refused(
     tokens: Tokens, data: st.DataObject, kind: TokenKind
 ) -> None:
     token = tokens.issue(kind, CLAIMS)

@@ -11,7 +11,8 @@ import asyncpg
 import pytest
 
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_adapters.testing.records import a_mac, a_phone, identifier
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.kernel.actor import Actor
 from support import postgres

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_mac, a_phone, identifier
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.audit.model import WantedEntries
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError

@@ -12,7 +12,8 @@ from phoneprov_adapters.memory.system import CountingIds, FixedClock
 from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.testing.records import a_mac, a_phone, identifier
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.batches.commands import NewBatch
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.kernel.actor import Actor
@@ -23,7 +24,7 @@ ROOT = Actor(identifier(900), SUPERADMIN)
 MANY = 2000
 
 
-async def test_a_batch_of_many_phones_starts_with_as_many_statements_as_a_small_one(
+async def test_batch_start_number_of_statements_is_constant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statements: list[Statement] = []

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.sql.maintenance.schema import newest
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_http.main.cli import main
@@ -26,7 +26,7 @@ async def phoneprov(folder: Path, url: str, *arguments: str, stdin: str = "") ->
     )
 
 
-async def test_from_an_empty_database_to_a_superadmin(tmp_path: Path) -> None:
+async def test_create_admin_in_an_empty_database_succeeds(tmp_path: Path) -> None:
     async with postgres.new_database(migrated=False) as url:
         before = await phoneprov(tmp_path, url, "db", "current")
         assert (before.exit_code, before.stderr) == (1, "")
@@ -66,7 +66,7 @@ async def test_from_an_empty_database_to_a_superadmin(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["upgrade", "current"])
-async def test_an_address_that_is_wrong_is_one_line_without_the_password(
+async def test_invalid_database_address_is_one_line_without_the_password(
     tmp_path: Path, url: str, command: str, change: tuple[str, str], says: str, code: int
 ) -> None:
     done = await phoneprov(tmp_path, url.replace(*change, 1), "db", command)
@@ -95,7 +95,7 @@ async def test_unready_service_reports_it_and_recovers(
         assert "schema" in (await ready() or "")
 
 
-async def test_a_service_whose_database_is_away_does_not_start(
+async def test_serve_with_unavailable_database_does_not_start(
     tmp_path: Path, proxy: Proxy, url: str
 ) -> None:
     await proxy.refuse()

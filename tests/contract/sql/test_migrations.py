@@ -65,7 +65,7 @@ async def test_each_migration_is_reversible(url: str) -> None:
     assert await migrate.current(url) == newest()
 
 
-async def test_all_the_way_down_nothing_is_left(url: str) -> None:
+async def test_downgrade_to_the_base_removes_every_table(url: str) -> None:
     await migrate.upgrade(url)
     assert await tables(url) == set(metadata.tables)
 
@@ -75,14 +75,14 @@ async def test_all_the_way_down_nothing_is_left(url: str) -> None:
     assert await migrate.current(url) is None
 
 
-async def test_to_upgrade_again_changes_nothing(url: str) -> None:
+async def test_upgrade_again_changes_nothing(url: str) -> None:
     await migrate.upgrade(url)
     await migrate.upgrade(url)
 
     assert await migrate.current(url) == newest()
 
 
-async def test_the_steps_make_the_tables_that_the_code_expects(url: str) -> None:
+async def test_migrations_create_the_tables_of_the_code(url: str) -> None:
     await migrate.upgrade(url)
 
     def differences(connection: Connection) -> Any:
@@ -98,7 +98,7 @@ async def test_the_steps_make_the_tables_that_the_code_expects(url: str) -> None
     assert await migrate._with_connection(url, differences) == []
 
 
-async def test_keys_are_compared_byte_by_byte() -> None:
+async def test_keys_are_compared_by_bytes() -> None:
     async with postgres.new_database() as url:
         found = await postgres.ask(
             url,
@@ -120,7 +120,9 @@ async def test_keys_are_compared_byte_by_byte() -> None:
     assert {place: made[place] for place in texts} == dict.fromkeys(texts, "C")
 
 
-async def test_upgrade_at_once_one_migrates_and_the_others_wait(url: str, tmp_path: Path) -> None:
+async def test_upgrade_concurrent_one_migrates_and_the_others_wait(
+    url: str, tmp_path: Path
+) -> None:
     if url.startswith("sqlite"):  # the command does not make a new installation
         await migrate.upgrade(url, "0001")
     environment = {
@@ -173,7 +175,7 @@ async def test_upgrade_schema_of_newer_version_is_refused(url: str) -> None:
     assert await migrate.current(url) == "9999"
 
 
-async def test_a_step_that_fails_leaves_a_shared_database_as_it_was() -> None:
+async def test_failed_migration_leaves_a_shared_database_unchanged() -> None:
     async with postgres.new_database(migrated=False) as url:
         # In the way of the last table of the first step.
         await postgres.ask(url, "CREATE TABLE vendor_users ()")
@@ -185,11 +187,13 @@ async def test_a_step_that_fails_leaves_a_shared_database_as_it_was() -> None:
         assert await migrate.current(url) is None
 
 
-def test_the_newest_step_is_known_without_the_tools_that_take_it() -> None:
+def test_newest_revision_is_known_without_importing_alembic() -> None:
     assert newest() == ScriptDirectory(str(migrate._HERE)).get_current_head()
 
 
-async def test_current_schema_is_not_changed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_upgrade_current_schema_changes_nothing(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await bring_up_to_date(url)
     assert await migrate.current(url) == newest()
     await bring_up_to_date(url)

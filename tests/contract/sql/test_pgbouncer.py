@@ -31,7 +31,7 @@ async def through(url: str) -> AsyncIterator[PostgresDatabase]:
     await opened.close()
 
 
-async def test_the_schema_is_migrated_through_it() -> None:
+async def test_pgbouncer_schema_is_migrated() -> None:
     async with postgres.new_database(migrated=False) as direct:
         url = pgbouncer.url(direct)
         assert await migrate.current(url) is None
@@ -42,7 +42,9 @@ async def test_the_schema_is_migrated_through_it() -> None:
         assert await migrate.current(direct) is None
 
 
-async def test_many_share_few_connections(through: PostgresDatabase, url: str) -> None:
+async def test_pgbouncer_many_clients_share_few_connections(
+    through: PostgresDatabase, url: str
+) -> None:
     """More clients than pgbouncer has connections, from what could be several processes."""
     other = database_at(pgbouncer.url(url))
     await other.open()
@@ -69,7 +71,7 @@ async def test_many_share_few_connections(through: PostgresDatabase, url: str) -
     await other.close()
 
 
-async def test_one_at_a_time_across_processes(through: PostgresDatabase, url: str) -> None:
+async def test_pgbouncer_locks_hold_across_processes(through: PostgresDatabase, url: str) -> None:
     other = database_at(pgbouncer.url(url))
     await other.open()
     inside: list[str] = []
@@ -87,7 +89,7 @@ async def test_one_at_a_time_across_processes(through: PostgresDatabase, url: st
     await other.close()
 
 
-async def test_deadlines_apply_to_one_transaction_and_to_no_later_one(
+async def test_pgbouncer_deadlines_apply_to_one_transaction_only(
     through: PostgresDatabase, url: str
 ) -> None:
     setting = select(func.current_setting("statement_timeout"))
@@ -100,7 +102,7 @@ async def test_deadlines_apply_to_one_transaction_and_to_no_later_one(
     assert [tuple(row) for rows in reading for row in rows] == [("0",)] * 6
 
 
-async def test_requests_cancelled_at_any_moment_leave_no_transaction_open(
+async def test_pgbouncer_cancelled_requests_leave_no_transaction_open(
     through: PostgresDatabase, url: str
 ) -> None:
     chance = random.Random(7)
@@ -132,7 +134,7 @@ async def test_requests_cancelled_at_any_moment_leave_no_transaction_open(
     assert "idle in transaction" not in {state for (state,) in states}
 
 
-async def test_without_the_option_the_error_names_it(url: str) -> None:
+async def test_pgbouncer_without_the_option_is_named_in_the_error(url: str) -> None:
     without = pgbouncer.url(url).replace("&pgbouncer=true", "")
 
     with pytest.raises(Unavailable, match="pgbouncer=true"):

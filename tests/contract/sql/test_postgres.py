@@ -46,7 +46,7 @@ async def add(database: PostgresDatabase, user: User) -> None:
         ("ZZZZZ", "unavailable", "cannot be used"),
     ],
 )
-async def test_errors_of_the_server_have_messages_of_the_service(
+async def test_server_errors_have_messages_of_the_service(
     database: PostgresDatabase, url: str, state: str, code: str, says: str
 ) -> None:
     await postgres.ask(url, ON_EACH_NEW_USER.format(state=state))
@@ -67,7 +67,7 @@ async def test_errors_of_the_server_have_messages_of_the_service(
     await add_both()
 
 
-async def test_a_database_without_a_schema() -> None:
+async def test_database_without_schema_is_unavailable() -> None:
     async with postgres.new_database(migrated=False) as url:
         database = database_at(url)
         await database.open()
@@ -118,7 +118,7 @@ async def test_lock_wait_over_the_deadline_is_unavailable(
         assert await tx.users.remove(identifier(1))
 
 
-async def test_more_requests_than_connections_wait_for_each_other(
+async def test_requests_above_the_pool_size_wait(
     database: PostgresDatabase,
 ) -> None:
     async def read() -> int:
@@ -155,7 +155,7 @@ async def test_connection_wait_over_the_deadline_is_unavailable(hasty: PostgresD
         assert await tx.users.count() == 0
 
 
-async def test_two_processes_look_for_another_superadmin_one_after_the_other(url: str) -> None:
+async def test_superadmin_checks_of_two_processes_are_serialized(url: str) -> None:
     one, two = database_at(url), database_at(url)
     await one.open()
     await two.open()
@@ -180,7 +180,7 @@ async def test_two_processes_look_for_another_superadmin_one_after_the_other(url
     await two.close()
 
 
-async def test_going_on_after_a_conflict_is_not_taken_for_success(
+async def test_transaction_continued_after_a_conflict_does_not_succeed(
     database: PostgresDatabase,
 ) -> None:
     async def go_on_regardless() -> None:
@@ -197,7 +197,7 @@ async def test_going_on_after_a_conflict_is_not_taken_for_success(
         assert await tx.users.count() == 0
 
 
-async def test_a_server_that_takes_no_changes_is_left_for_another_connection(
+async def test_read_only_server_is_replaced_by_another_connection(
     database: PostgresDatabase, url: str
 ) -> None:
     name = (await postgres.ask(url, "SELECT current_database()"))[0][0]
@@ -220,7 +220,7 @@ async def test_a_server_that_takes_no_changes_is_left_for_another_connection(
     await add(database, a_user(1))
 
 
-async def test_a_database_user_with_a_password(url: str) -> None:
+async def test_database_user_with_password_connects(url: str) -> None:
     asked = postgres.WITH_PASSWORD
     await postgres.server().run(f"CREATE USER {asked} PASSWORD 'p/w' CONNECTION LIMIT 1")
     right = url.replace("postgres@", f"{asked}:p%2Fw@")
@@ -250,7 +250,7 @@ async def test_a_database_user_with_a_password(url: str) -> None:
         (("host=", "statement_tmeout=1&host="), "schema|cannot be used"),
     ],
 )
-async def test_an_address_that_leads_nowhere(url: str, change: tuple[str, str], says: str) -> None:
+async def test_wrong_address_is_unavailable(url: str, change: tuple[str, str], says: str) -> None:
     with pytest.raises(Unavailable, match=says):
         await database_at(url.replace(*change)).open()
 

@@ -59,7 +59,9 @@ async def nothing_is_left_open(url: str) -> None:
     raise AssertionError(states)
 
 
-async def test_a_network_that_falls_silent(far: PostgresDatabase, proxy: Proxy, url: str) -> None:
+async def test_network_silent_during_a_read_is_unavailable(
+    far: PostgresDatabase, proxy: Proxy, url: str
+) -> None:
     await asyncio.gather(*(read(far) for _ in range(SIZE)))
     proxy.fall_silent()
 
@@ -75,7 +77,7 @@ async def test_a_network_that_falls_silent(far: PostgresDatabase, proxy: Proxy, 
     await nothing_is_left_open(url)
 
 
-async def test_a_network_that_falls_silent_in_the_middle_of_a_change(
+async def test_network_silent_during_a_change_is_unavailable(
     far: PostgresDatabase, proxy: Proxy, url: str
 ) -> None:
     await write(far, 1)
@@ -97,7 +99,7 @@ async def test_a_network_that_falls_silent_in_the_middle_of_a_change(
     assert await written(url) == {identifier(1)}
 
 
-async def test_a_host_that_vanishes_in_the_middle_of_a_change(
+async def test_host_lost_during_a_change_is_unavailable(
     far: PostgresDatabase, proxy: Proxy, hasty: PostgresDatabase
 ) -> None:
     await write(hasty, 1)
@@ -123,7 +125,7 @@ async def test_a_host_that_vanishes_in_the_middle_of_a_change(
             pass
 
 
-async def test_connections_that_the_network_has_forgotten(
+async def test_connections_forgotten_by_the_network_are_replaced(
     far: PostgresDatabase, proxy: Proxy
 ) -> None:
     await asyncio.gather(*(read(far) for _ in range(SIZE)))
@@ -135,7 +137,7 @@ async def test_connections_that_the_network_has_forgotten(
 
 
 @pytest.mark.parametrize("numbers", [(1,), (1, 2)])
-async def test_a_network_that_falls_silent_while_saving(
+async def test_network_silent_during_commit_is_unavailable(
     far: PostgresDatabase, proxy: Proxy, url: str, numbers: tuple[int, ...]
 ) -> None:
     async def change() -> None:
@@ -152,7 +154,7 @@ async def test_a_network_that_falls_silent_while_saving(
     assert await written(url) in (set(), {identifier(number) for number in numbers})
 
 
-async def test_saving_is_not_given_up_because_all_before_it_took_long(
+async def test_commit_after_a_slow_transaction_has_its_full_deadline(
     far: PostgresDatabase, proxy: Proxy
 ) -> None:
     async with far.write() as tx:
@@ -164,7 +166,9 @@ async def test_saving_is_not_given_up_because_all_before_it_took_long(
     assert await read(far) == 1
 
 
-async def test_a_connection_that_is_cut(far: PostgresDatabase, proxy: Proxy, url: str) -> None:
+async def test_connection_reset_is_unavailable(
+    far: PostgresDatabase, proxy: Proxy, url: str
+) -> None:
     async def read_and_be_cut_off() -> None:
         async with far.read() as tx:
             await tx.users.count()
@@ -195,7 +199,9 @@ async def test_idle_connections_that_were_cut_are_replaced(
     await write(far, 1)
 
 
-async def test_a_server_that_takes_no_connections(far: PostgresDatabase, proxy: Proxy) -> None:
+async def test_server_refusing_connections_is_unavailable(
+    far: PostgresDatabase, proxy: Proxy
+) -> None:
     await proxy.refuse()
     await unavailable(*(read(far) for _ in range(30)), *(write(far, n) for n in range(30)))
 
@@ -204,7 +210,7 @@ async def test_a_server_that_takes_no_connections(far: PostgresDatabase, proxy: 
     assert await read(far) == 1
 
 
-async def test_a_server_that_does_not_greet(proxy: Proxy, url: str) -> None:
+async def test_server_without_greeting_is_unavailable(proxy: Proxy, url: str) -> None:
     proxy.fall_silent()
     database = database_at(proxy.url(url), SHORT)
     await unavailable(database.open())
@@ -215,7 +221,7 @@ async def test_a_server_that_does_not_greet(proxy: Proxy, url: str) -> None:
     await database.close()
 
 
-async def test_a_request_that_is_given_up_while_nothing_answers(
+async def test_request_cancelled_while_the_server_is_silent_ends_in_time(
     far: PostgresDatabase, proxy: Proxy, url: str
 ) -> None:
     await read(far)
@@ -236,7 +242,7 @@ async def test_a_request_that_is_given_up_while_nothing_answers(
     assert identifier(2) in await written(url)
 
 
-async def test_a_request_that_is_given_up_does_not_spoil_the_next(
+async def test_request_cancelled_does_not_affect_the_next(
     far: PostgresDatabase, proxy: Proxy
 ) -> None:
     await read(far)
@@ -272,7 +278,7 @@ async def test_requests_cancelled_at_any_moment_leave_no_transaction_open(
     await nothing_is_left_open(url)
 
 
-async def test_a_database_server_that_crashes_and_comes_back() -> None:
+async def test_crashed_server_is_used_again_after_its_restart() -> None:
     server = postgres.Server()
     try:
         async with postgres.new_database(server) as url:
@@ -315,7 +321,9 @@ async def test_a_database_server_that_crashes_and_comes_back() -> None:
         await asyncio.to_thread(server.close)
 
 
-async def test_connections_that_the_server_ends(database: PostgresDatabase, url: str) -> None:
+async def test_connections_ended_by_the_server_are_replaced(
+    database: PostgresDatabase, url: str
+) -> None:
     async def write_and_be_ended() -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1))

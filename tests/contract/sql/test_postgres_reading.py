@@ -82,7 +82,7 @@ async def test_reads_in_one_query_return_each_its_own_rows(database: PostgresDat
     assert len(asking.asked) == 1
 
 
-async def test_one_alone_is_asked_as_it_is(database: PostgresDatabase) -> None:
+async def test_single_read_is_sent_unchanged(database: PostgresDatabase) -> None:
     asking = Asking(database)
 
     assert await asking.name(identifier(4)) == "ada-4"
@@ -105,7 +105,7 @@ async def test_queries_above_the_limit_wait(
     assert len(asking.asked) == LANES + 1
 
 
-async def test_however_many_come_a_question_stays_of_a_bounded_length(
+async def test_query_length_is_bounded_for_any_number_of_reads(
     database: PostgresDatabase,
 ) -> None:
     asking = Asking(database)
@@ -213,7 +213,7 @@ async def test_connection_lost_during_isolation_fails_all_reads_at_once(
 
 
 @pytest.mark.parametrize(("wait", "tried"), [(0, LANES), (10, LANES + 1)])
-async def test_when_it_fails_who_waited_for_long_is_refused_and_who_did_not_tries(
+async def test_failed_query_fails_overdue_reads_and_retries_others(
     database: PostgresDatabase, wait: float, tried: int
 ) -> None:
     asking = Asking(database, wait)
@@ -240,12 +240,12 @@ async def test_when_it_fails_who_waited_for_long_is_refused_and_who_did_not_trie
         update(users).where(users.c.uuid == bindparam("key")).values(lang="en"),
     ],
 )
-def test_some_cannot_be_asked_together(statement: Any) -> None:
+def test_reads_that_cannot_be_combined_are_sent_alone(statement: Any) -> None:
     assert for_many(statement) is None
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=repr)
-async def test_every_kind_of_record_is_found_together_as_it_is_alone(
+async def test_combined_reads_return_the_same_as_single_reads(
     database: PostgresDatabase, kind: Kind
 ) -> None:
     records = [kind.make(number) for number in (13, 11, 99, 12)]
@@ -264,7 +264,7 @@ async def test_every_kind_of_record_is_found_together_as_it_is_alone(
     assert [found is None for found in alone] == [False, False, True, False]
 
 
-async def test_reads_of_different_callers_are_kept_apart(database: PostgresDatabase) -> None:
+async def test_reads_of_different_callers_are_separate(database: PostgresDatabase) -> None:
     async with database.write() as tx:
         for number in range(1, PEOPLE + 1):
             await tx.permissions.add(a_permission(number, level=number))

@@ -12,7 +12,7 @@ import pytest
 
 from phoneprov_adapters.sql.engines import sqlite_checkpoint
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from support.stores import DATABASES
 
 

@@ -87,7 +87,7 @@ async def test_empty_file_is_refused(file: Path) -> None:
     assert file.stat().st_size == 0
 
 
-async def test_lock_of_a_process_that_does_not_end_is_not_waited_for_without_end(
+async def test_lock_of_a_hanging_process_times_out(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_file, "_LOCK_SECONDS", 0.0)
@@ -111,10 +111,10 @@ async def test_damaged_file_readiness_says_so_and_the_log_names_it(
 
     with pytest.raises(Unavailable, match="damaged"):
         await database.schema_version()
+    assert any(str(file) in line and "malformed" in line for line in caplog.messages)
     await database.close()
     with pytest.raises(Unavailable, match="damaged"):
         await database_in(file).open()
-    assert any(str(file) in line and "malformed" in line for line in caplog.messages)
 
 
 async def test_upgrades_at_once_over_an_older_schema_all_succeed(file: Path) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.sqlite_writing import WriteConnection
-from phoneprov_adapters.testing.records import a_mac, a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.kernel.errors import Unavailable
 from support.stores import DATABASES
 
@@ -94,7 +95,7 @@ async def test_single_writer_is_committed_at_once(
     assert len(commits) == 3
 
 
-async def test_one_that_fails_is_taken_back_alone(database: SqliteDatabase) -> None:
+async def test_failed_transaction_is_rolled_back_alone(database: SqliteDatabase) -> None:
     async def fail(_: Tx) -> None:
         raise ZeroDivisionError
 
@@ -104,7 +105,7 @@ async def test_one_that_fails_is_taken_back_alone(database: SqliteDatabase) -> N
     assert await there(database) == {1, 2, 4}
 
 
-async def test_one_that_is_cancelled_is_taken_back_alone(database: SqliteDatabase) -> None:
+async def test_cancelled_transaction_is_rolled_back_alone(database: SqliteDatabase) -> None:
     async def cancelled(_: Tx) -> None:
         task = asyncio.current_task()
         assert task is not None
@@ -117,7 +118,7 @@ async def test_one_that_is_cancelled_is_taken_back_alone(database: SqliteDatabas
     assert await there(database) == {1, 2, 4}
 
 
-async def test_a_commit_that_fails_takes_all_of_it_back_and_tells_everybody(
+async def test_failed_commit_rolls_back_the_group_and_fails_every_transaction(
     database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def full(_: WriteConnection) -> None:
@@ -172,7 +173,7 @@ async def test_cancelled_first_transaction_does_not_block_the_group(
     assert await there(database) == {1, 2}
 
 
-async def test_readers_see_nothing_before_it_is_kept(database: SqliteDatabase) -> None:
+async def test_readers_see_committed_changes_only(database: SqliteDatabase) -> None:
     seen: list[set[int]] = []
 
     async def look(_: Tx) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import Column, Integer, MetaData, Table, delete
 
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.errors import Unavailable
 from support.stores import DATABASES
@@ -71,7 +71,9 @@ async def test_deferred_statements_take_no_turns(
     assert not await left(database)
 
 
-async def test_alone_they_are_a_transaction_too(database: SqliteDatabase, asked: list[int]) -> None:
+async def test_deferred_statements_alone_are_a_transaction(
+    database: SqliteDatabase, asked: list[int]
+) -> None:
     async with database.write() as tx:
         await tx.attempts.clear("a")
 
@@ -87,7 +89,7 @@ async def test_later_statements_see_deferred_changes(database: SqliteDatabase) -
         assert await tx.attempts.begin("a", KEPT)
 
 
-async def test_an_error_before_their_turn_drops_them(database: SqliteDatabase) -> None:
+async def test_error_before_deferred_statements_drops_them(database: SqliteDatabase) -> None:
     async def fail() -> None:
         async with database.write() as tx:
             await tx.attempts.clear("a")
@@ -99,7 +101,7 @@ async def test_an_error_before_their_turn_drops_them(database: SqliteDatabase) -
     assert await left(database) == {"a", "b"}
 
 
-async def test_an_error_after_their_turn_takes_them_back(database: SqliteDatabase) -> None:
+async def test_error_after_deferred_statements_rolls_them_back(database: SqliteDatabase) -> None:
     async def fail() -> None:
         async with database.write() as tx:
             await tx.attempts.clear("a")
@@ -130,7 +132,7 @@ async def test_deferred_statement_failure_is_raised_at_commit_and_rolls_back(
     assert await left(database) == {"b"}
 
 
-async def test_those_of_writers_that_are_committed_together_are_all_done(
+async def test_deferred_statements_of_a_group_are_all_executed(
     database: SqliteDatabase,
 ) -> None:
     keys = [f"key {number}" for number in range(50)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import random
 from functools import partialmethod
 from typing import Any
 
@@ -10,8 +12,11 @@ import asyncpg
 import pytest
 
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
-from phoneprov_adapters.testing.records import a_phone, a_user
+from phoneprov_adapters.sql.engines.postgres_pool import SIZE
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_core.audit.model import WantedEntries
+from phoneprov_core.auth.model import Exchange
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.trail import Event
@@ -45,7 +50,7 @@ async def actions(database: PostgresDatabase) -> list[str]:
         return [one.entry.action for one in await tx.audit.newest(WantedEntries(), 10)]
 
 
-async def test_a_record_and_its_entry_are_one_statement(
+async def test_record_and_audit_entry_are_one_statement(
     database: PostgresDatabase, sent: list[str]
 ) -> None:
     async with database.write(by=ADA) as tx:
@@ -55,7 +60,7 @@ async def test_a_record_and_its_entry_are_one_statement(
     assert await actions(database) == ["phone.created"]
 
 
-async def test_a_conflict_leaves_no_entry_and_a_usable_connection(
+async def test_conflict_writes_no_entry_and_keeps_the_connection_usable(
     database: PostgresDatabase, sent: list[str]
 ) -> None:
     async with database.write(by=ADA) as tx:
@@ -76,16 +81,29 @@ async def test_two_changes_are_a_transaction(database: PostgresDatabase, sent: l
     assert sent == ["BEGIN", "INSERT", "INSERT", "INSERT", "INSERT", "COMMIT"]
 
 
-async def test_an_event_alone_is_one_statement(database: PostgresDatabase, sent: list[str]) -> None:
+async def test_an_exchange_is_one_statement(database: PostgresDatabase, sent: list[str]) -> None:
+    async with database.write() as tx:
+        await tx.users.add(a_user(1))
+        await tx.sessions.start(a_session(1, identifier(1)))
+    sent.clear()
+
+    async with database.write(by=ADA) as tx:
+        done = await tx.sessions.exchange(
+            identifier(1), "t1", "t2", now=2000, expires_at=8000, grace=0
+        )
+
+    assert done is Exchange.DONE
+    assert sent == ["UPDATE"]
+
+
+async def test_single_event_is_one_statement(database: PostgresDatabase, sent: list[str]) -> None:
     async with database.write(by=ADA) as tx:
         tx.trail.note(Event("session.reused", "user", ADA.user_uuid))
 
     assert sent == ["INSERT"]
 
 
-async def test_a_transaction_that_does_nothing_sends_nothing(
-    database: PostgresDatabase, sent: list[str]
-) -> None:
+async def test_empty_transaction_sends_nothing(database: PostgresDatabase, sent: list[str]) -> None:
     async with database.write(by=ADA):
         pass
     with contextlib.suppress(ZeroDivisionError):
@@ -94,3 +112,26 @@ async def test_a_transaction_that_does_nothing_sends_nothing(
             raise ZeroDivisionError
 
     assert not sent
+
+
+async def test_a_cancelled_statement_is_done_completely_or_not_at_all(
+    database: PostgresDatabase,
+) -> None:
+    chance = random.Random(7)
+
+    async def create(number: int) -> None:
+        async with database.write(by=ADA) as tx:
+            await tx.phones.add(a_phone(number))
+
+    tasks = [asyncio.create_task(create(number)) for number in range(1, 101)]
+    for task in tasks:
+        await asyncio.sleep(chance.random() / 500)
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+    async with database.read() as tx:
+        phones = {phone.mac for phone in await tx.phones.rows(200)}
+        entries = {one.entry.resource_id for one in await tx.audit.newest(WantedEntries(), 200)}
+    assert phones == entries
+    # No connection is lost, and none is in a transaction.
+    await asyncio.gather(*(create(number) for number in range(101, 101 + 2 * SIZE)))

@@ -15,14 +15,8 @@ from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.choice import database_at
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_adapters.testing.records import (
-    a_deployment,
-    a_mac,
-    a_profile,
-    a_revision,
-    identifier,
-    moment,
-)
+from phoneprov_adapters.testing.phone_records import a_deployment, a_profile, a_revision
+from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.profiles.model import whole
 from support import postgres
 

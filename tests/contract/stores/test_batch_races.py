@@ -10,7 +10,8 @@ from phoneprov_adapters.memory.system import MemoryBackground, await_directly
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_adapters.runtime.system import random_id, system_clock
-from phoneprov_adapters.testing.records import a_mac, a_phone, a_user, identifier
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.batches.commands import NewBatch
 from phoneprov_core.batches.model import Counts
 from phoneprov_core.batches.run import RunBatches
@@ -54,7 +55,7 @@ def a_process(database: Database, uploader: MemoryUploader) -> RunBatches:
     )
 
 
-async def test_of_several_processes_each_phone_is_worked_on_by_one(database: Database) -> None:
+async def test_batch_phones_are_claimed_once_across_processes(database: Database) -> None:
     uploader = MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES))
     async with database.write() as tx:
         await tx.users.add(a_user(1))

@@ -11,12 +11,13 @@ import pytest
 from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.enriched_phones import SqlEnrichedPhones
-from phoneprov_adapters.testing.records import a_mac, a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac
 from support.phone_parts import a_flag, a_kem
 from support.stores import DATABASES
 
 
-async def test_a_piece_is_one_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_listing_piece_is_one_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Statement] = []
     async with DATABASES["sqlite"](tmp_path) as database:
         async with database.write() as tx:

@@ -55,7 +55,7 @@ async def find(database: Database | SqliteDatabase, uuid: str) -> Extension | No
         return await tx.extensions.find(uuid)
 
 
-async def test_secrets_are_nowhere_in_the_files(database: Database, file: Path) -> None:
+async def test_secrets_are_not_readable_in_the_files(database: Database, file: Path) -> None:
     async with database.write() as tx:
         await tx.extensions.put(an_extension(1, password="line secret three"))
     written = b"".join([path.read_bytes() for path in file.parent.iterdir()])
@@ -65,7 +65,7 @@ async def test_secrets_are_nowhere_in_the_files(database: Database, file: Path) 
     assert [plain for plain in PLAIN if plain in written] == []
 
 
-async def test_a_passcode_that_is_not_set_leaves_nothing(database: Database, file: Path) -> None:
+async def test_passcode_not_set_is_stored_as_null(database: Database, file: Path) -> None:
     async with database.write() as tx:
         await tx.extensions.put(an_extension(1, voicemail_passcode=None))
         await tx.extensions.put(an_extension(2, voicemail_passcode=""))
@@ -79,7 +79,7 @@ async def test_a_passcode_that_is_not_set_leaves_nothing(database: Database, fil
 
 
 @pytest.mark.parametrize("column", ["password_sealed", "voicemail_passcode_sealed"])
-async def test_a_secret_of_one_row_does_not_open_in_another(
+async def test_secret_of_another_row_is_not_decrypted(
     database: Database, file: Path, column: str
 ) -> None:
     await run(
@@ -96,14 +96,14 @@ async def test_a_secret_of_one_row_does_not_open_in_another(
     assert "97531" not in repr(wrong.value)
 
 
-async def test_a_passcode_does_not_open_as_a_password(database: Database, file: Path) -> None:
+async def test_passcode_is_not_decrypted_as_a_password(database: Database, file: Path) -> None:
     await run(file, "UPDATE extensions SET password_sealed = voicemail_passcode_sealed")
 
     with pytest.raises(WrongKey):
         await find(database, ONE.uuid)
 
 
-async def test_an_extension_that_is_put_is_sealed_with_the_current_key(
+async def test_updated_extension_is_encrypted_with_the_current_key(
     database: Database, file: Path
 ) -> None:
     rotated = SecretKeys.parse(f"a newer key of the tests 0123456789abcdef,{KEY}")

@@ -57,7 +57,7 @@ def asked(request: pytest.FixtureRequest) -> Opening:
     return opening
 
 
-async def test_a_phone_tells_of_itself(asked: Opening) -> None:
+async def test_device_information_is_parsed(asked: Opening) -> None:
     async with asked(KNOWN, sends(http(body=XML))) as phone:
         assert await phone.information.read(IP, 10.0) == KNOWN
 
@@ -75,7 +75,7 @@ async def test_a_phone_tells_of_itself(asked: Opening) -> None:
         sends(http(body="<a><MACAddress>unknown</MACAddress><modelNumber> </modelNumber></a>")),
     ],
 )
-async def test_an_answer_without_sense_tells_nothing(asked: Opening, answer: Answer) -> None:
+async def test_malformed_device_information_has_no_values(asked: Opening, answer: Answer) -> None:
     async with asked(DeviceInformation(), answer) as phone:
         assert await phone.information.read(IP, 10.0) == DeviceInformation()
 
@@ -90,9 +90,7 @@ async def test_missing_values_are_none_and_others_fit_in_a_line(asked: Opening) 
 @pytest.mark.parametrize(
     "answer", [nothing, sends(http(body=XML)[:-20]), sends(http(body=XML), each=10, pause=0.1)]
 )
-async def test_an_answer_that_is_not_whole_in_time_has_timed_out(
-    asked: Opening, answer: Answer
-) -> None:
+async def test_incomplete_response_times_out(asked: Opening, answer: Answer) -> None:
     if answer is not nothing:
         whole = answer
 
@@ -108,16 +106,14 @@ async def test_an_answer_that_is_not_whole_in_time_has_timed_out(
     assert time.monotonic() - began < 0.3 + SLACK
 
 
-async def test_no_answer_is_refused(asked: Opening) -> None:
+async def test_missing_response_is_refused(asked: Opening) -> None:
     async with asked(Refused("No answer."), closes) as phone:
         with pytest.raises(Refused):
             await phone.information.read(IP, 10.0)
 
 
 @pytest.mark.parametrize("address", ["10.1.2.3", "192.0.2.1", "::1"])
-async def test_an_address_that_may_not_be_called_is_not_called(
-    asked: Opening, address: str
-) -> None:
+async def test_forbidden_address_is_not_called(asked: Opening, address: str) -> None:
     async with asked(KNOWN, sends(http(body=XML))) as phone:
         with pytest.raises(Conflict):
             await phone.information.read(address, 10.0)

@@ -29,7 +29,9 @@ async def watching(way: Watched) -> AsyncIterator[Watching]:
     await begun.close()
 
 
-async def test_a_phone_that_was_away_is_seen_to_come_back(way: Watched, watching: Watching) -> None:
+async def test_phone_absent_and_present_again_is_confirmed(
+    way: Watched, watching: Watching
+) -> None:
     waiting = asyncio.create_task(watching.returned(LONG))
     await asyncio.sleep(0)
     await way.leaves()
@@ -42,7 +44,7 @@ async def test_a_phone_that_was_away_is_seen_to_come_back(way: Watched, watching
     assert len(message.splitlines()) == 1
 
 
-async def test_only_events_after_the_start_count(way: Watched) -> None:
+async def test_events_before_the_start_are_ignored(way: Watched) -> None:
     await way.leaves()
     await way.comes_back()
 
@@ -53,14 +55,14 @@ async def test_only_events_after_the_start_count(way: Watched) -> None:
     await watching.close()
 
 
-async def test_a_phone_that_stays_does_not_come_back(way: Watched, watching: Watching) -> None:
+async def test_phone_always_present_is_not_confirmed(way: Watched, watching: Watching) -> None:
     with pytest.raises(TimedOut) as missed:
         await watching.returned(SHORT)
 
     assert "not" in missed.value.message
 
 
-async def test_a_phone_that_stays_away_does_not_come_back(way: Watched, watching: Watching) -> None:
+async def test_phone_always_absent_is_not_confirmed(way: Watched, watching: Watching) -> None:
     waiting = asyncio.create_task(watching.returned(SHORT))
     await asyncio.sleep(0)
     await way.leaves()
@@ -82,7 +84,7 @@ async def test_other_events_are_in_the_message(way: Watched, watching: Watching)
         assert OTHER.mac in lost.value.message
 
 
-async def test_another_phone_s_return_is_not_this_one_s(way: Watched, watching: Watching) -> None:
+async def test_return_of_another_phone_is_ignored(way: Watched, watching: Watching) -> None:
     waiting = asyncio.create_task(watching.returned(SHORT))
     await asyncio.sleep(0)
     await way.leaves()
@@ -92,7 +94,7 @@ async def test_another_phone_s_return_is_not_this_one_s(way: Watched, watching: 
         await waiting
 
 
-async def test_a_phone_can_be_watched_by_several(way: Watched) -> None:
+async def test_phone_is_watched_by_several_callers(way: Watched) -> None:
     watchings = [await way.watch.begin(PHONE) for _ in range(3)]
     first, *others = [asyncio.create_task(one.returned(LONG)) for one in watchings]
     await asyncio.sleep(0)
@@ -119,7 +121,7 @@ async def test_watch_closed_without_wait_leaves_no_task(way: Watched) -> None:
     assert way.watched() == 0
 
 
-async def test_phone_that_cannot_be_watched_is_reported_at_once(way: Watched) -> None:
+async def test_unwatchable_phone_is_reported_at_once(way: Watched) -> None:
     way.refuses()
     began = time.monotonic()
 
@@ -133,13 +135,13 @@ async def test_phone_that_cannot_be_watched_is_reported_at_once(way: Watched) ->
 # The phone's own web server
 
 
-async def test_a_phone_that_does_not_say_who_it_is_cannot_be_watched() -> None:
+async def test_phone_without_device_name_is_not_watched() -> None:
     async with PhoneStub() as stub:  # answers, but tells no MAC
         with pytest.raises(Refused, match="MAC"):
             await WebWatch(web(stub), LOOPBACK).begin(PHONE)
 
 
-async def test_a_mute_phone_cannot_be_watched_and_says_so_in_time(
+async def test_silent_phone_is_not_watched_and_reported_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert web_watch.FIRST_QUESTION < 4.0
@@ -152,7 +154,7 @@ async def test_a_mute_phone_cannot_be_watched_and_says_so_in_time(
 
 
 @pytest.mark.parametrize("address", [None, "10.1.2.3"])
-async def test_a_phone_that_may_not_be_called_cannot_be_watched(address: str | None) -> None:
+async def test_forbidden_address_is_not_watched(address: str | None) -> None:
     async with PhoneStub() as stub:
         with pytest.raises(Conflict):
             await WebWatch(web(stub), LOOPBACK).begin(at(PHONE, address))
@@ -177,7 +179,7 @@ async def test_registration_without_unregistration_is_not_confirmed(asterisk: By
     await watching.close()
 
 
-async def test_events_before_the_wait_count(asterisk: ByEvents) -> None:
+async def test_events_between_start_and_wait_are_used(asterisk: ByEvents) -> None:
     watching = await asterisk.watch.begin(PHONE)
     await asterisk.leaves()
     await asterisk.comes_back()
@@ -197,7 +199,7 @@ async def test_account_without_read_rights_is_reported_with_the_needed_rights(
     await watching.close()
 
 
-async def test_all_phones_are_watched_on_one_connection_that_ends_with_the_last(
+async def test_watches_share_one_connection_that_closes_with_the_last(
     asterisk: ByEvents,
 ) -> None:
     first, second = [await asterisk.watch.begin(phone) for phone in (PHONE, OTHER)]
@@ -229,7 +231,7 @@ async def test_lost_connection_is_replaced(asterisk: ByEvents) -> None:
     await again.close()
 
 
-async def test_a_mute_manager_cannot_be_listened_to_and_says_so_in_time(
+async def test_silent_manager_is_not_watched_and_reported_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert connection.LOGIN_SECONDS <= 4.0

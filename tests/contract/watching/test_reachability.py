@@ -59,21 +59,21 @@ def says(answer: Reach) -> str:
     return answer.message
 
 
-async def test_a_server_that_lets_in_is_reachable(reachability: Reachability) -> None:
+async def test_server_accepting_the_login_is_reachable(reachability: Reachability) -> None:
     answer = await reachability.server(IP)
 
     assert answer.reachable is True
     assert says(answer)
 
 
-async def test_a_phone_that_answers_is_reachable(reachability: Reachability) -> None:
+async def test_phone_with_a_response_is_reachable(reachability: Reachability) -> None:
     answer = await reachability.phone(PHONE)
 
     assert answer.reachable is True
     assert says(answer)
 
 
-async def test_another_phone_at_the_address_is_not_this_one() -> None:
+async def test_other_phone_at_the_address_is_reported() -> None:
     async with real() as (reachability, _):
         answer = await reachability.phone(OTHER)
 
@@ -89,7 +89,7 @@ async def test_web_server_without_mac_is_reported() -> None:
     assert "MAC" in says(answer)
 
 
-async def test_a_server_that_refuses_the_login_is_not_reachable() -> None:
+async def test_server_refusing_the_login_is_not_reachable() -> None:
     async with real("another password") as (reachability, _):
         answer = await reachability.server(IP)
 
@@ -98,7 +98,7 @@ async def test_a_server_that_refuses_the_login_is_not_reachable() -> None:
 
 
 @pytest.mark.parametrize("address", [None, "10.1.2.3"])
-async def test_nothing_is_raised_for_an_address_that_cannot_be_called(address: str | None) -> None:
+async def test_forbidden_address_is_reported_without_an_exception(address: str | None) -> None:
     async with real() as (reachability, _):
         for answer in (
             await reachability.server(address),
@@ -108,7 +108,7 @@ async def test_nothing_is_raised_for_an_address_that_cannot_be_called(address: s
             assert says(answer)
 
 
-async def test_nothing_listens_there_and_nothing_is_raised() -> None:
+async def test_closed_port_is_reported_without_an_exception() -> None:
     async with PhoneStub() as stub:
         port = stub.port
     reachability = RealReachability(uploader(port), web_of_stub(stub))
@@ -117,7 +117,7 @@ async def test_nothing_listens_there_and_nothing_is_raised() -> None:
     assert (await reachability.phone(PHONE)).reachable is False
 
 
-async def test_silent_host_is_not_awaited_beyond_the_deadline(
+async def test_silent_host_is_reported_within_the_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert reach.SECONDS <= 3.0

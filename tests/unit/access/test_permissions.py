@@ -20,7 +20,7 @@ NOWHERE = "00000000-0000-4000-8000-ffffffffffff"
 UNREADABLE: Any = cast(Any, None)
 
 
-async def test_a_permission_is_created_and_read(office: Office, root: Actor) -> None:
+async def test_permission_is_created_and_read(office: Office, root: Actor) -> None:
     created = await office.permissions.create(
         root, NewPermission(level=5, name="desk admin", description="a\nb")
     )
@@ -53,7 +53,7 @@ async def test_level_and_name_together_are_unique(office: Office, root: Actor) -
     assert [problem.field for problem in conflict.value.problems] == ["name"]
 
 
-async def test_a_permission_is_changed_but_for_its_level(office: Office, root: Actor) -> None:
+async def test_permission_update_keeps_its_level(office: Office, root: Actor) -> None:
     created = await office.permissions.create(
         root, NewPermission(level=5, name="a", description="d")
     )
@@ -66,7 +66,7 @@ async def test_a_permission_is_changed_but_for_its_level(office: Office, root: A
     assert await office.permissions.get(root, created.uuid) == cleared
 
 
-async def test_level_in_a_change_must_be_the_stored_one(office: Office, root: Actor) -> None:
+async def test_update_with_another_level_is_refused(office: Office, root: Actor) -> None:
     created = await office.permissions.create(root, NewPermission(level=5, name="a"))
 
     with pytest.raises(Invalid) as error:
@@ -77,7 +77,7 @@ async def test_level_in_a_change_must_be_the_stored_one(office: Office, root: Ac
     assert (await office.permissions.update(root, created.uuid, same)).name == "b"
 
 
-async def test_a_name_in_use_at_its_level_cannot_be_taken(office: Office, root: Actor) -> None:
+async def test_update_name_in_use_at_its_level_is_conflict(office: Office, root: Actor) -> None:
     await office.permissions.create(root, NewPermission(level=5, name="a"))
     other = await office.permissions.create(root, NewPermission(level=5, name="b"))
 
@@ -87,7 +87,7 @@ async def test_a_name_in_use_at_its_level_cannot_be_taken(office: Office, root: 
     assert (await office.permissions.get(root, other.uuid)).name == "b"
 
 
-async def test_a_permission_is_deleted(office: Office, root: Actor) -> None:
+async def test_permission_is_deleted(office: Office, root: Actor) -> None:
     created = await office.permissions.create(root, NewPermission(level=5, name="a"))
 
     await office.permissions.delete(root, created.uuid)
@@ -96,9 +96,7 @@ async def test_a_permission_is_deleted(office: Office, root: Actor) -> None:
         await office.permissions.get(root, created.uuid)
 
 
-async def test_an_assigned_permission_is_not_deleted(
-    office: Office, root: Actor, bob: Actor
-) -> None:
+async def test_assigned_permission_is_not_deleted(office: Office, root: Actor, bob: Actor) -> None:
     created = await office.permissions.create(root, NewPermission(level=5, name="a"))
     assignment = NewAssignment(user_uuid=bob.user_uuid, perm_uuid=created.uuid)
     await office.user_permissions.assign(root, assignment)
@@ -111,7 +109,7 @@ async def test_an_assigned_permission_is_not_deleted(
 
 
 @pytest.mark.parametrize("uuid", [NOWHERE, "nonsense", ""])
-async def test_a_permission_that_is_not_there(office: Office, root: Actor, uuid: str) -> None:
+async def test_missing_permission_is_not_found(office: Office, root: Actor, uuid: str) -> None:
     calls: list[Callable[[], Awaitable[object]]] = [
         lambda: office.permissions.get(root, uuid),
         lambda: office.permissions.update(root, uuid, UNREADABLE),
@@ -122,7 +120,9 @@ async def test_a_permission_that_is_not_there(office: Office, root: Actor, uuid:
             await call()
 
 
-async def test_only_superadmins_come_near(office: Office, ada: Actor, bob: Actor) -> None:
+async def test_permissions_without_level_0_are_forbidden(
+    office: Office, ada: Actor, bob: Actor
+) -> None:
     for actor in (ada, bob):
         calls: list[Callable[[Actor], Awaitable[object]]] = [
             lambda actor: office.permissions.all(actor),

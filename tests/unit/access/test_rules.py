@@ -31,7 +31,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("actor", SUPERADMINS)
-def test_holders_of_level_0_may_everything(actor: Actor) -> None:
+def test_level_0_is_allowed_every_action(actor: Actor) -> None:
     require_superadmin(actor)
     require_owner(actor, "another")
     for rule in SharedWrite:
@@ -40,7 +40,7 @@ def test_holders_of_level_0_may_everything(actor: Actor) -> None:
 
 
 @pytest.mark.parametrize("actor", OTHERS)
-def test_others_may_act_for_themselves_alone(actor: Actor) -> None:
+def test_other_levels_act_on_own_records_only(actor: Actor) -> None:
     require_owner(actor, "ada")
     assert may_act_for(actor, "ada")
     assert not may_act_for(actor, "another")
@@ -52,13 +52,13 @@ def test_others_may_act_for_themselves_alone(actor: Actor) -> None:
 
 
 @pytest.mark.parametrize("actor", OTHERS)
-def test_shared_records_are_written_by_superadmins_unless_opened(actor: Actor) -> None:
+def test_shared_records_are_written_by_level_0_unless_shared(actor: Actor) -> None:
     require_shared_write(actor, SharedWrite.BEARER)
     with pytest.raises(Forbidden):
         require_shared_write(actor, SharedWrite.SUPERADMIN)
 
 
-def test_error_of_the_last_superadmin_says_what_to_do() -> None:
+def test_last_superadmin_error_names_the_remedy() -> None:
     conflict = LastSuperadmin()
 
     assert conflict.code == "last_superadmin"

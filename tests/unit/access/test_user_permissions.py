@@ -27,7 +27,7 @@ def of(user: Actor, permission: Permission) -> NewAssignment:
     return NewAssignment(user_uuid=user.user_uuid, perm_uuid=permission.uuid)
 
 
-async def test_a_user_is_assigned_a_permission(
+async def test_user_is_assigned_a_permission(
     office: Office, root: Actor, bob: Actor, desk: Permission
 ) -> None:
     assigned = await office.user_permissions.assign(root, of(bob, desk))
@@ -38,7 +38,7 @@ async def test_a_user_is_assigned_a_permission(
     assert await office.user_permissions.get(root, bob.user_uuid) == assigned
 
 
-async def test_an_assignment_replaces_the_one_before(
+async def test_assignment_replaces_the_previous_one(
     office: Office, root: Actor, ada: Actor, desk: Permission
 ) -> None:
     before = await office.user_permissions.get(root, ada.user_uuid)
@@ -49,7 +49,7 @@ async def test_an_assignment_replaces_the_one_before(
     assert await office.user_permissions.get(root, ada.user_uuid) == after
 
 
-async def test_an_assignment_is_removed(office: Office, root: Actor, ada: Actor) -> None:
+async def test_assignment_is_removed(office: Office, root: Actor, ada: Actor) -> None:
     await office.user_permissions.remove(root, ada.user_uuid.upper())
 
     with pytest.raises(NotFound, match="no permission assigned"):
@@ -68,7 +68,7 @@ async def test_user_without_an_assignment_has_no_permission(
         await office.user_permissions.remove(root, uuid)
 
 
-async def test_user_and_permission_must_exist(
+async def test_assignment_requires_user_and_permission(
     office: Office, root: Actor, bob: Actor, desk: Permission
 ) -> None:
     with pytest.raises(NotFound, match="no such user"):
@@ -81,7 +81,9 @@ async def test_user_and_permission_must_exist(
         )
 
 
-async def test_only_superadmins_come_near(office: Office, ada: Actor, bob: Actor) -> None:
+async def test_assignments_without_level_0_are_forbidden(
+    office: Office, ada: Actor, bob: Actor
+) -> None:
     def unreadable() -> object:
         raise AssertionError("looked at too early")
 
@@ -100,7 +102,7 @@ async def test_only_superadmins_come_near(office: Office, ada: Actor, bob: Actor
 # The last superadmin
 
 
-async def test_the_last_superadmin_keeps_level_0(
+async def test_last_superadmin_keeps_level_0(
     office: Office, root: Actor, ada: Actor, desk: Permission
 ) -> None:
     with pytest.raises(Conflict) as unassigned:
@@ -112,7 +114,7 @@ async def test_the_last_superadmin_keeps_level_0(
     assert (await office.user_permissions.get(root, root.user_uuid)).level == 0
 
 
-async def test_an_inactive_superadmin_is_no_other(
+async def test_inactive_superadmin_does_not_count_as_another(
     office: Office, root: Actor, desk: Permission
 ) -> None:
     await office.add_user("sleeper", level=0, is_active=False)
@@ -121,7 +123,9 @@ async def test_an_inactive_superadmin_is_no_other(
         await office.user_permissions.remove(root, root.user_uuid)
 
 
-async def test_one_of_two_superadmins_may_go(office: Office, root: Actor, desk: Permission) -> None:
+async def test_superadmin_with_another_can_be_removed(
+    office: Office, root: Actor, desk: Permission
+) -> None:
     other = await office.add_user("second", level=0)
 
     await office.user_permissions.assign(root, of(root, desk))
@@ -130,7 +134,9 @@ async def test_one_of_two_superadmins_may_go(office: Office, root: Actor, desk: 
         await office.user_permissions.remove(other, other.user_uuid)
 
 
-async def test_level_0_may_be_replaced_by_level_0(office: Office, root: Actor) -> None:
+async def test_assignment_of_level_0_may_be_replaced_by_level_0(
+    office: Office, root: Actor
+) -> None:
     zero = await office.permissions.create(root, NewPermission(level=0, name="also level 0"))
 
     assigned = await office.user_permissions.assign(root, of(root, zero))
@@ -138,7 +144,7 @@ async def test_level_0_may_be_replaced_by_level_0(office: Office, root: Actor) -
     assert assigned.perm_name == "also level 0"
 
 
-async def test_by_the_interface_s_rule_any_assignment_holds_level_0() -> None:
+async def test_interface_rule_any_assignment_holds_level_0() -> None:
     office = Office(Settings(level_rule=LevelRule.HIERARCHICAL))
     root = await office.add_user("root", level=3)
     nine = await office.permissions.create(root, NewPermission(level=9, name="nine"))

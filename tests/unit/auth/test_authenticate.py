@@ -35,7 +35,7 @@ async def test_actor_uses_the_configured_level_rule() -> None:
     assert (await office.actor_of(await office.log_in("ada"))).holds(0)
 
 
-async def test_a_changed_level_counts_at_once(
+async def test_changed_level_takes_effect_at_once(
     office: Office, root: Actor, logged_in: LoggedIn
 ) -> None:
     uuid = logged_in.user.uuid
@@ -49,14 +49,14 @@ async def test_a_changed_level_counts_at_once(
     assert (await office.actor_of(logged_in)).level is None
 
 
-async def test_a_deactivation_counts_at_once(office: Office, logged_in: LoggedIn) -> None:
+async def test_deactivation_takes_effect_at_once(office: Office, logged_in: LoggedIn) -> None:
     await office.deactivate(logged_in.user.uuid)
 
     with pytest.raises(Unauthenticated):
         await office.actor_of(logged_in)
 
 
-async def test_an_access_token_expires(office: Office, logged_in: LoggedIn) -> None:
+async def test_expired_access_token_is_refused(office: Office, logged_in: LoggedIn) -> None:
     office.clock.advance(15 * 60 - 1)
     await office.actor_of(logged_in)
 
@@ -65,12 +65,14 @@ async def test_an_access_token_expires(office: Office, logged_in: LoggedIn) -> N
         await office.actor_of(logged_in)
 
 
-async def test_a_refresh_token_is_no_access_token(office: Office, logged_in: LoggedIn) -> None:
+async def test_refresh_token_is_not_accepted_as_access_token(
+    office: Office, logged_in: LoggedIn
+) -> None:
     with pytest.raises(Unauthenticated):
         await office.authenticate(logged_in.tokens.refresh_token)
 
 
-async def test_a_token_of_another_account_does_not_open_a_session(
+async def test_token_with_the_session_of_another_account_is_refused(
     office: Office, logged_in: LoggedIn, bob: Actor
 ) -> None:
     now = millis(office.clock())

@@ -32,7 +32,7 @@ def create_admin(office: Office) -> CreateAdmin:
     return CreateAdmin(office.database, office.hasher, policy, office.clock, office.new_id)
 
 
-async def test_the_first_account_holds_level_0(office: Office, create_admin: CreateAdmin) -> None:
+async def test_first_account_holds_level_0(office: Office, create_admin: CreateAdmin) -> None:
     assert not await create_admin.exists("chief")
 
     created = await create_admin(account())
@@ -59,7 +59,7 @@ async def test_create_admin_can_be_repeated(office: Office, create_admin: Create
     assert len(await (await office.permissions.all(actor)).everything()) == 1
 
 
-async def test_an_account_that_exists_is_raised_and_made_active(
+async def test_existing_account_becomes_active_superadmin(
     office: Office, create_admin: CreateAdmin, ada: Actor
 ) -> None:
     await office.deactivate(ada.user_uuid)
@@ -71,7 +71,7 @@ async def test_an_account_that_exists_is_raised_and_made_active(
     assert (await office.actor_of(await office.log_in("ada"))).level == 0
 
 
-async def test_a_permission_of_that_name_is_used(
+async def test_existing_permission_is_reused(
     office: Office, create_admin: CreateAdmin, root: Actor
 ) -> None:
     there = await office.permissions.create(root, NewPermission(level=0, name="SuperAdmin"))
@@ -83,7 +83,7 @@ async def test_a_permission_of_that_name_is_used(
     assert assigned.perm_uuid == there.uuid
 
 
-async def test_an_address_of_another_account_is_refused_and_nothing_is_left(
+async def test_email_of_another_account_is_refused_and_nothing_is_stored(
     office: Office, create_admin: CreateAdmin, ada: Actor, root: Actor
 ) -> None:
     with pytest.raises(Conflict):
@@ -94,7 +94,7 @@ async def test_an_address_of_another_account_is_refused_and_nothing_is_left(
     assert "superadmin" not in names
 
 
-async def test_a_poor_password_is_refused(create_admin: CreateAdmin) -> None:
+async def test_weak_password_is_refused(create_admin: CreateAdmin) -> None:
     with pytest.raises(Invalid):
         await create_admin(account(password=COMMON))
 

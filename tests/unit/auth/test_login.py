@@ -49,7 +49,7 @@ def meanwhile(
 # The right password
 
 
-async def test_a_login_answers_the_account_and_its_tokens(office: Office, ada: Actor) -> None:
+async def test_login_returns_the_account_and_its_tokens(office: Office, ada: Actor) -> None:
     office.clock.advance(60)
 
     logged_in = await office.log_in("ada")
@@ -63,11 +63,11 @@ async def test_a_login_answers_the_account_and_its_tokens(office: Office, ada: A
     assert (actor.user_uuid, actor.level, actor.ip) == (ada.user_uuid, 1, "10.1.2.3")
 
 
-async def test_a_name_counts_in_any_case(office: Office, ada: Actor) -> None:
+async def test_login_username_ignores_case(office: Office, ada: Actor) -> None:
     assert (await office.log_in("ADA")).user.uuid == ada.user_uuid
 
 
-async def test_the_tokens_live_as_long_as_they_are_set_to(office: Office, ada: Actor) -> None:
+async def test_token_lifetimes_follow_the_settings(office: Office, ada: Actor) -> None:
     logged_in = await office.log_in("ada")
 
     now = millis(office.clock())
@@ -87,7 +87,7 @@ async def test_each_login_creates_a_session(office: Office, ada: Actor) -> None:
     assert len(sessions) == 2
 
 
-async def test_a_session_ends_no_later_than_set() -> None:
+async def test_session_ends_no_later_than_set() -> None:
     office = Office(Settings(lifetimes=Lifetimes(access=1000, refresh_idle=500, session=100)))
     await office.add_user("ada")
     logged_in = await office.log_in("ada")
@@ -99,7 +99,7 @@ async def test_a_session_ends_no_later_than_set() -> None:
         await office.actor_of(logged_in)
 
 
-async def test_a_hash_made_with_older_parameters_is_made_again(office: Office, ada: Actor) -> None:
+async def test_login_outdated_hash_is_replaced(office: Office, ada: Actor) -> None:
     office.hasher.parameters = 2
 
     await office.log_in("ada")
@@ -111,7 +111,7 @@ async def test_a_hash_made_with_older_parameters_is_made_again(office: Office, a
     await office.log_in("ada")
 
 
-async def test_a_hash_of_today_stays(office: Office, ada: Actor) -> None:
+async def test_login_current_hash_is_kept(office: Office, ada: Actor) -> None:
     async with office.database.read() as tx:
         before = await tx.users.password_hash(ada.user_uuid)
     await office.log_in("ada")
@@ -139,7 +139,7 @@ async def test_a_hash_of_today_stays(office: Office, ada: Actor) -> None:
         ("x" * 10_000, "x" * 10_000),
     ],
 )
-async def test_an_unknown_name_a_wrong_password_and_an_inactive_account_read_the_same(
+async def test_login_refusals_are_identical_for_every_cause(
     office: Office, ada: Actor, username: str, password: str
 ) -> None:
     await office.add_user("sleeper", is_active=False)
@@ -169,7 +169,7 @@ async def test_login_computes_a_hash_for_any_username(
     assert verified == [1]
 
 
-async def test_no_session_is_opened_by_a_failure(office: Office, ada: Actor) -> None:
+async def test_login_failure_creates_no_session(office: Office, ada: Actor) -> None:
     await fail(office)
 
     async with office.database.read() as tx:
@@ -181,7 +181,7 @@ async def test_no_session_is_opened_by_a_failure(office: Office, ada: Actor) -> 
 # Guesses
 
 
-async def test_five_wrong_guesses_close_the_login_even_to_the_right_password(
+async def test_login_five_failures_refuse_even_the_right_password(
     office: Office, ada: Actor
 ) -> None:
     await fail(office, times=5)
@@ -195,7 +195,7 @@ async def test_five_wrong_guesses_close_the_login_even_to_the_right_password(
     await office.log_in("ada")
 
 
-async def test_a_closed_login_is_not_even_tried(
+async def test_login_locked_account_computes_no_hash(
     office: Office, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fail(office, times=5)
@@ -210,7 +210,7 @@ async def test_a_closed_login_is_not_even_tried(
     assert await failures(office) == 5
 
 
-async def test_a_further_wrong_guess_doubles_the_wait(office: Office, ada: Actor) -> None:
+async def test_login_each_further_failure_doubles_the_lock(office: Office, ada: Actor) -> None:
     await fail(office, times=5)
     office.clock.advance(30)
     await fail(office)
@@ -220,7 +220,7 @@ async def test_a_further_wrong_guess_doubles_the_wait(office: Office, ada: Actor
     assert error.value.retry_after == 60
 
 
-async def test_the_right_password_clears_the_count(office: Office, ada: Actor) -> None:
+async def test_login_success_resets_the_failures(office: Office, ada: Actor) -> None:
     await fail(office, times=4)
     await office.log_in("ada")
 
@@ -229,7 +229,9 @@ async def test_the_right_password_clears_the_count(office: Office, ada: Actor) -
     await office.log_in("ada")
 
 
-async def test_unknown_names_are_closed_like_known_ones(office: Office, ada: Actor) -> None:
+async def test_login_unknown_usernames_are_locked_like_known_ones(
+    office: Office, ada: Actor
+) -> None:
     await fail(office, "unknown", times=5)
 
     with pytest.raises(TooManyAttempts):
@@ -237,7 +239,7 @@ async def test_unknown_names_are_closed_like_known_ones(office: Office, ada: Act
     await office.log_in("ada")
 
 
-async def test_a_guess_counts_before_it_is_looked_at(
+async def test_login_attempt_is_counted_before_verification(
     office: Office, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted: list[int] = []
@@ -251,7 +253,7 @@ async def test_a_guess_counts_before_it_is_looked_at(
     assert counted == [1]
 
 
-async def test_guesses_made_side_by_side_are_all_counted(office: Office, ada: Actor) -> None:
+async def test_login_concurrent_failures_are_all_counted(office: Office, ada: Actor) -> None:
     outcomes = await asyncio.gather(
         *(office.log_in("ada", "wrong password") for _ in range(50)), return_exceptions=True
     )
@@ -261,7 +263,7 @@ async def test_guesses_made_side_by_side_are_all_counted(office: Office, ada: Ac
     assert kinds.count(TooManyAttempts) == 45
 
 
-async def test_right_logins_made_side_by_side_do_not_close_the_account(
+async def test_login_concurrent_successes_do_not_lock_the_account(
     office: Office, ada: Actor
 ) -> None:
     logged_in = await asyncio.gather(*(office.log_in("ada") for _ in range(50)))
@@ -269,7 +271,7 @@ async def test_right_logins_made_side_by_side_do_not_close_the_account(
     assert len({login.tokens.refresh_token for login in logged_in}) == 50
 
 
-async def test_successful_logins_of_any_number_of_processes_do_not_lock_the_account(
+async def test_login_successes_of_several_processes_do_not_lock_the_account(
     office: Office, ada: Actor
 ) -> None:
     processes = [office.another_login() for _ in range(8)]
@@ -282,7 +284,7 @@ async def test_successful_logins_of_any_number_of_processes_do_not_lock_the_acco
     assert await failures(office) == 0
 
 
-async def test_guesses_of_any_number_of_processes_are_all_counted(
+async def test_login_failures_of_several_processes_are_all_counted(
     office: Office, ada: Actor
 ) -> None:
     processes = [office.another_login() for _ in range(8)]
@@ -319,7 +321,7 @@ async def test_login_waits_for_undecided_attempts_and_is_refused_if_wrong(
     }
 
 
-async def test_guesses_whose_process_died_do_not_keep_the_others_waiting(
+async def test_login_attempts_of_a_dead_process_do_not_block_others(
     office: Office, ada: Actor
 ) -> None:
     now = millis(office.clock())
@@ -332,7 +334,7 @@ async def test_guesses_whose_process_died_do_not_keep_the_others_waiting(
         await office.log_in("ada")
 
 
-async def test_a_guess_that_was_not_looked_at_is_not_counted(
+async def test_login_attempt_without_verification_is_not_counted(
     office: Office, ada: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def too_many(password: str, hash_: str | None, *, first: bool = True) -> bool:
@@ -349,7 +351,7 @@ async def test_a_guess_that_was_not_looked_at_is_not_counted(
     await office.log_in("ada")
 
 
-async def test_the_wait_is_counted_from_when_the_turn_came(office: Office, ada: Actor) -> None:
+async def test_login_lock_starts_when_the_attempt_is_counted(office: Office, ada: Actor) -> None:
     """The database may be busy for a while before it counts."""
     await fail(office, times=4)
     async with office.database.write():
@@ -634,9 +636,7 @@ async def test_login_keeps_concurrent_changes_of_the_account(
     assert (await office.log_in("ada")).user.phone == "12"
 
 
-async def test_unavailable_database_refuses_logins_and_counts_no_guess(
-    office: Office, ada: Actor
-) -> None:
+async def test_login_unavailable_database_counts_no_attempt(office: Office, ada: Actor) -> None:
     await office.database.close()
     with pytest.raises(Unavailable):
         await office.log_in("ada")

@@ -39,7 +39,7 @@ async def is_over(office: Office, logged_in: LoggedIn) -> bool:
     return with_access
 
 
-async def test_a_logout_with_a_refresh_token_ends_that_session(
+async def test_logout_with_refresh_token_ends_its_session(
     office: Office, here: LoggedIn, elsewhere: LoggedIn
 ) -> None:
     await office.logout(await office.actor_of(here), naming(elsewhere))
@@ -48,7 +48,7 @@ async def test_a_logout_with_a_refresh_token_ends_that_session(
     assert not await is_over(office, here)
 
 
-async def test_a_logout_without_one_ends_them_all(
+async def test_logout_without_refresh_token_ends_all_sessions(
     office: Office, here: LoggedIn, elsewhere: LoggedIn, bob: Actor
 ) -> None:
     of_another = await office.log_in("bob")
@@ -60,7 +60,7 @@ async def test_a_logout_without_one_ends_them_all(
     assert not await is_over(office, of_another)
 
 
-async def test_a_logout_is_recorded(office: Office, here: LoggedIn) -> None:
+async def test_logout_is_recorded(office: Office, here: LoggedIn) -> None:
     await office.logout(await office.actor_of(here), LogoutRequest())
 
     async with office.database.read() as tx:
@@ -69,7 +69,7 @@ async def test_a_logout_is_recorded(office: Office, here: LoggedIn) -> None:
     assert user.last_logout_ip == "10.1.2.3"
 
 
-async def test_a_used_token_still_names_its_session(
+async def test_logout_accepts_a_used_refresh_token(
     office: Office, here: LoggedIn, elsewhere: LoggedIn
 ) -> None:
     await office.refresh(RefreshRequest(refresh_token=elsewhere.tokens.refresh_token))
@@ -80,7 +80,7 @@ async def test_a_used_token_still_names_its_session(
         await office.actor_of(elsewhere)
 
 
-async def test_a_session_that_is_over_may_be_named_again(
+async def test_logout_of_an_ended_session_succeeds(
     office: Office, here: LoggedIn, elsewhere: LoggedIn
 ) -> None:
     actor = await office.actor_of(here)
@@ -105,7 +105,7 @@ async def test_logout_accepts_own_refresh_tokens_only(
     assert not await is_over(office, here)
 
 
-async def test_an_expired_refresh_token_names_nothing(office: Office, here: LoggedIn) -> None:
+async def test_logout_expired_refresh_token_is_refused(office: Office, here: LoggedIn) -> None:
     actor = await office.actor_of(here)
     office.clock.advance(15 * 24 * 3600)
 
@@ -113,7 +113,7 @@ async def test_an_expired_refresh_token_names_nothing(office: Office, here: Logg
         await office.logout(actor, naming(here))
 
 
-async def test_logout_null_is_like_no_token(office: Office, here: LoggedIn) -> None:
+async def test_logout_null_token_ends_all_sessions(office: Office, here: LoggedIn) -> None:
     request: LogoutRequest = command_of(LogoutRequest, {"refresh_token": None})
 
     await office.logout(await office.actor_of(here), request)

@@ -29,9 +29,7 @@ async def tokens(office: Office, ada: Actor) -> TokenPair:
     return (await office.log_in("ada")).tokens
 
 
-async def test_a_refresh_token_is_exchanged_for_a_new_pair(
-    office: Office, ada: Actor, tokens: TokenPair
-) -> None:
+async def test_refresh_returns_a_new_pair(office: Office, ada: Actor, tokens: TokenPair) -> None:
     office.clock.advance(60)
 
     fresh = await refresh(office, tokens.refresh_token)
@@ -57,7 +55,7 @@ async def test_refresh_prolongs_a_session_up_to_its_end() -> None:
         await refresh(office, tokens.refresh_token)
 
 
-async def test_an_idle_session_expires() -> None:
+async def test_refresh_of_an_idle_session_is_refused() -> None:
     office = Office(Settings(lifetimes=Lifetimes(access=10, refresh_idle=100, session=250)))
     await office.add_user("ada")
     tokens = (await office.log_in("ada")).tokens
@@ -67,7 +65,9 @@ async def test_an_idle_session_expires() -> None:
         await refresh(office, tokens.refresh_token)
 
 
-async def test_of_many_at_once_exactly_one_gets_a_pair(office: Office, tokens: TokenPair) -> None:
+async def test_refresh_concurrent_uses_of_a_token_yield_one_pair(
+    office: Office, tokens: TokenPair
+) -> None:
     outcomes = await asyncio.gather(
         *(refresh(office, tokens.refresh_token) for _ in range(20)), return_exceptions=True
     )
@@ -79,7 +79,7 @@ async def test_of_many_at_once_exactly_one_gets_a_pair(office: Office, tokens: T
     assert not await is_alive(office, pairs[0])
 
 
-async def test_a_second_use_ends_the_whole_session(office: Office, tokens: TokenPair) -> None:
+async def test_refresh_reused_token_ends_the_session(office: Office, tokens: TokenPair) -> None:
     fresh = await refresh(office, tokens.refresh_token)
 
     with pytest.raises(Unauthenticated):
@@ -91,7 +91,7 @@ async def test_a_second_use_ends_the_whole_session(office: Office, tokens: Token
         await refresh(office, fresh.refresh_token)
 
 
-async def test_other_sessions_of_the_account_live_on(office: Office, tokens: TokenPair) -> None:
+async def test_refresh_reused_token_keeps_other_sessions(office: Office, tokens: TokenPair) -> None:
     other = (await office.log_in("ada")).tokens
     await refresh(office, tokens.refresh_token)
     with pytest.raises(Unauthenticated):
@@ -100,7 +100,7 @@ async def test_other_sessions_of_the_account_live_on(office: Office, tokens: Tok
     assert await is_alive(office, other)
 
 
-async def test_a_second_use_within_the_grace_is_refused_and_forgiven() -> None:
+async def test_refresh_reuse_within_the_grace_period_is_refused_and_keeps_the_session() -> None:
     office = Office(Settings(lifetimes=Lifetimes(reuse_grace=10)))
     await office.add_user("ada")
     tokens = (await office.log_in("ada")).tokens
@@ -117,7 +117,7 @@ async def test_a_second_use_within_the_grace_is_refused_and_forgiven() -> None:
     assert not await is_alive(office, fresh)
 
 
-async def test_an_inactive_account_gets_nothing(
+async def test_refresh_of_an_inactive_account_is_refused(
     office: Office, ada: Actor, tokens: TokenPair
 ) -> None:
     await office.deactivate(ada.user_uuid)

@@ -51,7 +51,9 @@ async def test_public_registration_forbidden_refuses_anonymous_callers(
             await office.register(actor, new)
 
 
-async def test_a_superadmin_registers_others_anywhere(office: Office, root: Actor) -> None:
+async def test_register_by_superadmin_is_allowed_with_any_setting(
+    office: Office, root: Actor
+) -> None:
     user = await office.register(root, sent(), "10.9.8.7")
 
     assert user.created_by == root.user_uuid
@@ -63,7 +65,7 @@ async def test_register_caller_without_level_0_is_not_the_creator(public: Office
     assert (await public.register(ada, sent())).created_by is None
 
 
-async def test_a_name_in_use_is_refused(public: Office) -> None:
+async def test_register_username_in_use_is_conflict(public: Office) -> None:
     await public.register(None, sent())
 
     with pytest.raises(Conflict) as conflict:

@@ -37,13 +37,13 @@ def guessed(*moments: int) -> Attempts:
     return attempts
 
 
-def test_four_wrong_guesses_are_free() -> None:
+def test_four_failures_do_not_lock() -> None:
     attempts = guessed(*(START + n for n in range(4)))
 
     assert attempts.wait(START + 4) == 0
 
 
-def test_five_within_a_quarter_of_an_hour_close_the_login_for_30_seconds() -> None:
+def test_five_failures_within_15_minutes_lock_for_30_seconds() -> None:
     attempts = guessed(START, START, START, START, START + WINDOW)
 
     assert attempts.wait(START + WINDOW) == 30
@@ -51,14 +51,14 @@ def test_five_within_a_quarter_of_an_hour_close_the_login_for_30_seconds() -> No
     assert attempts.wait(START + WINDOW + 30_000) == 0
 
 
-def test_five_in_more_than_a_quarter_of_an_hour_do_not() -> None:
+def test_five_failures_over_more_than_15_minutes_do_not_lock() -> None:
     attempts = guessed(START, START, START, START, START + WINDOW + 1)
 
     assert attempts.wait(START + WINDOW + 1) == 0
     assert attempts.failures == 1
 
 
-def test_each_further_guess_doubles_the_wait_up_to_a_quarter_of_an_hour() -> None:
+def test_each_further_failure_doubles_the_lock_up_to_15_minutes() -> None:
     attempts = guessed(*[START] * GUESSES)
     now, waits = START, []
     for _ in range(8):
@@ -70,7 +70,7 @@ def test_each_further_guess_doubles_the_wait_up_to_a_quarter_of_an_hour() -> Non
     assert waits == [30, 60, 120, 240, 480, 900, 900, 900]
 
 
-def test_15_minutes_without_a_guess_forget_all_but_the_failures_in_a_row() -> None:
+def test_failures_older_than_15_minutes_count_only_in_a_row() -> None:
     attempts = guessed(*[START] * GUESSES)
     closed_until = START + FIRST_WAIT
 
@@ -81,7 +81,7 @@ def test_15_minutes_without_a_guess_forget_all_but_the_failures_in_a_row() -> No
 
 
 @given(st.lists(pauses, max_size=60))
-def test_waits_are_bounded_and_never_negative(steps: list[int]) -> None:
+def test_lock_is_bounded_and_never_negative(steps: list[int]) -> None:
     attempts, now = Attempts(), START
     for pause in steps:
         now += pause
@@ -92,7 +92,7 @@ def test_waits_are_bounded_and_never_negative(steps: list[int]) -> None:
 
 
 @given(st.lists(pauses, max_size=60))
-def test_guess_is_allowed_after_retry_after_and_not_before(steps: list[int]) -> None:
+def test_attempt_is_allowed_after_retry_after_and_not_before(steps: list[int]) -> None:
     attempts, now = Attempts(), START
     for pause in steps:
         now += pause
@@ -105,7 +105,7 @@ def test_guess_is_allowed_after_retry_after_and_not_before(steps: list[int]) -> 
 
 
 @given(st.lists(st.integers(0, 3 * MINUTE), max_size=200))
-def test_no_quarter_of_an_hour_sees_more_than_a_few_guesses(steps: list[int]) -> None:
+def test_attempts_within_any_15_minutes_are_bounded(steps: list[int]) -> None:
     attempts, now = Attempts(), START
     allowed: list[int] = []
     for pause in steps:
@@ -119,7 +119,7 @@ def test_no_quarter_of_an_hour_sees_more_than_a_few_guesses(steps: list[int]) ->
         assert sum(moment <= other <= moment + WINDOW for other in allowed) <= 2 * GUESSES + 4
 
 
-def test_a_day_of_guessing_without_pause_tries_about_a_hundred_passwords() -> None:
+def test_attempts_of_a_day_are_about_a_hundred() -> None:
     attempts, now, tried = Attempts(), START, 0
     while now < START + 86_400_000:
         now += attempts.wait(now) * 1000
@@ -171,7 +171,7 @@ def test_address_key_is_the_address_or_its_64_network(ip: str, key: str) -> None
     assert len(key) <= 45
 
 
-def test_a_guess_is_undecided_until_it_is_known_to_be_wrong() -> None:
+def test_attempt_is_undecided_until_it_is_verified() -> None:
     one = guessed(START)
     two = one.counted(START + 1)
 
@@ -183,14 +183,14 @@ def test_a_guess_is_undecided_until_it_is_known_to_be_wrong() -> None:
     assert Attempts().decided() == Attempts()
 
 
-def test_a_guess_that_a_crash_cut_off_does_not_stay_undecided() -> None:
+def test_attempt_of_a_crashed_process_does_not_stay_undecided() -> None:
     cut_off = guessed(START)
 
     assert cut_off.is_undecided(START + LONGEST_LOOK - 1)
     assert not cut_off.is_undecided(START + LONGEST_LOOK)
 
 
-def test_a_guess_that_was_not_looked_at_is_no_failure_and_closes_nothing() -> None:
+def test_attempt_without_verification_is_no_failure() -> None:
     four = guessed(*[START] * (GUESSES - 1))
     five = four.counted(START)
 
@@ -200,7 +200,7 @@ def test_a_guess_that_was_not_looked_at_is_no_failure_and_closes_nothing() -> No
     assert Attempts().taken_back() == Attempts()
 
 
-def test_guesses_are_counted_by_account_in_any_case() -> None:
+def test_attempts_of_an_account_ignore_case() -> None:
     assert account_key("Ada") == account_key("ADA") != account_key("bob")
     assert account_key("Zo\u00eb") == account_key("zoe\u0308")
 

@@ -12,7 +12,7 @@ from support.office import Office
 from support.switching import Journal, deployments
 
 
-async def test_a_phone_in_a_call_comes_last(
+async def test_phone_in_a_call_is_processed_last(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     office.calls.talking.add(a_mac(1))
@@ -45,7 +45,7 @@ async def test_phone_in_a_long_call_fails(office: Office, root: Actor, profile: 
     assert batch.phones == Counts(done=11, failed=1, total=12)
 
 
-async def test_idle_phones_are_not_awaited(office: Office, root: Actor, profile: Profile) -> None:
+async def test_idle_phones_do_not_wait(office: Office, root: Actor, profile: Profile) -> None:
     office.calls.talking.add(a_mac(1))
 
     batch = await ended(office, root, await begin(office, root, None, wait_minutes=0))
@@ -94,7 +94,7 @@ async def test_phone_leased_by_another_worker_is_deferred(
     assert (await phones_of(office, root, switched))[0].tries >= 2
 
 
-async def test_so_is_one_that_is_only_restarted(
+async def test_restart_of_a_leased_phone_is_deferred(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     async with office.database.write() as tx:

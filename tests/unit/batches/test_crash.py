@@ -8,7 +8,8 @@ import dataclasses
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.records import a_deployment, a_mac
+from phoneprov_adapters.testing.phone_records import a_deployment
+from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.batches.model import Batch, BatchState, Counts, PhoneState
 from phoneprov_core.batches.transitions import Turn, claimed
 from phoneprov_core.deployments.model import Outcome
@@ -47,7 +48,7 @@ async def test_leased_batch_is_not_claimed(
     assert journal.steps == []
 
 
-async def test_resume_starts_phones_that_had_not_begun(
+async def test_resume_processes_pending_phones(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     await crashed(office, root, profile, 3)
@@ -166,7 +167,7 @@ async def one_who_crashes(office: Office) -> list[Turn]:
     return [turn for turn in turns if turn.position == 1]
 
 
-async def test_attempt_of_two_processes_is_made_once(
+async def test_phone_of_two_concurrent_workers_is_switched_once(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     """One slept so long that its batch was taken up by the other."""
@@ -183,7 +184,7 @@ async def test_attempt_of_two_processes_is_made_once(
     assert len(office.uploader.uploads) == 12
 
 
-async def test_a_cancelled_batch_that_was_left_is_closed(
+async def test_cancelled_batch_without_worker_is_closed(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     await crashed(office, root, profile, 2)
@@ -215,7 +216,7 @@ async def test_stopped_worker_releases_the_batch(
     assert (batch.state, batch.phones) == (BatchState.DONE, Counts(done=12, total=12))
 
 
-async def test_while_the_database_is_away_the_work_is_left(
+async def test_unavailable_database_leaves_the_batch_for_later(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     async def away() -> None:
@@ -243,7 +244,7 @@ async def test_while_the_database_is_away_the_work_is_left(
     assert 1 <= len(again) <= 2
 
 
-async def test_two_processes_share_no_phone(office: Office, root: Actor, profile: Profile) -> None:
+async def test_processes_share_no_phone(office: Office, root: Actor, profile: Profile) -> None:
     batch = await begin(office, root, profile, at_once=2)
     others = [office.another_runner() for _ in range(4)]
 

@@ -41,7 +41,7 @@ async def test_every_phone_is_switched_once(office: Office, root: Actor, profile
     assert office.batch_journal == [batch]
 
 
-async def test_a_restart_uploads_nothing(
+async def test_batch_of_restarts_uploads_nothing(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     batch = await ended(office, root, await begin(office, root, None))
@@ -123,7 +123,7 @@ async def test_rate_limit_per_minute_is_kept(office: Office, root: Actor, profil
 
 @pytest.mark.parametrize("per_minute", [1, 7, 60, 600, 6000])
 @pytest.mark.parametrize("step", [0.0001, 0.02, 0.3, 2.0])
-def test_the_pace_is_kept_however_often_one_looks(per_minute: int, step: float) -> None:
+def test_rate_limit_is_kept_for_any_polling_interval(per_minute: int, step: float) -> None:
     clock = FixedClock()
     pace = Pace(per_minute, clock)
     start = clock.now
@@ -143,7 +143,7 @@ def test_the_pace_is_kept_however_often_one_looks(per_minute: int, step: float) 
         assert len(begun) >= 0.9 * per_minute * begun[-1] / 60
 
 
-def test_without_a_pace_all_may_begin() -> None:
+def test_batch_without_rate_limit_starts_all_phones() -> None:
     pace = Pace(None, FixedClock())
     pace.began(50)
 
@@ -151,7 +151,7 @@ def test_without_a_pace_all_may_begin() -> None:
     assert pace.seconds(2.0) == 2.0
 
 
-async def test_a_batch_stops_when_too_many_fail(
+async def test_batch_over_the_failure_limit_is_halted(
     office: Office, root: Actor, ada: Actor, profile: Profile
 ) -> None:
     await a_floor_more(office, root)
@@ -179,7 +179,7 @@ async def a_floor_more(office: Office, root: Actor) -> None:
 
 
 @pytest.mark.parametrize("share", [None, 61])
-async def test_a_share_that_is_borne_stops_nothing(
+async def test_batch_within_the_failure_limit_continues(
     office: Office, root: Actor, profile: Profile, share: int | None
 ) -> None:
     for _ in range(6 if share else 12):
@@ -192,7 +192,7 @@ async def test_a_share_that_is_borne_stops_nothing(
     assert batch.phones.ended == 12
 
 
-async def test_a_phone_that_was_not_restarted_is_not_done(
+async def test_phone_without_restart_is_failed(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     office.manager.fail(NO)
@@ -205,7 +205,7 @@ async def test_a_phone_that_was_not_restarted_is_not_done(
     assert phone.deployment_uuid is not None
 
 
-async def test_restarts_switched_off_complete_the_phone_without_one() -> None:
+async def test_phone_with_restarts_disabled_is_done() -> None:
     office = Office(Settings(restart=RestartBy.NONE))
     root = await office.add_user("root", level=0)
     profile = await a_floor(office, root, root, 2)
@@ -216,7 +216,7 @@ async def test_restarts_switched_off_complete_the_phone_without_one() -> None:
     assert (await phones_of(office, root, batch))[0].message == SWITCHED_OFF
 
 
-async def test_a_cancelled_batch_begins_no_further_phone(
+async def test_cancelled_batch_starts_no_further_phone(
     office: Office, root: Actor, profile: Profile, journal: Journal
 ) -> None:
     gate = journal.gate("upload")
@@ -271,9 +271,7 @@ async def test_phone_deleted_during_a_batch_fails(
     assert "no longer in the inventory" in str((await phones_of(office, root, batch))[1].message)
 
 
-async def test_several_batches_are_worked_on_side_by_side(
-    office: Office, root: Actor, profile: Profile
-) -> None:
+async def test_batches_run_concurrently(office: Office, root: Actor, profile: Profile) -> None:
     half = [tuple(a_mac(n) for n in range(start, 13, 2)) for start in (1, 2)]
     batches = [await begin(office, root, profile, macs=macs, per_minute=10) for macs in half]
     await office.background.done()

@@ -20,7 +20,7 @@ from support.office import Office
 from support.switching import NOWHERE
 
 
-async def test_without_level_0_there_are_no_batches(
+async def test_batches_without_level_0_are_forbidden(
     office: Office, ada: Actor, root: Actor, profile: Profile
 ) -> None:
     batch = await begin(office, root, profile)
@@ -38,7 +38,7 @@ async def test_without_level_0_there_are_no_batches(
     await office.background.done()
 
 
-async def test_a_batch_is_there_before_it_is_worked_on(
+async def test_batch_is_stored_before_it_runs(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     batch = await begin(office, root, profile, at_once=3, per_minute=600)
@@ -70,7 +70,7 @@ async def test_a_batch_is_there_before_it_is_worked_on(
         ({"macs": (a_mac(14), "001bd4000002")}, [14, 2]),
     ],
 )
-async def test_phones_are_chosen_by_list_or_filter(
+async def test_batch_phones_are_selected_by_list_or_filter(
     office: Office, root: Actor, profile: Profile, filters: dict[str, Any], chosen: Any
 ) -> None:
     await office.phones.create(
@@ -91,7 +91,7 @@ async def test_phones_are_chosen_by_list_or_filter(
     await office.background.done()
 
 
-async def test_a_phone_that_is_listed_twice_is_in_it_once(
+async def test_batch_phone_listed_twice_is_included_once(
     office: Office, root: Actor, profile: Profile
 ) -> None:
     batch = await begin(office, root, None, macs=(a_mac(2), "001b.d400.0002", a_mac(1)))
@@ -156,7 +156,7 @@ def test_start_contradictory_fields_are_named(body: dict[str, Any], field: str) 
     assert field in [problem.field for problem in raised.value.problems]
 
 
-def test_5000_phones_can_be_listed() -> None:
+def test_batch_of_5000_listed_phones_is_accepted() -> None:
     macs = tuple(a_mac(number) for number in range(1, 5002))
 
     assert len(NewBatch(action="restart", macs=macs[:5000]).macs or ()) == 5000
@@ -164,7 +164,7 @@ def test_5000_phones_can_be_listed() -> None:
         NewBatch(action="restart", macs=macs)
 
 
-async def test_the_revision_is_the_newest_when_it_was_started(
+async def test_batch_revision_is_the_newest_at_its_start(
     office: Office, root: Actor, ada: Actor, profile: Profile
 ) -> None:
     await office.profiles.update(ada, profile.uuid, ProfilePatch(cnf_xml="<device>2</device>"))

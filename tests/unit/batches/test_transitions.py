@@ -20,7 +20,7 @@ NOW = "2026-01-31T08:15:30.250Z"
 AGAIN = Turn("batch", 3, "00:1B:D4:12:34:56", "attempt", 2, 1, NOW)
 
 
-def test_a_claimed_phone_is_tried_once_more_under_the_lease() -> None:
+def test_claimed_phone_is_retried_once_under_the_lease() -> None:
     assert claimed(Hold("batch", "me", 7), NOW) == Transition(
         PhoneState.WAITING,
         PhoneState.RUNNING,
@@ -39,7 +39,7 @@ def test_only_a_running_phone_ends(state: PhoneState) -> None:
 
 
 @pytest.mark.parametrize("batch", [*BatchState, None])
-def test_a_postponed_phone_is_pending_only_in_a_running_batch(batch: BatchState | None) -> None:
+def test_postponed_phone_is_pending_only_in_a_running_batch(batch: BatchState | None) -> None:
     is_running = batch is BatchState.RUNNING
 
     assert postponed(AGAIN, 30, "busy", batch) == Transition(
@@ -54,7 +54,7 @@ def test_only_pending_phones_are_skipped() -> None:
     assert Transition(PhoneState.WAITING, PhoneState.LEFT_OUT) == SKIPPED
 
 
-def test_a_running_batch_is_done_at_its_end_and_a_halted_one_keeps_its_state() -> None:
+def test_running_batch_is_done_at_its_end_and_a_halted_one_keeps_its_state() -> None:
     assert {state: final(state) for state in BatchState} == {
         BatchState.RUNNING: BatchState.DONE,
         BatchState.DONE: BatchState.DONE,

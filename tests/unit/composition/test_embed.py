@@ -65,7 +65,7 @@ async def a_request(phoneprov: UseCases, user: User) -> SwitchRequest:
     return SwitchRequest(profile_uuid=profile.uuid, mac=MAC)
 
 
-async def test_the_whole_job_in_memory() -> None:
+async def test_memory_service_runs_a_switch_from_start_to_end() -> None:
     async with open_in_memory() as phoneprov:
         user = await a_user(phoneprov)
         request = await a_request(phoneprov, user)
@@ -78,7 +78,7 @@ async def test_the_whole_job_in_memory() -> None:
         assert phoneprov.manager.performed == []
 
 
-async def test_an_asterisk_and_a_server_of_the_settings_stand_in_memory_too() -> None:
+async def test_memory_service_replaces_asterisk_and_ftp_server() -> None:
     settings = read_settings({"PHONEPROV_AMI_HOST": "pbx", "PHONEPROV_FTP_HOST": "tftp"})
     async with open_in_memory(settings) as phoneprov:
         request = await a_request(phoneprov, await a_user(phoneprov))
@@ -88,7 +88,7 @@ async def test_an_asterisk_and_a_server_of_the_settings_stand_in_memory_too() ->
         assert [action.name for action in phoneprov.manager.performed] == ["SCCPDeviceRestart"]
 
 
-async def test_failures_can_be_planned() -> None:
+async def test_memory_failures_can_be_planned() -> None:
     async with open_in_memory() as phoneprov:
         request = await a_request(phoneprov, await a_user(phoneprov))
         phoneprov.uploader.fail_next(Refused("No room."))
@@ -115,7 +115,7 @@ async def test_memory_phone_comes_back_on_request() -> None:
         assert made.confirmation is Confirmation.CONFIRMED
 
 
-async def test_awaited_phone_does_not_delay_the_end() -> None:
+async def test_memory_watched_phone_does_not_delay_close() -> None:
     async with asyncio.timeout(10), open_in_memory() as phoneprov:
         request = await a_request(phoneprov, await a_user(phoneprov))
         await phoneprov.switch_profile(phoneprov.system_actor(), request)
@@ -123,7 +123,7 @@ async def test_awaited_phone_does_not_delay_the_end() -> None:
     assert phoneprov.watch.watched == []
 
 
-async def test_time_and_identifiers_can_be_foreseen() -> None:
+async def test_memory_clock_and_identifiers_are_predictable() -> None:
     async with open_in_memory() as phoneprov:
         first = await a_user(phoneprov)
         phoneprov.clock.advance(1.5)
@@ -134,7 +134,7 @@ async def test_time_and_identifiers_can_be_foreseen() -> None:
     assert second.created_at == "2026-01-31T08:15:31.750Z"
 
 
-async def test_nothing_is_shared_between_two_and_nothing_is_left_of_one() -> None:
+async def test_memory_services_share_nothing_and_leave_nothing() -> None:
     async with open_in_memory() as one, open_in_memory() as other:
         await a_user(one)
         assert (await other.users.all(other.system_actor())).first == []
@@ -143,7 +143,7 @@ async def test_nothing_is_shared_between_two_and_nothing_is_left_of_one() -> Non
         assert (await again.users.all(again.system_actor())).first == []
 
 
-async def test_login_works_in_memory() -> None:
+async def test_memory_login_succeeds() -> None:
     async with open_in_memory() as phoneprov:
         user = await a_user(phoneprov)
         logged_in = await phoneprov.login(Credentials(username="ada", password=PASSWORD), "::1")
@@ -186,7 +186,7 @@ async def test_acting_as_a_user_is_explicit() -> None:
             await phoneprov.me.profile(phoneprov.system_actor())
 
 
-async def test_the_real_thing_without_http(settings: Settings) -> None:
+async def test_service_of_settings_runs_without_http(settings: Settings) -> None:
     account = Registration(
         first_name="Ada", last_name="L", username="ada", email="a@example.com", password=PASSWORD
     )
@@ -203,7 +203,7 @@ async def test_the_real_thing_without_http(settings: Settings) -> None:
 # Without await
 
 
-def test_a_program_without_a_loop_uses_it_too(settings: Settings) -> None:
+def test_synchronous_service_runs_without_an_event_loop(settings: Settings) -> None:
     with blocking(open_phoneprov(settings)) as (phoneprov, run):
         actor = phoneprov.system_actor()
         run(phoneprov.phones.create(actor, NewPhone(mac=MAC)))
@@ -213,7 +213,7 @@ def test_a_program_without_a_loop_uses_it_too(settings: Settings) -> None:
         assert [phone.mac for phone in run(listing.everything())] == [MAC]
 
 
-def test_errors_come_out_and_everything_is_closed() -> None:
+def test_synchronous_service_raises_errors_and_closes_everything() -> None:
     with blocking(open_in_memory()) as (phoneprov, run):
         actor = phoneprov.system_actor()
         run(phoneprov.phones.create(actor, NewPhone(mac=MAC)))
@@ -226,6 +226,6 @@ def test_errors_come_out_and_everything_is_closed() -> None:
         asyncio.run(phoneprov.phones.get(actor, MAC))
 
 
-async def test_where_a_loop_runs_one_awaits() -> None:
+async def test_synchronous_service_in_a_running_loop_is_refused() -> None:
     with pytest.raises(RuntimeError, match="await"), blocking(open_in_memory()):
         pass

@@ -18,14 +18,15 @@ from phoneprov_adapters.composition.factories import (
 from phoneprov_adapters.composition.installation import require_keys
 from phoneprov_adapters.composition.lifecycle import open_phoneprov, readiness
 from phoneprov_adapters.composition.names import check_names
-from phoneprov_adapters.composition.settings import Settings, SettingsError, read_settings
+from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.restart import CiscoPhones
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.phones.model import NewPhone
@@ -83,7 +84,7 @@ def chosen(**variables: str) -> Settings:
     return read_settings(variables)
 
 
-def test_our_own_are_taken_unless_another_is_chosen() -> None:
+def test_default_adapters_are_used_without_a_selection() -> None:
     settings = chosen()
 
     assert isinstance(uploader_of(settings, MemoryDatabase()), FtpUploader)
@@ -103,7 +104,7 @@ def test_plugin_is_used_when_selected() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_unknown_name_beside_an_adapter_of_another_package_is_refused_if_similar_to_ours() -> None:
+def test_unknown_name_similar_to_ours_is_refused_with_other_adapters() -> None:
     check_names(chosen(PHONEPROV_UPLOADER="shelf", PHONEPROV_SHELF="attic"))
 
     with pytest.raises(SettingsError, match="Did you mean PHONEPROV_FTP_HOST"):
@@ -150,7 +151,7 @@ def test_plugin_that_cannot_be_created_fails_with_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_a_name_that_two_packages_offer_is_refused(installed: Path) -> None:
+def test_plugin_name_of_two_packages_is_refused(installed: Path) -> None:
     distribution(installed, "other-things", {}, ENTRY_POINTS)
 
     with pytest.raises(SettingsError, match="office-things, other-things"):
@@ -173,7 +174,7 @@ async def test_restarts_switched_off_are_off_for_every_driver() -> None:
     await driver.leave_services(a_phone(1))
 
 
-async def test_our_own_driver_can_be_made_for_another_to_hand_on_to() -> None:
+async def test_our_driver_can_be_wrapped_by_another() -> None:
     driver = cisco_phones(chosen(PHONEPROV_RESTART="none"))
 
     with pytest.raises(Conflict, match="switched off"):
@@ -181,7 +182,7 @@ async def test_our_own_driver_can_be_made_for_another_to_hand_on_to() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-async def test_a_service_over_another_s_database(tmp_path: Path) -> None:
+async def test_service_with_another_database_runs(tmp_path: Path) -> None:
     settings = chosen(
         PHONEPROV_DATABASE_URL="notes://here", PHONEPROV_DATA_DIR=str(tmp_path / "data")
     )
@@ -201,7 +202,7 @@ async def test_a_service_over_another_s_database(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_another_s_database_looks_after_its_keys_and_schema_itself() -> None:
+def test_other_database_manages_its_keys_and_schema() -> None:
     settings = chosen(PHONEPROV_DATABASE_URL="notes://here")
 
     with pytest.raises(SettingsError, match="of another package"):

@@ -10,7 +10,8 @@ import pytest
 from phoneprov_adapters.asterisk.connection import LOGIN_SECONDS
 from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.composition.names import check_names
-from phoneprov_adapters.composition.settings import SettingsError, read_settings, settings_from
+from phoneprov_adapters.composition.reading import read_settings, settings_from
+from phoneprov_adapters.composition.settings import SettingsError
 from phoneprov_adapters.composition.variables import Variables
 from phoneprov_adapters.phone.watch import FIRST_QUESTION
 from phoneprov_core.devices.commands import CLEAR_SERVICES, RestartType, sccp_restart, sip_restart
@@ -18,7 +19,7 @@ from phoneprov_core.devices.restart import RestartBy
 from phoneprov_core.kernel.levels import LevelRule
 
 
-def test_nothing_needs_to_be_set() -> None:
+def test_settings_have_defaults() -> None:
     settings = read_settings({})
 
     assert settings.database_url == "sqlite+aiosqlite:///phoneprov-data/phoneprov.db"
@@ -33,11 +34,11 @@ def test_nothing_needs_to_be_set() -> None:
     assert settings.hash_threads == len(os.sched_getaffinity(0))
 
 
-def test_an_empty_variable_counts_as_unset() -> None:
+def test_empty_variable_counts_as_unset() -> None:
     assert read_settings({"PHONEPROV_FTP_PORT": ""}).ftp.port == 21
 
 
-def test_a_secret_comes_from_a_file(tmp_path: Path) -> None:
+def test_secret_is_read_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "password"
     file.write_text("hunter2 hunter2\n", encoding="utf-8")
 
@@ -46,7 +47,7 @@ def test_a_secret_comes_from_a_file(tmp_path: Path) -> None:
     assert settings.ftp.password == "hunter2 hunter2"
 
 
-def test_no_secret_shows_in_a_representation() -> None:
+def test_secrets_are_in_no_representation() -> None:
     settings = read_settings(
         {
             "PHONEPROV_SECRET_KEYS": "planted-secret-" * 4,
@@ -93,7 +94,7 @@ def test_no_secret_shows_in_a_representation() -> None:
     ],
     ids=lambda environment: "+".join(f"{k}={v}" for k, v in environment.items()),
 )
-def test_a_mistake_names_its_variable(environment: dict[str, str]) -> None:
+def test_invalid_value_names_its_variable(environment: dict[str, str]) -> None:
     with pytest.raises(SettingsError) as caught:
         read_settings(environment)
 
@@ -120,7 +121,7 @@ def test_unknown_name_is_refused() -> None:
         check_names(read_settings({"PHONEPROV_COFFEE": "black"}))
 
 
-def test_unknown_name_is_left_to_the_adapters_of_other_packages() -> None:
+def test_unknown_name_is_accepted_with_adapters_of_other_packages() -> None:
     settings = read_settings({"PHONEPROV_COFFEE": "black"})
 
     assert settings.variables.text("PHONEPROV_COFFEE", "") == "black"
@@ -139,7 +140,7 @@ def test_session_shorter_than_default_lifetimes_is_accepted() -> None:
     assert read_settings({"PHONEPROV_SESSION_TTL": "60"}).lifetimes.session == 60
 
 
-def test_readings_name_value_and_source(tmp_path: Path) -> None:
+def test_settings_report_name_value_and_source(tmp_path: Path) -> None:
     file = tmp_path / "password"
     file.write_text("hunter2\n", encoding="utf-8")
     read = Variables({"PHONEPROV_FTP_HOST": "tftp", "PHONEPROV_FTP_PASSWORD_FILE": str(file)})
@@ -153,14 +154,14 @@ def test_readings_name_value_and_source(tmp_path: Path) -> None:
     assert "hunter2" not in repr(read.readings())
 
 
-def test_a_secret_given_twice_is_refused(tmp_path: Path) -> None:
+def test_secret_given_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="both set"):
         read_settings(
             {"PHONEPROV_AMI_SECRET": "x", "PHONEPROV_AMI_SECRET_FILE": str(tmp_path / "y")}
         )
 
 
-def test_ami_port_depends_on_tls_unless_it_is_set() -> None:
+def test_ami_port_default_follows_tls() -> None:
     def manager(**variables: str) -> ManagerSettings:
         read = read_settings({"PHONEPROV_AMI_HOST": "pbx", **variables})
         assert read.manager is not None
@@ -172,7 +173,7 @@ def test_ami_port_depends_on_tls_unless_it_is_set() -> None:
     assert manager(PHONEPROV_AMI_TLS="true", PHONEPROV_AMI_PORT="5555").port == 5555
 
 
-def test_restart_type_is_restart_unless_it_is_set() -> None:
+def test_restart_type_default_is_restart() -> None:
     assert read_settings({}).restart_type is RestartType.RESTART
     reset = read_settings({"PHONEPROV_RESTART_TYPE": "reset"}).restart_type
 
@@ -181,7 +182,7 @@ def test_restart_type_is_restart_unless_it_is_set() -> None:
     assert ("Variable", "Content=action=reset") in sip_restart("00:1B:D4:12:34:56", reset).fields
 
 
-def test_a_switch_with_a_mute_phone_ends_within_30_seconds() -> None:
+def test_switch_with_a_silent_phone_ends_within_30_seconds() -> None:
     """The upload, then the watch and the clearing in sequence, then the restart."""
     settings = read_settings({})
     web = settings.phone_web

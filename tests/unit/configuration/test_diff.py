@@ -37,11 +37,11 @@ def patched(old: str, patch: str) -> list[str]:
     return done + lines[place:]
 
 
-def test_equal_texts_do_not_differ() -> None:
+def test_diff_of_equal_texts_is_empty() -> None:
     assert diff("<a>\n</a>", "<a>\n</a>") == ""
 
 
-def test_a_change_stands_between_three_lines_of_what_is_around_it() -> None:
+def test_diff_change_has_three_lines_of_context() -> None:
     old = "".join(f"<line{i}/>\n" for i in range(1, 12))
 
     assert diff(old, old.replace("<line6/>", "<new/>\n<newer/>")) == (
@@ -60,7 +60,7 @@ def test_a_change_stands_between_three_lines_of_what_is_around_it() -> None:
     )
 
 
-def test_changes_far_apart_stand_apart() -> None:
+def test_diff_distant_changes_have_separate_hunks() -> None:
     old = "".join(f"{i}\n" for i in range(30))
 
     patch = diff(old, old.replace("\n3\n", "\n").replace("\n25\n", "\nx\n"))
@@ -71,12 +71,12 @@ def test_changes_far_apart_stand_apart() -> None:
     ]
 
 
-def test_insertion_before_the_first_line_follows_line_0() -> None:
+def test_diff_insertion_before_the_first_line_follows_line_0() -> None:
     assert diff("", "a\nb\n") == "--- on the phone\n+++ the profile\n@@ -0,0 +1,2 @@\n+a\n+b\n"
     assert diff("a", "") == "--- on the phone\n+++ the profile\n@@ -1 +0,0 @@\n-a\n"
 
 
-def test_difference_of_line_ends_only_is_described() -> None:
+def test_diff_of_line_ends_only_is_described() -> None:
     patch = diff("<a>\r\n</a>\r\n", "<a>\n</a>")
 
     assert patch.split("\n")[2:] == ["\\ The lines are the same; their ends (CR, LF) differ.", ""]
@@ -86,7 +86,9 @@ LINES = st.lists(st.sampled_from(["<a/>", "<b/>", "<c/>", ""]), max_size=40)
 
 
 @given(LINES, LINES)
-def test_every_diff_leads_from_the_one_to_the_other(before: list[str], after: list[str]) -> None:
+def test_diff_applied_to_the_old_text_gives_the_new_text(
+    before: list[str], after: list[str]
+) -> None:
     old, new = "\n".join(["<d>", *before, "</d>"]), "\n".join(["<d>", *after, "</d>"])
 
     patch = diff(old, new)
@@ -100,7 +102,7 @@ def test_every_diff_leads_from_the_one_to_the_other(before: list[str], after: li
     [(MOST_LINES + 20, MOST_LINES + 10, 5000), (MOST_LINES, MOST_LINES - 10, 7)],
     ids=["many lines", "many equal lines"],
 )
-def test_too_much_to_match_is_taken_out_and_put_in(
+def test_diff_over_the_matching_limit_replaces_the_whole_range(
     old_lines: int, new_lines: int, kinds: int
 ) -> None:
     head, tail = "<d>\n" * 5, "</d>\n" * 5
@@ -113,7 +115,7 @@ def test_too_much_to_match_is_taken_out_and_put_in(
     assert patch.count("\n@@") == 1
 
 
-def test_matched_lines_cost_is_bounded() -> None:
+def test_diff_matched_lines_cost_is_bounded() -> None:
     """Every second line is unique, so that each search finds one line; the others repeat as often
     as the bound admits."""
     lines = MOST_LINES // 2

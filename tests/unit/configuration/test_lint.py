@@ -30,11 +30,11 @@ def desk(old: str = "", new: str = "") -> bytes:
     return DESK.replace(old.encode(), new.encode(), 1) if old else DESK
 
 
-def test_a_plain_configuration_is_without_a_fault() -> None:
+def test_lint_plain_configuration_has_no_finding() -> None:
     assert lint(DESK, mac=MAC, family="SCCP") == ()
 
 
-def test_a_real_one_of_many_lines_has_nothing_but_secrets_to_note() -> None:
+def test_lint_real_configuration_has_secret_findings_only() -> None:
     findings = lint(FRONT_DESK, mac=MAC, family="SIP")
 
     assert {finding.code for finding in findings} == {"secret_in_clear"}
@@ -50,7 +50,7 @@ def test_a_real_one_of_many_lines_has_nothing_but_secrets_to_note() -> None:
         ("authenticationURL", "no_authentication"),
     ],
 )
-def test_profile_that_traps_its_user_is_warned_of(element: str, code: str) -> None:
+def test_lint_profile_without_phone_services_is_a_warning(element: str, code: str) -> None:
     line = next(one for one in DESK.decode().splitlines() if f"<{element}>" in one)
     for new in ("", f"<{element}></{element}>"):
         assert ("warning", code) in [one[:2] for one in found(desk(line, new))]
@@ -84,28 +84,28 @@ def test_findings_hold_no_secret() -> None:
         (b"<device>" + b" " * 512 * 1024, ("error", "too_large", 1, 1)),
     ],
 )
-def test_text_that_is_no_configuration_has_one_finding(
+def test_lint_text_without_configuration_has_one_finding(
     content: bytes, finding: tuple[str, str, int, int]
 ) -> None:
     assert found(content) == [finding]
 
 
-def test_a_byte_order_mark_is_noted() -> None:
+def test_lint_byte_order_mark_is_reported() -> None:
     assert found(b"\xef\xbb\xbf" + DESK) == [("note", "byte_order_mark", 1, 1)]
 
 
-def test_the_limit_is_the_one_that_is_set() -> None:
+def test_lint_size_limit_follows_the_setting() -> None:
     assert found(lint_limit := b"<device/>", largest=len(lint_limit) - 1)[0][1] == "too_large"  # type: ignore[arg-type]
 
 
-def test_another_root_is_the_end_of_it() -> None:
+def test_lint_other_root_element_is_the_only_finding() -> None:
     assert found("<Default>\n<deviceProtocol>SIP</deviceProtocol></Default>") == [
         ("error", "wrong_root", 1, 1)
     ]
 
 
 @pytest.mark.parametrize("word", ["true", "False", "on", "OFF", "yes", "no", "enabled"])
-def test_a_word_where_the_phone_reads_a_number(word: str) -> None:
+def test_lint_word_for_a_number_is_reported(word: str) -> None:
     content = desk("<settingsAccess>1<", f"<settingsAccess>{word}<")
 
     assert found(content) == [("error", "word_for_number", 27, 5)]
@@ -113,11 +113,11 @@ def test_a_word_where_the_phone_reads_a_number(word: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "1", "2", "", " 1 "])
-def test_a_number_where_the_phone_reads_a_number(number: str) -> None:
+def test_lint_number_for_a_number_is_accepted(number: str) -> None:
     assert found(desk("<settingsAccess>1<", f"<settingsAccess>{number}<")) == []
 
 
-def test_a_number_where_the_phone_reads_a_word() -> None:
+def test_lint_number_for_a_word_is_reported() -> None:
     content = desk("<disableSpeaker>false<", "<disableSpeaker>0<")
 
     assert found(content) == [("warning", "number_for_word", 26, 5)]
@@ -150,7 +150,7 @@ def test_web_access_is_accepted_in_any_of_the_three_groups() -> None:
     assert found(content) == []
 
 
-def test_a_sip_phone_needs_a_line() -> None:
+def test_lint_sip_phone_without_line_is_reported() -> None:
     start, end = FRONT_DESK.index(b"<sipLines>"), FRONT_DESK.index(b"</sipLines>")
     without = FRONT_DESK[:start] + b"<sipLines>" + FRONT_DESK[end:]
 
@@ -171,40 +171,40 @@ def test_duplicate_elements_are_reported(element: str, severity: str, line: int)
     assert found(content) == [(severity, "duplicate_element", line + 1, 1)]
 
 
-def test_lines_and_members_may_be_repeated() -> None:
+def test_lint_repeated_lines_and_members_are_accepted() -> None:
     assert "duplicate_element" not in {code for _, code, _, _ in found(FRONT_DESK)}
     assert FRONT_DESK.count(b"<line ") > 30
 
 
-def test_the_same_name_in_two_places_is_no_duplicate() -> None:
+def test_lint_same_name_in_two_places_is_no_duplicate() -> None:
     assert found(desk("<name>Default</name>", "<name>a</name>")) == []
 
 
-def test_an_unknown_element_is_noted_once_at_its_first_place() -> None:
+def test_lint_unknown_element_is_reported_once_at_its_first_place() -> None:
     content = desk("<settingsAccess>", "<newFeature>1</newFeature><newFeature/><settingsAccess>")
 
     assert found(content) == [("note", "unknown_element", 27, 5)]
 
 
-def test_another_spelling_of_a_known_element() -> None:
+def test_lint_misspelled_element_names_the_known_one() -> None:
     content = desk("<webAccess>0</webAccess>", "<webaccess>0</webaccess>")
 
     assert ("warning", "other_case", 28, 5) in found(content)
 
 
-def test_a_web_server_that_is_switched_off() -> None:
+def test_lint_disabled_web_server_is_reported() -> None:
     assert found(desk("<webAccess>0<", "<webAccess>1<")) == [("warning", "web_access_off", 28, 5)]
 
 
 @pytest.mark.parametrize("mac", ["00:1B:D4:12:34:56", None])
-def test_another_phone_is_named(mac: str | None) -> None:
+def test_lint_name_of_another_phone_is_reported(mac: str | None) -> None:
     content = desk("<name>Default<", "<name>SEP001bd4123457 sep<")
     known = {"mac": mac} if mac else {}
 
     assert found(content, **known) == ([("warning", "other_phone", 6, 5)] if mac else [])
 
 
-def test_the_phone_itself_may_be_named() -> None:
+def test_lint_name_of_the_phone_is_accepted() -> None:
     assert found(desk("<name>Default<", "<name>SEP001bd4123456<"), mac=MAC) == []
 
 
@@ -212,17 +212,17 @@ def test_the_phone_itself_may_be_named() -> None:
     ("family", "findings"),
     [("SCCP", []), ("SIP", ["other_protocol"]), ("SIPE", ["other_protocol"])],
 )
-def test_the_protocol_agrees_with_the_firmware_family(family: str, findings: list[str]) -> None:
+def test_lint_protocol_must_match_the_firmware_family(family: str, findings: list[str]) -> None:
     assert [code for _, code, _, _ in found(DESK, family=family)] == findings
 
 
-def test_sip_firmware_for_an_sccp_phone() -> None:
+def test_lint_sip_firmware_for_an_sccp_phone_is_reported() -> None:
     content = desk(">SCCP45.9-4-2SR3-1S<", ">sip88xx.12-8-1<")
 
     assert found(content) == [("warning", "other_firmware", 2, 1)]
 
 
-def test_a_protocol_that_is_none() -> None:
+def test_lint_unknown_protocol_is_reported() -> None:
     assert found(desk(">SCCP<", ">H323<"))[0][1] == "unknown_protocol"
 
 
@@ -230,13 +230,13 @@ def test_a_protocol_that_is_none() -> None:
     "element",
     ["<sshPassword>x</sshPassword>", '<a pin="1"/>', "<idleURL>http://a:b@c/</idleURL>"],
 )
-def test_a_secret_in_clear_is_noted(element: str) -> None:
+def test_lint_clear_secret_is_reported(element: str) -> None:
     content = desk("<settingsAccess>", f"{element}<settingsAccess>")
 
     assert ("note", "secret_in_clear", 27, 5) in found(content)
 
 
-def test_findings_come_in_the_order_of_their_places_and_not_without_end() -> None:
+def test_lint_findings_are_sorted_and_bounded() -> None:
     many = "".join(f"<a{i}/>\n" for i in range(MOST_FINDINGS + 50))
 
     findings = lint(desk("  <versionStamp>", f"{many}<versionStamp>"))
@@ -247,7 +247,7 @@ def test_findings_come_in_the_order_of_their_places_and_not_without_end() -> Non
     assert findings[-1].message.startswith("50 more")
 
 
-def test_only_errors_are_errors() -> None:
+def test_lint_only_errors_count_as_errors() -> None:
     def one(severity: Severity) -> tuple[Finding, ...]:
         return (Finding(severity, 1, 1, "x", "y"),)
 
@@ -256,11 +256,11 @@ def test_only_errors_are_errors() -> None:
 
 
 @given(st.binary(max_size=200) | st.text(alphabet="<>/a&;!-[]\"'= \n", max_size=80).map(str.encode))
-def test_any_bytes_are_linted_without_error(content: bytes) -> None:
+def test_lint_any_bytes_raise_no_error(content: bytes) -> None:
     assert all(finding.line >= 1 and finding.column >= 1 for finding in lint(content, mac=MAC))
 
 
-def test_no_element_is_two_things_at_once() -> None:
+def test_lint_element_has_one_kind_only() -> None:
     assert not NUMBERS & WORDS
     assert not REPEATED & (NUMBERS | WORDS)
     assert all(name.isalnum() for name in KNOWN)

@@ -27,7 +27,7 @@ SECRETS = [
         "presharedKey", "wpaPsk", "privateKeys", "apiKey", "accessToken", "loginCredential",
     ],
 )  # fmt: skip
-def test_names_that_speak_of_secrets(name: str) -> None:
+def test_secret_names_are_recognised(name: str) -> None:
     assert speaks_of_secret(name)
 
 
@@ -39,11 +39,11 @@ def test_names_that_speak_of_secrets(name: str) -> None:
         "key", "lineKeys", "author", "certHash", "processNodeName", "device", "compass", "",
     ],
 )  # fmt: skip
-def test_names_that_do_not(name: str) -> None:
+def test_other_names_are_not_recognised_as_secrets(name: str) -> None:
     assert not speaks_of_secret(name)
 
 
-def test_a_real_configuration_shows_none_of_its_secrets() -> None:
+def test_masking_real_configuration_hides_every_secret() -> None:
     assert [secret for secret in SECRETS if secret not in FRONT_DESK] == []
 
     shown = masked(FRONT_DESK)
@@ -51,7 +51,7 @@ def test_a_real_configuration_shows_none_of_its_secrets() -> None:
     assert [secret for secret in SECRETS if secret in shown] == []
 
 
-def test_everything_else_stays_as_it_is_line_by_line() -> None:
+def test_masking_keeps_every_other_line() -> None:
     before, after = FRONT_DESK.split("\n"), masked(FRONT_DESK).split("\n")
 
     assert len(before) == len(after)
@@ -83,7 +83,7 @@ def test_everything_else_stays_as_it_is_line_by_line() -> None:
         ("<d>a@b ?pin</d>", "<d>a@b ?pin</d>"),
     ],
 )  # fmt: skip
-def test_each_place_a_secret_can_be_in(xml: str, shown: str) -> None:
+def test_masking_covers_every_place_of_a_secret(xml: str, shown: str) -> None:
     assert masked(xml) == shown
 
 

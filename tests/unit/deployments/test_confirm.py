@@ -7,7 +7,7 @@ import asyncio
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.records import a_deployment
+from phoneprov_adapters.testing.phone_records import a_deployment
 from phoneprov_core.deployments.confirm import CONFIRM_SECONDS
 from phoneprov_core.deployments.model import Confirmation, Deployment
 from phoneprov_core.devices.restart import RestartBy
@@ -31,7 +31,7 @@ async def confirmed(office: Office) -> tuple[Confirmation, str | None, str | Non
     return record.confirmation, record.confirmation_message, record.confirmation_at
 
 
-async def test_a_phone_that_comes_back_is_confirmed(
+async def test_phone_that_registers_again_is_confirmed(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     assert (await switch(office, ada, profile)).restart == "ok"
@@ -49,7 +49,7 @@ async def test_a_phone_that_comes_back_is_confirmed(
 
 
 @pytest.mark.parametrize("error", [TimedOut("It stayed away."), Refused("It is another.")])
-async def test_a_phone_that_does_not_is_not_confirmed(
+async def test_phone_that_does_not_register_is_not_confirmed(
     office: Office, ada: Actor, profile: Profile, error: TimedOut | Refused
 ) -> None:
     await switch(office, ada, profile)
@@ -115,9 +115,7 @@ async def test_journal_records_deployment_and_confirmation(
 # Without a watch
 
 
-async def test_a_phone_that_cannot_be_watched_is_restarted_all_the_same(
-    office: Office, ada: Actor, profile: Profile
-) -> None:
+async def test_unwatchable_phone_is_restarted(office: Office, ada: Actor, profile: Profile) -> None:
     office.watch.refuse(Refused("Not today."))
 
     assert (await switch(office, ada, profile)).restart == "ok"
@@ -126,7 +124,7 @@ async def test_a_phone_that_cannot_be_watched_is_restarted_all_the_same(
     assert (record.confirmation, record.confirmation_by) == (Confirmation.NONE, None)
 
 
-async def test_a_phone_that_is_not_restarted_is_not_waited_for(
+async def test_phone_without_restart_is_not_watched(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     office.manager.fail(TimedOut("The manager did not answer in time."))
@@ -172,7 +170,7 @@ async def test_database_unavailable_at_the_end_leaves_no_watch(
     assert office.watch.watched == []
 
 
-async def test_restarts_switched_off_start_no_watch() -> None:
+async def test_switch_with_restarts_disabled_starts_no_watch() -> None:
     office = Office(Settings(with_watch=True, restart=RestartBy.NONE))
     root = await office.add_user("root", level=0)
     await switch(office, root, await a_desk(office, root, root))
@@ -187,7 +185,7 @@ def pending(by: str) -> Deployment:
     return a_deployment(1, MAC, confirmation=Confirmation.PENDING, confirmation_by=by)
 
 
-def test_a_confirmation_that_is_overdue_is_not_coming() -> None:
+def test_confirmation_overdue_is_not_confirmed() -> None:
     by = "2026-01-31T08:17:30.250Z"
     record = pending(by)
 
@@ -201,7 +199,7 @@ def test_a_confirmation_that_is_overdue_is_not_coming() -> None:
     assert decided.as_of("2027-01-31T08:17:30.251Z") is decided
 
 
-async def test_pending_confirmation_is_read_as_of_now(
+async def test_confirmation_pending_is_evaluated_at_read_time(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await switch(office, ada, profile)

@@ -7,7 +7,8 @@ import logging
 import pytest
 
 from phoneprov_adapters.runtime.journal import log_deployment
-from phoneprov_adapters.testing.records import a_deployment, a_mac
+from phoneprov_adapters.testing.phone_records import a_deployment
+from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.model import Outcome, Step, StepName
 
 DONE = a_deployment(
@@ -18,7 +19,9 @@ DONE = a_deployment(
 )
 
 
-def test_a_line_holds_the_deployment_and_its_steps(caplog: pytest.LogCaptureFixture) -> None:
+def test_journal_line_contains_the_deployment_and_its_steps(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with caplog.at_level(logging.INFO, logger="phoneprov.deployments"):
         log_deployment(DONE)
 

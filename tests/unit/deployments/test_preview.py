@@ -64,7 +64,7 @@ async def test_changes_that_need_a_reset_are_named(
     assert (await preview(office, ada, profile)).needs_reset == ("servicesURL",)
 
 
-async def test_preview_after_an_unknown_outcome_claims_nothing(
+async def test_preview_after_an_unknown_outcome_has_no_diff(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await switch(office, ada, profile)
@@ -83,7 +83,7 @@ async def test_preview_after_an_unknown_outcome_claims_nothing(
     )
 
 
-async def test_nothing_is_touched(
+async def test_preview_changes_nothing(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     await switch(office, ada, profile)
@@ -96,7 +96,7 @@ async def test_nothing_is_touched(
     assert await whose_services(office) == ada.user_uuid
 
 
-async def test_a_diff_from_what_is_on_the_phone(
+async def test_preview_diff_starts_at_the_configuration_of_the_phone(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await switch(office, ada, profile)
@@ -116,7 +116,7 @@ async def test_a_diff_from_what_is_on_the_phone(
     assert "+\t<q>\u00e9</q>" in changed.diff
 
 
-async def test_the_diff_leads_from_the_revision_that_is_there(
+async def test_preview_diff_starts_at_the_deployed_revision(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await switch(office, ada, profile)
@@ -128,7 +128,7 @@ async def test_the_diff_leads_from_the_revision_that_is_there(
     assert (previewed.revision, previewed.changed, previewed.diff) == (3, False, "")
 
 
-async def test_secrets_are_masked_with_distinct_marks(
+async def test_preview_secrets_are_masked_with_distinct_marks(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await save(office, ada, profile, LOGIN.format("enchantress"))
@@ -144,7 +144,7 @@ async def test_secrets_are_masked_with_distinct_marks(
         assert secret not in repr(previewed)
 
 
-async def test_records_of_other_users_are_not_shown(
+async def test_preview_hides_records_of_other_users(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     await switch(office, ada, profile)
@@ -172,7 +172,7 @@ async def test_deleted_profile_is_named_in_the_preview(
     assert (await preview(office, bob, of_bob)).on_phone is None
 
 
-async def test_an_objection_is_part_of_the_answer(
+async def test_preview_contains_the_obstacles_of_a_switch(
     office: Office, root: Actor, ada: Actor, profile: Profile
 ) -> None:
     await office.profiles.update(ada, profile.uuid, ProfilePatch(compatible_models=("8841",)))
@@ -185,7 +185,9 @@ async def test_an_objection_is_part_of_the_answer(
     assert inactive.objection == "This phone is not active."
 
 
-async def test_server_and_phone_are_asked(office: Office, ada: Actor, profile: Profile) -> None:
+async def test_preview_checks_server_and_phone(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
     office.reachability.at_server = Reach(False, "No answer.", 3000)
     office.reachability.at_phone = Reach(None, "Who knows.", 1)
 
@@ -198,7 +200,7 @@ async def test_server_and_phone_are_asked(office: Office, ada: Actor, profile: P
     assert getattr(phone, "mac", "") == MAC
 
 
-async def test_no_transaction_is_open_meanwhile(
+async def test_preview_has_no_open_transaction_during_checks(
     office: Office, ada: Actor, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def write(_: object) -> Reach:
@@ -211,7 +213,7 @@ async def test_no_transaction_is_open_meanwhile(
     assert (await preview(office, ada, profile)).server.message == "Written."
 
 
-async def test_findings_know_the_phone_and_the_family(
+async def test_preview_findings_use_phone_and_firmware_family(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await office.profiles.update(

@@ -39,7 +39,7 @@ async def deployed(office: Office, actor: Actor, profile: Profile, *xmls: str) -
         await switch(office, actor, profile)
 
 
-async def test_the_previous_configuration_comes_back(
+async def test_rollback_restores_the_previous_configuration(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     await deployed(office, ada, profile, XML, SECOND)
@@ -54,7 +54,7 @@ async def test_the_previous_configuration_comes_back(
     assert journal.steps == ["upload", "clear", "restart"]
 
 
-async def test_twice_in_a_row_it_ends_where_it_began(
+async def test_rollback_twice_restores_the_first_configuration(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await deployed(office, ada, profile, XML, SECOND)
@@ -103,7 +103,9 @@ async def test_rollback_to_a_failed_deployment_is_allowed(
     assert on_phone(office) == XML
 
 
-async def test_any_revision_can_be_had(office: Office, ada: Actor, profile: Profile) -> None:
+async def test_rollback_to_any_revision_is_allowed(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
     for xml in (SECOND, THIRD):
         await office.profiles.update(ada, profile.uuid, ProfilePatch(cnf_xml=xml))
 
@@ -112,7 +114,7 @@ async def test_any_revision_can_be_had(office: Office, ada: Actor, profile: Prof
     assert (on_phone(office), made.revision) == (SECOND, 2)
 
 
-async def test_progress_is_reported(office: Office, ada: Actor, profile: Profile) -> None:
+async def test_rollback_reports_its_progress(office: Office, ada: Actor, profile: Profile) -> None:
     await deployed(office, ada, profile, XML, SECOND)
     steps: list[tuple[StepName, bool]] = []
 
@@ -124,7 +126,9 @@ async def test_progress_is_reported(office: Office, ada: Actor, profile: Profile
 # What cannot be
 
 
-async def test_there_may_be_nothing_before(office: Office, ada: Actor, profile: Profile) -> None:
+async def test_rollback_without_previous_deployment_is_refused(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
     for _ in range(2):
         with pytest.raises(NotFound, match="no earlier deployment that you may"):
             await office.rollback(ada, MAC)
@@ -132,7 +136,7 @@ async def test_there_may_be_nothing_before(office: Office, ada: Actor, profile: 
 
 
 @pytest.mark.parametrize("mac", [OTHER, "nonsense", ""])
-async def test_there_is_no_such_phone(
+async def test_rollback_of_unknown_phone_is_not_found(
     office: Office, ada: Actor, profile: Profile, mac: str
 ) -> None:
     with pytest.raises(NotFound, match="phone"):
@@ -146,19 +150,21 @@ async def test_there_is_no_such_phone(
         (RollbackRequest(profile_uuid=NOWHERE, revision=1), "profile"),
     ],
 )
-async def test_there_is_no_such_thing(
+async def test_rollback_to_unknown_deployment_is_not_found(
     office: Office, ada: Actor, profile: Profile, request_: RollbackRequest, words: str
 ) -> None:
     with pytest.raises(NotFound, match=words):
         await office.rollback(ada, MAC, request_)
 
 
-async def test_there_is_no_such_revision(office: Office, ada: Actor, profile: Profile) -> None:
+async def test_rollback_to_unknown_revision_is_not_found(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
     with pytest.raises(NotFound, match="revision"):
         await office.rollback(ada, MAC, RollbackRequest(profile_uuid=profile.uuid, revision=2))
 
 
-async def test_another_phone_s_deployment_is_none_of_this_one(
+async def test_rollback_to_a_deployment_of_another_phone_is_not_found(
     office: Office, root: Actor, ada: Actor, profile: Profile
 ) -> None:
     elsewhere = await a_desk(office, root, ada, mac=OTHER)
@@ -202,7 +208,7 @@ async def test_rollback_requires_the_permission_to_switch(
     assert on_phone(office) == XML
 
 
-async def test_present_owner_of_the_profile_may_roll_back(
+async def test_rollback_by_the_present_owner_is_allowed(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     await deployed(office, ada, profile, XML, SECOND)
@@ -267,5 +273,5 @@ def test_rollback_contradictory_fields_are_named(fields: dict[str, Any], blamed:
     assert {problem.field for problem in invalid.value.problems} == blamed
 
 
-def test_a_record_of_it_holds_no_configuration() -> None:
+def test_rollback_record_holds_no_configuration() -> None:
     assert "cnf_xml" not in Deployment.__struct_fields__

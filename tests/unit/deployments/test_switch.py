@@ -32,7 +32,7 @@ from support.switching import (
 # When all goes well
 
 
-async def test_a_switch_deploys_then_clears_then_restarts(
+async def test_switch_deploys_then_clears_then_restarts(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     answer = await switch(office, ada, profile)
@@ -41,7 +41,7 @@ async def test_a_switch_deploys_then_clears_then_restarts(
     assert journal.steps == ["upload", "clear", "restart"]
 
 
-async def test_the_exact_text_is_deployed_under_the_phone_s_name(
+async def test_switch_uploads_the_exact_text_under_the_phones_name(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await switch(office, ada, profile)
@@ -49,7 +49,7 @@ async def test_the_exact_text_is_deployed_under_the_phone_s_name(
     assert office.uploader.files == {"10.20.30.40:21": {"SEP001BD4123456.cnf.xml": XML.encode()}}
 
 
-async def test_a_switch_is_recorded(office: Office, ada: Actor, profile: Profile) -> None:
+async def test_switch_is_recorded(office: Office, ada: Actor, profile: Profile) -> None:
     await switch(office, ada, profile)
 
     record = await last_deployment(office)
@@ -66,7 +66,7 @@ async def test_a_switch_is_recorded(office: Office, ada: Actor, profile: Profile
     assert office.uploader.uploads[0].attempt == record.uuid
 
 
-async def test_the_record_is_there_before_anything_is_sent(
+async def test_switch_record_is_written_before_the_upload(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     seen: list[Deployment] = []
@@ -81,7 +81,7 @@ async def test_the_record_is_there_before_anything_is_sent(
     assert seen[0].created_at == shown(office.clock())
 
 
-async def test_the_place_is_known_before_the_phone_is_spoken_to(
+async def test_switch_address_is_checked_before_any_call(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     seen: dict[str, Deployment] = {}
@@ -147,7 +147,7 @@ async def test_progress_reports_start_and_end_of_each_step(
     assert made == await last_deployment(office)
 
 
-async def test_each_step_s_time_is_recorded(
+async def test_switch_records_the_duration_of_each_step(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     for seconds, step in ((2, "upload"), (0.5, "clear"), (3, "restart")):
@@ -167,7 +167,7 @@ def _passing(office: Office, seconds: float) -> Callable[[], Awaitable[None]]:
     return pass_time
 
 
-async def test_notes_of_the_uploader_are_recorded(
+async def test_switch_records_the_notes_of_the_uploader(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     journal.notes = ("The old file was deleted first.", "Twice.")
@@ -179,13 +179,13 @@ async def test_notes_of_the_uploader_are_recorded(
 
 
 @pytest.mark.parametrize("spelling", ["001bd4123456", "00-1b-d4-12-34-56", "001B.D412.3456"])
-async def test_the_phone_may_be_spelled_as_one_likes(
+async def test_switch_mac_in_any_spelling_is_accepted(
     office: Office, ada: Actor, profile: Profile, spelling: str
 ) -> None:
     assert (await switch(office, ada, profile, spelling)).mac == MAC
 
 
-async def test_the_phone_s_services_act_for_the_profile_s_owner_from_then_on(
+async def test_switch_assigns_the_services_to_the_owner_of_the_profile(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile, journal: Journal
 ) -> None:
     async with office.database.write() as tx:
@@ -245,7 +245,7 @@ async def test_restart_uses_the_phones_software_type_else_the_profiles(
 # Who may, and what fits
 
 
-async def test_another_s_profile_reads_like_a_missing_one(
+async def test_switch_profile_of_another_user_is_not_found(
     office: Office, bob: Actor, profile: Profile
 ) -> None:
     for uuid in (profile.uuid, NOWHERE):
@@ -254,12 +254,14 @@ async def test_another_s_profile_reads_like_a_missing_one(
     assert await deployments(office) == []
 
 
-async def test_an_unknown_phone_is_missed(office: Office, ada: Actor, profile: Profile) -> None:
+async def test_switch_unknown_phone_is_not_found(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
     with pytest.raises(NotFound, match="no such phone"):
         await switch(office, ada, profile, "001bd4999999")
 
 
-async def test_the_profile_s_bad_request_names_the_phone_too(
+async def test_switch_invalid_fields_name_phone_and_profile(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     body = {"profile_uuid": profile.uuid, "mac": "ff:ff:ff:ff:ff:ff"}
@@ -278,7 +280,7 @@ async def test_the_profile_s_bad_request_names_the_phone_too(
         ({"software_type": "SIP"}, {"software_type": "SCCP"}, "profile_does_not_fit"),
     ],
 )
-async def test_a_phone_that_does_not_fit_is_left_alone(
+async def test_switch_mismatch_changes_nothing(
     office: Office,
     root: Actor,
     ada: Actor,

@@ -30,7 +30,7 @@ from support.switching import MAC, Journal, is_free, last_deployment, switch, wh
         Conflict("The phone's address is not allowed.", code="address_not_allowed"),
     ],
 )
-async def test_a_failed_upload_restarts_nothing_and_is_raised(
+async def test_failed_upload_restarts_nothing_and_is_raised(
     office: Office, ada: Actor, profile: Profile, journal: Journal, error: PhoneprovError
 ) -> None:
     office.uploader.fail_next(error)
@@ -89,7 +89,7 @@ async def test_rollback_after_an_unknown_outcome_restores_the_last_known_configu
     assert rolled.revision == 1
 
 
-async def test_a_failed_upload_leaves_the_services_as_they_were(
+async def test_failed_upload_keeps_the_services_of_the_phone(
     office: Office, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     async with office.database.write() as tx:
@@ -102,7 +102,7 @@ async def test_a_failed_upload_leaves_the_services_as_they_were(
     assert await whose_services(office) == bob.user_uuid
 
 
-async def test_after_a_failure_the_phone_can_be_switched_again(
+async def test_switch_after_a_failure_succeeds(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     office.uploader.fail_next(TimedOut("no answer"))
@@ -128,7 +128,7 @@ async def test_unexpected_error_is_recorded_as_an_interruption(
     assert await is_free(office)
 
 
-async def test_a_phone_without_an_address_cannot_be_uploaded_to(
+async def test_switch_phone_without_address_fails_the_upload(
     office: Office, root: Actor, ada: Actor, profile: Profile
 ) -> None:
     await office.phones.update(root, MAC, PhonePatch(phone_ip=None))
@@ -144,7 +144,7 @@ async def test_a_phone_without_an_address_cannot_be_uploaded_to(
 
 
 @pytest.mark.parametrize("error", [Refused("The phone is out."), TimedOut("The phone is mute.")])
-async def test_a_session_that_cannot_be_cleared_does_not_stop_the_restart(
+async def test_switch_failed_clear_continues_with_the_restart(
     office: Office, ada: Actor, profile: Profile, journal: Journal, error: PhoneprovError
 ) -> None:
     office.phone.fail(error)
@@ -162,7 +162,7 @@ async def test_a_session_that_cannot_be_cleared_does_not_stop_the_restart(
     ]
 
 
-async def test_without_an_address_the_session_kept_here_is_cleared_all_the_same(
+async def test_switch_without_address_clears_the_stored_session(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile, journal: Journal
 ) -> None:
     uploader = MemoryUploader(PhoneNetworks.parse(PRIVATE_RANGES), host="10.0.0.5")
@@ -191,7 +191,7 @@ async def test_without_an_address_the_session_kept_here_is_cleared_all_the_same(
 # When the restart fails
 
 
-async def test_a_failed_restart_is_part_of_the_answer(
+async def test_switch_failed_restart_is_part_of_the_result(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     office.manager.fail(TimedOut("The manager did not answer in time."))

@@ -31,7 +31,7 @@ from support.switching import (
 # One at a time
 
 
-async def test_a_phone_under_way_is_busy_at_once(
+async def test_switch_busy_phone_is_refused_at_once(
     office: Office, root: Actor, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     gate = journal.gate("upload")
@@ -64,7 +64,7 @@ async def test_switch_revision_removed_before_the_record_is_not_found(
     assert await is_free(office)
 
 
-async def test_of_many_at_once_one_switches_the_phone(
+async def test_switch_concurrent_requests_for_a_phone_run_one(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     outcomes = await asyncio.gather(
@@ -77,7 +77,7 @@ async def test_of_many_at_once_one_switches_the_phone(
     assert len(office.uploader.uploads) == len(await deployments(office))
 
 
-async def test_a_record_begins_when_the_phone_was_free(
+async def test_switch_record_starts_after_the_lease(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     """Not when it was asked for: then it could begin before the one ahead of it ended."""
@@ -106,7 +106,7 @@ async def test_other_phones_are_switched_concurrently(
     await first
 
 
-async def test_no_transaction_is_open_while_the_network_is_used(
+async def test_switch_has_no_open_transaction_during_network_calls(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     async def write() -> None:
@@ -124,7 +124,7 @@ async def test_no_transaction_is_open_while_the_network_is_used(
 # What happens meanwhile
 
 
-async def test_a_lease_that_was_lost_is_not_taken_from_another(
+async def test_switch_lost_lease_is_not_taken_from_its_holder(
     office: Office, root: Actor, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     async def be_overtaken() -> None:
@@ -154,7 +154,7 @@ async def test_owner_deleted_during_a_switch_keeps_the_record(
     assert await is_free(office)
 
 
-async def test_a_switch_that_is_cancelled_in_the_upload_was_interrupted(
+async def test_switch_cancelled_during_the_upload_is_interrupted(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
     gate = journal.gate("upload")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_deployment, a_phone, identifier
+from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
+from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Invalid, NotFound
@@ -35,7 +36,7 @@ async def numbers(listing: Listing[Deployment]) -> list[int]:
     return [row.number for row in await listing.everything()]
 
 
-async def test_everybody_sees_their_own_and_level_0_all(
+async def test_deployments_are_visible_to_their_account_and_level_0(
     office: Office, root: Actor, ada: Actor, bob: Actor, history: list[Deployment]
 ) -> None:
     for actor, seen in ((root, [1, 2, 3, 4]), (ada, [1, 2, 4]), (bob, [2, 3])):
@@ -70,7 +71,7 @@ async def test_page_total_counts_visible_matches(
     assert (await numbers(listing), listing.total) == ([2], 2)
 
 
-async def test_a_phone_without_a_history_has_an_empty_one(office: Office, bob: Actor) -> None:
+async def test_phone_without_deployments_has_an_empty_history(office: Office, bob: Actor) -> None:
     async with office.database.write() as tx:
         await tx.phones.add(a_phone(1))
 
@@ -85,7 +86,7 @@ async def test_unknown_phone_has_no_deployments(
         await office.deployments.of_phone(root, mac)
 
 
-async def test_history_of_others_does_not_reveal_a_phone(
+async def test_phone_history_of_other_users_does_not_reveal_a_phone(
     office: Office, bob: Actor, history: list[Deployment]
 ) -> None:
     with pytest.raises(NotFound):

@@ -9,10 +9,10 @@ import pytest
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.composition.factories import connection_of
 from phoneprov_adapters.composition.phone_watch import watch_of
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.memory.phone import MemoryPhone
 from phoneprov_adapters.memory.watch import MemoryWatch
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 
@@ -23,7 +23,7 @@ PHONE = a_phone(1)
     ("software_type", "way"),
     [("SCCP", "events"), (None, "events"), ("", "events"), ("SIP", "both"), ("sipe", "both")],
 )
-async def test_sccp_phone_is_watched_by_events_and_sip_phone_in_both_ways(
+async def test_watch_kind_is_events_for_sccp_and_both_for_sip(
     software_type: str | None, way: str
 ) -> None:
     events, web = MemoryWatch(), MemoryWatch()
@@ -49,7 +49,7 @@ async def test_watch_that_fails_is_replaced_by_the_next(error: Refused) -> None:
 
 
 @pytest.mark.parametrize("first", ["events", "web"])
-async def test_first_way_to_see_a_sip_phone_confirms(first: str) -> None:
+async def test_first_watch_to_see_a_sip_phone_confirms(first: str) -> None:
     ways = {"events": MemoryWatch(), "web": MemoryWatch()}
     watching = await Watch(ways["events"], ways["web"], seconds=120).begin(PHONE, "SIP")
     assert watching is not None
@@ -64,7 +64,7 @@ async def test_first_way_to_see_a_sip_phone_confirms(first: str) -> None:
     assert [way.watched for way in ways.values()] == [[], []]
 
 
-async def test_sip_phone_that_neither_watch_sees_is_reported_with_both_messages() -> None:
+async def test_sip_phone_seen_by_no_watch_has_both_messages() -> None:
     events, web = MemoryWatch(), MemoryWatch()
     watching = await Watch(events, web, seconds=120).begin(PHONE, "SIP")
     assert watching is not None
@@ -80,7 +80,7 @@ async def test_sip_phone_that_neither_watch_sees_is_reported_with_both_messages(
     await watching.close()
 
 
-async def test_there_may_be_no_way_at_all() -> None:
+async def test_watch_unavailable_or_not_configured_is_none() -> None:
     web = MemoryWatch()
     web.refuse(Refused("no"))
 
@@ -104,7 +104,7 @@ async def test_watch_of_zero_seconds_is_not_started() -> None:
         ({"PHONEPROV_AMI_HOST": "pbx", "PHONEPROV_RESTART": "http"}, False),
     ],
 )
-def test_events_are_listened_to_where_asterisk_restarts_phones(
+def test_event_watch_is_used_with_asterisk_restarts(
     settings: dict[str, str], by_events: bool
 ) -> None:
     read = read_settings({**settings, "PHONEPROV_CONFIRM_TIMEOUT": "7"})

@@ -99,15 +99,13 @@ async def pin_office() -> PinOffice:
         ("grace", PIN), ("nobody", PIN), ("", PIN), ("\u202eada", PIN),
     ],
 )  # fmt: skip
-async def test_every_refusal_costs_the_same_work(
-    pin_office: PinOffice, name: str, pin: str
-) -> None:
+async def test_pin_refusals_have_the_same_cost(pin_office: PinOffice, name: str, pin: str) -> None:
     assert await pin_office.guess(name, pin) == "wrong_pin"
 
     assert pin_office.work.done == ["read", "write", "hash", "write"]
 
 
-async def test_locked_user_costs_the_same_hash(pin_office: PinOffice) -> None:
+async def test_pin_locked_user_costs_the_same_hash(pin_office: PinOffice) -> None:
     for _ in range(5):
         await pin_office.guess("ada", WRONG)
     pin_office.work.done.clear()
@@ -116,7 +114,7 @@ async def test_locked_user_costs_the_same_hash(pin_office: PinOffice) -> None:
     assert pin_office.work.done == ["read", "write", "hash"]
 
 
-async def test_lock_is_recorded_for_user_and_phone(pin_office: PinOffice) -> None:
+async def test_pin_lock_is_recorded_for_user_and_phone(pin_office: PinOffice) -> None:
     for _ in range(4):
         await pin_office.guess("ada", WRONG)
     assert await pin_office.events("login.locked") == []
@@ -137,7 +135,7 @@ async def test_lock_is_recorded_for_user_and_phone(pin_office: PinOffice) -> Non
     assert len(await pin_office.events("login.failed")) == 5
 
 
-async def test_lock_doubles_to_15_minutes_and_the_100th_failure_stays(
+async def test_pin_lock_doubles_to_15_minutes_and_is_permanent_after_100_failures(
     pin_office: PinOffice,
 ) -> None:
     waits = []
@@ -155,7 +153,7 @@ async def test_lock_doubles_to_15_minutes_and_the_100th_failure_stays(
     assert await pin_office.guess("ada", PIN, a_mac(500)) == "ok"
 
 
-async def test_unknown_name_is_locked_like_a_user_and_not_kept_in_the_trail(
+async def test_pin_unknown_name_is_locked_like_a_user_and_not_recorded(
     pin_office: PinOffice,
 ) -> None:
     for number in range(5):

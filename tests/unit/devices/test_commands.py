@@ -18,7 +18,7 @@ from phoneprov_core.devices.commands import (
     sccp_restart,
     sip_restart,
 )
-from phoneprov_core.devices.execute import REPLY_LIMIT, execute_body, read_execute_reply
+from phoneprov_core.devices.execute import execute_body, read_execute_reply
 from phoneprov_core.devices.names import (
     DEFAULT_FILENAME_TEMPLATE,
     check_filename_template,
@@ -26,6 +26,7 @@ from phoneprov_core.devices.names import (
     device_name,
 )
 from phoneprov_core.devices.ports import KeyPress, ManagerAction
+from phoneprov_core.devices.reply import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Invalid, Refused
 from phoneprov_core.phones.model import bare_model
 
@@ -48,7 +49,7 @@ uris = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1
         ("{MAC}" + "x" * 52, "001BD41234AB" + "x" * 52),
     ],
 )
-def test_a_template_gives_the_name_of_the_file(template: str, name: str) -> None:
+def test_template_yields_the_file_name(template: str, name: str) -> None:
     assert config_filename(template, MAC) == name
     check_filename_template(template)
 
@@ -75,7 +76,7 @@ def test_a_template_gives_the_name_of_the_file(template: str, name: str) -> None
         "{MAC}" + "x" * 53,
     ],
 )
-def test_a_template_that_gives_no_plain_name_is_refused(template: str) -> None:
+def test_template_with_an_unsafe_result_is_refused(template: str) -> None:
     with pytest.raises(ValueError, match="file name"):
         check_filename_template(template)
     with pytest.raises(ValueError, match="file name"):
@@ -96,13 +97,13 @@ def test_file_name_of_any_template_is_one_path_segment(template: str, mac: str) 
 
 
 @given(macs)
-def test_every_phone_has_a_name_of_its_own(mac: str) -> None:
+def test_file_names_of_phones_are_distinct(mac: str) -> None:
     assert device_name(mac) == "SEP" + mac.replace(":", "")
     assert config_filename(DEFAULT_FILENAME_TEMPLATE, mac) == device_name(mac) + ".cnf.xml"
 
 
 @pytest.mark.parametrize("mac", ["00:1b:d4:12:34:ab", "001BD41234AB", "", MAC + "\n", MAC + ":00"])
-def test_only_a_canonical_mac_names_a_phone(mac: str) -> None:
+def test_file_name_requires_a_canonical_mac(mac: str) -> None:
     for use in (device_name, sccp_restart, sip_restart):
         with pytest.raises(ValueError, match="canonical"):
             use(mac)
@@ -131,19 +132,19 @@ def test_only_a_canonical_mac_names_a_phone(mac: str) -> None:
         ("", ""),
     ],
 )
-def test_a_model_is_compared_without_its_trimmings(model: str, bare: str) -> None:
+def test_model_comparison_ignores_prefix_and_suffix(model: str, bare: str) -> None:
     assert bare_model(model) == bare
 
 
 @given(st.from_regex(r"[0-9]{4}[A-FH-Z]{0,3}", fullmatch=True))
-def test_every_way_to_write_a_model_is_the_same_model(model: str) -> None:
+def test_model_spellings_are_equal(model: str) -> None:
     bare = bare_model(model)
     for prefix in ("", "CP-", "cp-", "Cisco ", "Cisco CP-"):
         for ending in ("", "G", "g"):
             assert bare_model(prefix + model + ending) == bare
 
 
-def test_the_service_session_is_cleared_with_one_command() -> None:
+def test_clear_services_is_one_command() -> None:
     assert [press.uri for press in CLEAR_SERVICES] == ["Init:Services"]
 
 
@@ -167,7 +168,7 @@ MENU_641 = ["Applications", "KeyPad6", "KeyPad4", "KeyPad1", "Soft3"]
         ("7821", MENU_641),
     ],
 )
-def test_a_family_has_its_keys(model: str | None, keys: list[str]) -> None:
+def test_restart_keys_follow_the_firmware_family(model: str | None, keys: list[str]) -> None:
     presses = restart_keys(model)
 
     assert [press.uri for press in presses] == [f"Key:{key}" for key in keys]
@@ -176,7 +177,7 @@ def test_a_family_has_its_keys(model: str | None, keys: list[str]) -> None:
     assert sum(press.pause for press in presses) < 4.0
 
 
-def test_the_star_keys_follow_each_other_quickly() -> None:
+def test_restart_star_keys_have_short_pauses() -> None:
     assert restart_keys("7945")[1:] == (
         KeyPress("Key:KeyPadStar", 0.2),
         KeyPress("Key:KeyPadStar", 0.2),
@@ -191,7 +192,7 @@ def test_the_star_keys_follow_each_other_quickly() -> None:
 
 @given(uris)
 @example("https://phone.example/a?b=1&c=<\"'>")
-def test_a_command_travels_whole_in_one_form_field(uri: str) -> None:
+def test_command_is_sent_in_one_form_field(uri: str) -> None:
     ((field, xml),) = parse_qsl(execute_body(uri).decode("ascii"), strict_parsing=True)
 
     assert field == "XML"
@@ -205,12 +206,12 @@ def test_a_command_travels_whole_in_one_form_field(uri: str) -> None:
 @pytest.mark.parametrize(
     "uri", ["", "x" * 257, '"' * 100, "Key:Stärn", "Key: Star", "Init:\n", "\0"]
 )
-def test_a_command_that_no_phone_can_take_is_invalid(uri: str) -> None:
+def test_command_over_the_phones_limits_is_refused(uri: str) -> None:
     with pytest.raises(Invalid):
         execute_body(uri)
 
 
-def test_the_longest_command_fits() -> None:
+def test_command_of_maximum_length_is_accepted() -> None:
     assert execute_body("x" * 256)
 
 
@@ -237,12 +238,12 @@ ITEM = b'<ResponseItem Status="%s" Data="" URL="a"/>'
         b"<CiscoIPPhoneResponse>" + ITEM % b"0" * 3 + b"</CiscoIPPhoneResponse>",
     ],
 )
-def test_a_phone_that_did_it_raises_nothing(body: bytes) -> None:
+def test_reply_with_success_raises_nothing(body: bytes) -> None:
     read_execute_reply(200, body)
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 6, 7, 99])
-def test_an_error_keeps_its_number(number: int) -> None:
+def test_reply_error_keeps_its_number(number: int) -> None:
     with pytest.raises(Refused, match=rf"\berror {number}\b"):
         read_execute_reply(
             200, b'<CiscoIPPhoneError Number="%d">Secret</CiscoIPPhoneError>' % number
@@ -250,12 +251,12 @@ def test_an_error_keeps_its_number(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", [0, 4])
-def test_refused_login_names_the_settings(number: int) -> None:
+def test_reply_refused_login_names_the_settings(number: int) -> None:
     with pytest.raises(Refused, match="PHONEPROV_PHONE_USER"):
         read_execute_reply(200, b'<CiscoIPPhoneError Number="%d"/>' % number)
 
 
-def test_each_known_error_has_a_message() -> None:
+def test_reply_known_errors_have_messages() -> None:
     messages = set()
     for number in (1, 2, 3, 4, 6, 7):
         with pytest.raises(Refused) as caught:
@@ -265,7 +266,7 @@ def test_each_known_error_has_a_message() -> None:
 
 
 @pytest.mark.parametrize("position", [0, 1, 2])
-def test_one_item_that_failed_is_a_failure_and_keeps_its_status(position: int) -> None:
+def test_reply_with_one_failed_item_is_a_failure_with_its_status(position: int) -> None:
     items = [ITEM % b"0"] * 3
     items[position] = ITEM % b"6"
 
@@ -276,13 +277,13 @@ def test_one_item_that_failed_is_a_failure_and_keeps_its_status(position: int) -
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_login_refused_by_http_names_the_settings(status: int) -> None:
+def test_reply_http_401_names_the_settings(status: int) -> None:
     with pytest.raises(Refused, match=rf"HTTP {status}.*PHONEPROV_PHONE_USER"):
         read_execute_reply(status, GOOD)
 
 
 @pytest.mark.parametrize("status", [100, 201, 204, 301, 302, 307, 404, 500, 503])
-def test_any_other_status_is_named(status: int) -> None:
+def test_reply_other_status_is_named(status: int) -> None:
     with pytest.raises(Refused, match=f"HTTP {status}"):
         read_execute_reply(status, GOOD)
 
@@ -321,7 +322,7 @@ BOMB = (
         b"<a>" * 20000,
     ],
 )
-def test_nonsense_is_refused(body: bytes) -> None:
+def test_reply_malformed_is_refused(body: bytes) -> None:
     with pytest.raises(Refused, match="cannot be parsed"):
         read_execute_reply(200, body)
 
@@ -334,7 +335,7 @@ def test_nonsense_is_refused(body: bytes) -> None:
         st.sampled_from([GOOD, BOMB, b"<CiscoIPPhoneResponse>", ITEM, b"<", b">", b"&", b"\0"])
     ).map(b"".join),
 )
-def test_no_reply_breaks_the_reading_or_reaches_the_message(status: int, body: bytes) -> None:
+def test_reply_any_content_is_parsed_and_not_quoted(status: int, body: bytes) -> None:
     message = ""
     try:
         read_execute_reply(status, body)
@@ -351,7 +352,7 @@ def test_no_reply_breaks_the_reading_or_reaches_the_message(status: int, body: b
 
 
 @given(st.text(st.characters(codec="ascii", categories=["L"]), min_size=12, max_size=40))
-def test_the_phones_own_words_stay_out_of_the_message(words: str) -> None:
+def test_reply_text_of_the_phone_is_not_quoted(words: str) -> None:
     marked = f"zq{words}zq".encode()
     for body in (
         marked,
@@ -369,13 +370,13 @@ def test_the_phones_own_words_stay_out_of_the_message(words: str) -> None:
 # Actions for Asterisk
 
 
-def test_an_sccp_phone_is_restarted_by_name() -> None:
+def test_restart_action_of_an_sccp_phone_names_the_device() -> None:
     assert sccp_restart(MAC) == ManagerAction(
         "SCCPDeviceRestart", (("DeviceName", "SEP001BD41234AB"), ("Type", "restart"))
     )
 
 
-def test_a_sip_phone_is_notified() -> None:
+def test_restart_action_of_a_sip_phone_is_notify() -> None:
     action = sip_restart(MAC)
 
     assert action.name == "PJSIPNotify"
@@ -392,7 +393,7 @@ def test_a_sip_phone_is_notified() -> None:
 
 
 @given(macs)
-def test_asterisk_finds_nothing_in_a_value_to_split_or_end_it_at(mac: str) -> None:
+def test_restart_action_values_hold_no_separator(mac: str) -> None:
     for action in (sip_restart(mac), sccp_restart(mac)):
         require_single_lines(action)
         for name, value in action.fields:
@@ -414,12 +415,12 @@ def test_asterisk_finds_nothing_in_a_value_to_split_or_end_it_at(mac: str) -> No
         (None, "SCCPDeviceRestart"),
     ],
 )
-def test_the_software_type_chooses_the_action(software_type: str | None, name: str) -> None:
+def test_restart_action_follows_the_software_type(software_type: str | None, name: str) -> None:
     assert restart_action(software_type, MAC).name == name
 
 
 @pytest.mark.parametrize("character", ["\r", "\n", "\0", "\r\n"])
-def test_a_line_end_in_any_place_is_invalid(character: str) -> None:
+def test_restart_action_with_line_end_is_refused(character: str) -> None:
     broken = f"a{character}b"
     for action in (
         ManagerAction(broken, ()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.commands import CLEAR_SERVICES, restart_action, restart_keys
 from phoneprov_core.devices.ports import PhoneDriver
 from phoneprov_core.devices.restart import CiscoPhones, NeverRestarting, RestartBy, reachable_ip
@@ -35,7 +35,7 @@ async def said(driver: PhoneDriver, phone: Phone = PHONE) -> str:
 
 @pytest.mark.parametrize("by", [RestartBy.AUTO, RestartBy.AMI])
 @pytest.mark.parametrize("software_type", ["SCCP", "SIP", "SIPE", "sip", None, "exotic"])
-async def test_through_the_manager_where_there_is_one(
+async def test_restart_with_a_manager_uses_it(
     by: RestartBy, software_type: str | None, commands: MemoryPhone, manager: MemoryManager
 ) -> None:
     await CiscoPhones(by, commands, manager).restart(PHONE, software_type)
@@ -44,13 +44,13 @@ async def test_through_the_manager_where_there_is_one(
     assert commands.sent == {}
 
 
-async def test_over_the_phone_s_web_where_there_is_no_manager(commands: MemoryPhone) -> None:
+async def test_restart_without_manager_uses_the_web_server(commands: MemoryPhone) -> None:
     await CiscoPhones(RestartBy.AUTO, commands, None).restart(PHONE, "SCCP")
 
     assert commands.sent == {PHONE.phone_ip: KEYS}
 
 
-async def test_over_the_phone_s_web_when_that_was_chosen(
+async def test_restart_set_to_http_uses_the_web_server(
     commands: MemoryPhone, manager: MemoryManager
 ) -> None:
     await CiscoPhones(RestartBy.HTTP, commands, manager).restart(PHONE, "SIP")
@@ -59,7 +59,7 @@ async def test_over_the_phone_s_web_when_that_was_chosen(
     assert manager.performed == []
 
 
-async def test_not_at_all_when_that_was_chosen(
+async def test_restart_set_to_none_restarts_nothing(
     commands: MemoryPhone, manager: MemoryManager
 ) -> None:
     cisco = CiscoPhones(RestartBy.NONE, commands, manager)
@@ -79,7 +79,7 @@ async def test_restart_without_a_manager_names_the_setting(commands: MemoryPhone
 
 
 @pytest.mark.parametrize("error", [Refused("It refused."), TimedOut("It was late.")])
-async def test_failure_is_raised_to_the_caller(
+async def test_restart_failure_is_raised(
     commands: MemoryPhone, manager: MemoryManager, error: PhoneprovError
 ) -> None:
     manager.fail(error)
@@ -93,7 +93,7 @@ async def test_failure_is_raised_to_the_caller(
             await driver.restart(PHONE, None)
 
 
-async def test_a_phone_without_an_address_cannot_be_reached_over_its_web(
+async def test_restart_over_http_without_address_is_refused(
     commands: MemoryPhone, manager: MemoryManager
 ) -> None:
     lost = a_phone(1, phone_ip=None)
@@ -105,7 +105,7 @@ async def test_a_phone_without_an_address_cannot_be_reached_over_its_web(
     assert reachable_ip(PHONE) == "10.20.30.40"
 
 
-async def test_an_address_outside_the_phone_networks_is_not_called(commands: MemoryPhone) -> None:
+async def test_restart_over_http_forbidden_address_is_not_called(commands: MemoryPhone) -> None:
     outside = a_phone(1, phone_ip="192.0.2.1")
 
     driver = CiscoPhones(RestartBy.HTTP, commands, None)

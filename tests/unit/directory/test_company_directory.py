@@ -31,7 +31,7 @@ async def grace(office: Office) -> CompanyContact:
     return await office.company_directory.create(ADMIN, new)
 
 
-async def test_a_contact_is_created_active_at_this_moment(
+async def test_contact_create_has_active_state_and_creation_time(
     office: Office, grace: CompanyContact
 ) -> None:
     assert grace == CompanyContact(
@@ -52,12 +52,14 @@ async def test_a_contact_is_created_active_at_this_moment(
     assert await stored(office) == [grace]
 
 
-async def test_everybody_reads(office: Office, grace: CompanyContact) -> None:
+async def test_contacts_are_readable_by_every_account(
+    office: Office, grace: CompanyContact
+) -> None:
     assert await office.company_directory.get(ADA, grace.uuid.upper()) == grace
     assert await (await office.company_directory.all(ADA)).everything() == [grace]
 
 
-async def test_a_page_of_the_list_has_its_total(office: Office, grace: CompanyContact) -> None:
+async def test_list_page_has_its_total(office: Office, grace: CompanyContact) -> None:
     office.clock.advance(1)
     mary = await office.company_directory.create(ADMIN, NewCompanyContact(name="Mary"))
 
@@ -67,7 +69,7 @@ async def test_a_page_of_the_list_has_its_total(office: Office, grace: CompanyCo
     assert page.total == 2
 
 
-async def test_a_change_leaves_the_rest_alone(office: Office, grace: CompanyContact) -> None:
+async def test_update_keeps_other_fields(office: Office, grace: CompanyContact) -> None:
     office.clock.advance(60)
 
     changed = await office.company_directory.update(
@@ -78,7 +80,7 @@ async def test_a_change_leaves_the_rest_alone(office: Office, grace: CompanyCont
     assert await stored(office) == [changed]
 
 
-async def test_a_contact_is_deleted(office: Office, grace: CompanyContact) -> None:
+async def test_contact_is_deleted(office: Office, grace: CompanyContact) -> None:
     await office.company_directory.delete(ADMIN, grace.uuid)
 
     assert await stored(office) == []
@@ -97,7 +99,7 @@ async def test_missing_record_is_not_found(
     assert await stored(office) == [grace]
 
 
-async def test_without_level_0_writing_is_forbidden_without_details(
+async def test_write_without_level_0_is_forbidden_without_details(
     office: Office, grace: CompanyContact
 ) -> None:
     for uuid in (grace.uuid, MISSING):
@@ -110,7 +112,7 @@ async def test_without_level_0_writing_is_forbidden_without_details(
     assert await stored(office) == [grace]
 
 
-async def test_everybody_writes_when_it_is_set_so() -> None:
+async def test_write_by_every_account_follows_the_setting() -> None:
     office = Office(Settings(shared_write=SharedWrite.BEARER))
 
     contact = await office.company_directory.create(ADA, NewCompanyContact(name="Grace"))
@@ -120,7 +122,7 @@ async def test_everybody_writes_when_it_is_set_so() -> None:
     assert await stored(office) == []
 
 
-def test_a_contact_that_is_made_in_code_is_held_to_the_same_rules() -> None:
+def test_contact_built_in_code_is_validated() -> None:
     with pytest.raises(Invalid) as invalid:
         NewCompanyContact(name=" ", work="\n", email="grace", building="x" * 256)
 

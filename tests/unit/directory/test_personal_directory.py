@@ -44,7 +44,7 @@ async def grace(office: Office) -> PersonalContact:
     return await office.personal_directory.create(ADA, ADA.user_uuid, new)
 
 
-async def test_a_contact_is_its_owner_s(office: Office, grace: PersonalContact) -> None:
+async def test_contact_belongs_to_its_owner(office: Office, grace: PersonalContact) -> None:
     assert grace == PersonalContact(
         uuid=identifier(1),
         user_uuid=ADA.user_uuid,
@@ -63,9 +63,7 @@ async def test_a_contact_is_its_owner_s(office: Office, grace: PersonalContact) 
     assert await (await office.personal_directory.of_user(BOB, BOB.user_uuid)).everything() == []
 
 
-async def test_a_page_of_the_list_has_its_owner_s_total(
-    office: Office, grace: PersonalContact
-) -> None:
+async def test_list_page_has_the_total_of_its_owner(office: Office, grace: PersonalContact) -> None:
     await office.personal_directory.create(BOB, BOB.user_uuid, NewPersonalContact(name="Mary"))
 
     page = await office.personal_directory.of_user(ADA, ADA.user_uuid, Window(limit=5))
@@ -74,7 +72,7 @@ async def test_a_page_of_the_list_has_its_owner_s_total(
     assert page.total == 1
 
 
-async def test_a_change_leaves_the_rest_alone(office: Office, grace: PersonalContact) -> None:
+async def test_update_keeps_other_fields(office: Office, grace: PersonalContact) -> None:
     changed = await office.personal_directory.update(
         ADA, grace.uuid, PersonalContactPatch(work=None, ringtone="Chirp1")
     )
@@ -83,7 +81,9 @@ async def test_a_change_leaves_the_rest_alone(office: Office, grace: PersonalCon
     assert await stored(office) == [changed]
 
 
-async def test_a_superadmin_acts_for_everybody(office: Office, grace: PersonalContact) -> None:
+async def test_superadmin_manages_directories_of_every_user(
+    office: Office, grace: PersonalContact
+) -> None:
     assert await (await office.personal_directory.of_user(ADMIN, ADA.user_uuid)).everything() == [
         grace
     ]
@@ -100,7 +100,7 @@ async def test_a_superadmin_acts_for_everybody(office: Office, grace: PersonalCo
 
 
 @pytest.mark.parametrize("actor", [BOB, CLERK])
-async def test_another_s_directory_is_forbidden(
+async def test_directory_of_another_user_is_forbidden(
     office: Office, grace: PersonalContact, actor: Actor
 ) -> None:
     for owner in (ADA.user_uuid, MISSING, ""):
@@ -112,7 +112,7 @@ async def test_another_s_directory_is_forbidden(
 
 
 @pytest.mark.parametrize("actor", [BOB, CLERK])
-async def test_another_s_contact_reads_like_a_missing_one(
+async def test_contact_of_another_user_is_not_found(
     office: Office, grace: PersonalContact, actor: Actor
 ) -> None:
     messages = set()
@@ -129,7 +129,7 @@ async def test_another_s_contact_reads_like_a_missing_one(
 
 
 @pytest.mark.parametrize("owner", [MISSING, "", "ada"])
-async def test_a_user_that_is_missing_is_not_found(office: Office, owner: str) -> None:
+async def test_missing_user_is_not_found(office: Office, owner: str) -> None:
     with pytest.raises(NotFound):
         await office.personal_directory.of_user(ADMIN, owner)
     with pytest.raises(NotFound):
@@ -137,7 +137,7 @@ async def test_a_user_that_is_missing_is_not_found(office: Office, owner: str) -
 
 
 @pytest.mark.parametrize("owner", [BOB.user_uuid, None, "", 7])
-async def test_an_owner_in_the_body_must_agree(office: Office, owner: object) -> None:
+async def test_owner_in_the_body_must_match(office: Office, owner: object) -> None:
     body = {"name": "Grace", "user_uuid": owner}
 
     with pytest.raises(Invalid) as invalid:
@@ -149,7 +149,7 @@ async def test_an_owner_in_the_body_must_agree(office: Office, owner: object) ->
     assert await stored(office) == []
 
 
-async def test_a_contact_cannot_be_given_to_another(office: Office, grace: PersonalContact) -> None:
+async def test_contact_owner_cannot_be_changed(office: Office, grace: PersonalContact) -> None:
     body = {"user_uuid": BOB.user_uuid}
 
     with pytest.raises(Invalid):

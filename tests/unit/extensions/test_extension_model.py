@@ -29,31 +29,31 @@ def problems_of(**fields: Any) -> dict[str, str]:
 
 
 @given(st.text(PRINTABLE, min_size=1, max_size=80))
-def test_any_text_without_control_characters_is_a_password(text: str) -> None:
+def test_password_without_control_characters_is_accepted(text: str) -> None:
     # In Unicode's form NFC one character may become up to three.
     assert NewExtension(**{**GOOD, "password": text}).password
 
 
 @pytest.mark.parametrize("password", [" ", "x" * 255, "\u00a0", "pass w\u00f6rd"])
-def test_a_password_is_kept_as_it_is_typed(password: str) -> None:
+def test_password_is_stored_unchanged(password: str) -> None:
     assert NewExtension(**{**GOOD, "password": password}).password == password
 
 
 @pytest.mark.parametrize("password", ["", "x" * 256, "a\x00", "\n", "\t", "\x7f", "\x9b"])
-def test_a_bad_password_is_refused_and_not_quoted(password: str) -> None:
+def test_password_invalid_is_refused_without_its_value(password: str) -> None:
     problems = problems_of(password=password)
 
     assert set(problems) == {"password"}
     assert not password or password not in problems["password"]
 
 
-def test_every_bad_field_is_named() -> None:
+def test_every_invalid_field_is_named() -> None:
     problems = problems_of(type="SIP", extension="#/1", name="", password="")
 
     assert set(problems) == {"type", "extension", "name", "password"}
 
 
-def test_a_null_password_of_a_change_is_none_at_all() -> None:
+def test_password_null_in_an_update_is_absent() -> None:
     assert ExtensionPatch(password=None).password is UNSET
     assert ExtensionPatch().password is UNSET
     assert ExtensionPatch(password="x").password == "x"

@@ -83,7 +83,7 @@ async def test_update_records_account_time_and_address(office: Office, desk: Ext
     assert await stored(office) == [changed]
 
 
-async def test_a_null_password_leaves_the_stored_one_alone(office: Office, desk: Extension) -> None:
+async def test_password_null_keeps_the_stored_one(office: Office, desk: Extension) -> None:
     for patch in (
         ExtensionPatch(name="Lab", password=None),
         command_of(ExtensionPatch, {"name": "Lab", "password": None}),
@@ -107,7 +107,7 @@ async def test_extensions_are_listed_and_paged(office: Office, desk: Extension) 
     assert page.total == 2
 
 
-async def test_a_number_is_taken_once(office: Office, desk: Extension) -> None:
+async def test_extension_number_in_use_is_conflict(office: Office, desk: Extension) -> None:
     lab = await office.extensions.create(ADMIN, new("1002"))
 
     with pytest.raises(Conflict) as created:
@@ -121,7 +121,7 @@ async def test_a_number_is_taken_once(office: Office, desk: Extension) -> None:
     assert await stored(office) == [desk, lab]
 
 
-async def test_an_extension_is_deleted(office: Office, desk: Extension) -> None:
+async def test_extension_is_deleted(office: Office, desk: Extension) -> None:
     await office.extensions.delete(ADMIN, desk.uuid)
 
     assert await stored(office) == []

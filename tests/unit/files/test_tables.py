@@ -34,7 +34,7 @@ FORMULAS = ["=1+1", "+1-2", "-1", "@SUM(A1)", "'=x", "''+1", "\t=1", "\uff1d1"]
 
 
 @given(st.text() | st.sampled_from(FORMULAS) | st.from_regex(r"'*[=+@-].*"))
-def test_no_cell_is_a_formula_and_every_cell_comes_back(text: str) -> None:
+def test_csv_cells_are_no_formulas_and_are_read_back(text: str) -> None:
     cell = harmless(text)
 
     assert meant(cell) == text
@@ -42,7 +42,7 @@ def test_no_cell_is_a_formula_and_every_cell_comes_back(text: str) -> None:
         assert set(cell) <= set("+0123456789 ")
 
 
-def test_a_telephone_number_stays_one() -> None:
+def test_csv_telephone_number_is_kept() -> None:
     assert harmless("+44 20 7946 0018") == "+44 20 7946 0018"
 
 
@@ -74,7 +74,7 @@ async def test_csv_export_can_be_imported_unchanged(
         b' name , work \r\n"Ada","1"\r\n,\r\n',
     ],
 )
-async def test_csv_of_all_sorts(tmp_path: Path, content: bytes) -> None:
+async def test_csv_dialects_are_read(tmp_path: Path, content: bytes) -> None:
     table = CsvTable(written(tmp_path / "f.csv", content))
 
     assert await table.columns() == ("name", "work")
@@ -83,7 +83,7 @@ async def test_csv_of_all_sorts(tmp_path: Path, content: bytes) -> None:
     assert row.cells == {"name": "Ada", "work": "1"}
 
 
-async def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
+async def test_csv_line_numbers_are_those_of_the_file(tmp_path: Path) -> None:
     content = 'name,work\n"two\nlines",1\nAda\nBob,2\n'
 
     rows = await rows_of(CsvTable(written(tmp_path / "f.csv", content)))
@@ -104,7 +104,7 @@ async def test_unreadable_file_is_refused(tmp_path: Path, content: bytes) -> Non
     assert rows[-1].line == 3
 
 
-async def test_an_empty_file_has_no_columns(tmp_path: Path) -> None:
+async def test_csv_empty_file_has_no_columns(tmp_path: Path) -> None:
     table = CsvTable(written(tmp_path / "f.csv", b""))
 
     assert await table.columns() == ()
@@ -143,7 +143,7 @@ FN:never ends
 """
 
 
-async def test_vcards_of_all_versions(tmp_path: Path) -> None:
+async def test_vcard_versions_are_read(tmp_path: Path) -> None:
     rows = await rows_of(VcardTable(written(tmp_path / "f.vcf", CARDS), COLUMNS))
 
     assert [row.line for row in rows] == [1, 12, 17, 20, 25]
@@ -181,7 +181,7 @@ async def test_vcard_export_can_be_imported_unchanged(tmp_path: Path, texts: lis
         assert back.cells == row
 
 
-async def test_an_owner_leaves_and_comes_back(tmp_path: Path) -> None:
+async def test_vcard_owner_is_exported_and_imported(tmp_path: Path) -> None:
     columns = PERSONAL_DIRECTORY.columns
     row = dict.fromkeys(columns) | {
         "uuid": "12345678-1234-1234-1234-123456789abc", "username": "ada", "name": "Mum",

@@ -31,9 +31,7 @@ async def kem(office: Office) -> Kem:
     return await office.kems.create(ADMIN, new)
 
 
-async def test_a_kem_is_recorded_in_canonical_form_before_its_phone_is(
-    office: Office, kem: Kem
-) -> None:
+async def test_kem_create_before_its_phone_is_canonical(office: Office, kem: Kem) -> None:
     assert kem == Kem(
         uuid=identifier(1),
         model="CP-7916",
@@ -47,7 +45,7 @@ async def test_a_kem_is_recorded_in_canonical_form_before_its_phone_is(
     assert await stored(office) == [kem]
 
 
-async def test_nothing_of_a_kem_needs_to_be_known(office: Office) -> None:
+async def test_kem_create_requires_no_field(office: Office) -> None:
     one = await office.kems.create(ADMIN, NewKem())
     other = await office.kems.create(ADMIN, NewKem())
 
@@ -55,12 +53,12 @@ async def test_nothing_of_a_kem_needs_to_be_known(office: Office) -> None:
     assert set(msgspec.structs.astuple(one)) == {one.uuid, one.created_at, None}
 
 
-async def test_everybody_reads(office: Office, kem: Kem) -> None:
+async def test_kems_are_readable_by_every_account(office: Office, kem: Kem) -> None:
     assert await office.kems.get(ADA, kem.uuid.upper()) == kem
     assert await (await office.kems.all(ADA)).everything() == [kem]
 
 
-async def test_a_page_of_the_list_has_its_total(office: Office, kem: Kem) -> None:
+async def test_list_page_has_its_total(office: Office, kem: Kem) -> None:
     office.clock.advance(1)
     younger = await office.kems.create(ADMIN, NewKem())
 
@@ -70,7 +68,7 @@ async def test_a_page_of_the_list_has_its_total(office: Office, kem: Kem) -> Non
     assert page.total == 2
 
 
-async def test_a_change_leaves_the_rest_alone(office: Office, kem: Kem) -> None:
+async def test_update_keeps_other_fields(office: Office, kem: Kem) -> None:
     office.clock.advance(60)
 
     changed = await office.kems.update(
@@ -81,7 +79,7 @@ async def test_a_change_leaves_the_rest_alone(office: Office, kem: Kem) -> None:
     assert await stored(office) == [changed]
 
 
-async def test_a_kem_is_deleted(office: Office, kem: Kem) -> None:
+async def test_kem_is_deleted(office: Office, kem: Kem) -> None:
     await office.kems.delete(ADMIN, kem.uuid)
 
     assert await stored(office) == []
@@ -98,9 +96,7 @@ async def test_missing_record_is_not_found(office: Office, kem: Kem, uuid: str) 
     assert await stored(office) == [kem]
 
 
-async def test_without_level_0_writing_is_forbidden_without_details(
-    office: Office, kem: Kem
-) -> None:
+async def test_write_without_level_0_is_forbidden_without_details(office: Office, kem: Kem) -> None:
     for uuid in (kem.uuid, MISSING):
         with pytest.raises(Forbidden):
             await office.kems.update(ADA, uuid, cast(Any, None))
@@ -111,7 +107,7 @@ async def test_without_level_0_writing_is_forbidden_without_details(
     assert await stored(office) == [kem]
 
 
-async def test_everybody_writes_when_it_is_set_so() -> None:
+async def test_write_by_every_account_follows_the_setting() -> None:
     office = Office(Settings(shared_write=SharedWrite.BEARER))
 
     kem = await office.kems.create(ADA, NewKem())
@@ -122,7 +118,7 @@ async def test_everybody_writes_when_it_is_set_so() -> None:
 
 
 @pytest.mark.parametrize("command", [NewKem, KemPatch])
-def test_a_kem_that_is_made_in_code_is_held_to_the_same_rules(
+def test_kem_built_in_code_is_validated(
     command: type[NewKem | KemPatch],
 ) -> None:
     with pytest.raises(Invalid) as invalid:

@@ -57,13 +57,13 @@ def problems(command: type[Any], given: dict[str, Any], rules: Any = NO_RULES) -
 # A command that exists is valid
 
 
-def test_a_command_settles_into_canonical_form() -> None:
+def test_command_values_become_canonical() -> None:
     desk = NewDesk(mac="001b.d412.3456", name="Zoe\u0308", tags=("e\u0301",))
 
     assert (desk.mac, desk.name, desk.tags) == ("00:1B:D4:12:34:56", "Zo\u00eb", ("\u00e9",))
 
 
-def test_a_command_names_every_bad_field_and_the_first_in_its_sentence() -> None:
+def test_command_names_every_invalid_field_and_the_first_in_its_message() -> None:
     with pytest.raises(Invalid) as error:
         NewDesk(mac="nonsense", name="", floor=-1, description="\x00")
 
@@ -93,7 +93,7 @@ def test_null_and_absent_values_are_not_checked() -> None:
 # Input of callers
 
 
-def test_a_body_becomes_the_command() -> None:
+def test_valid_body_becomes_a_command() -> None:
     body = {"mac": "00-1b-d4-12-34-56", "name": "Front", "floor": 3, "tags": ["a"]}
 
     desk = command_of(NewDesk, body)
@@ -101,7 +101,7 @@ def test_a_body_becomes_the_command() -> None:
     assert desk == NewDesk(mac="00:1B:D4:12:34:56", name="Front", floor=3, tags=("a",))
 
 
-def test_every_bad_field_is_named_with_any_fault() -> None:
+def test_body_every_invalid_field_is_named() -> None:
     body = {"mac": "x", "name": 5, "floor": "1", "is_active": 1, "colour": "red", "tags": [""]}
 
     assert problems(NewDesk, body) == {
@@ -114,7 +114,7 @@ def test_every_bad_field_is_named_with_any_fault() -> None:
     }
 
 
-def test_required_fields_are_missed() -> None:
+def test_body_missing_required_fields_are_named() -> None:
     assert problems(NewDesk, {}) == {"mac": "is required", "name": "is required"}
 
 
@@ -124,13 +124,13 @@ def test_null_is_accepted_for_nullable_fields_only() -> None:
     assert problems(DeskPatch, {"description": 1}) == {"description": "must be text or null"}
 
 
-def test_absent_is_not_null() -> None:
+def test_absent_differs_from_null() -> None:
     patch = command_of(DeskPatch, {})
 
     assert (patch.name, patch.description) == (UNSET, UNSET)
 
 
-def test_a_whole_number_may_be_written_with_a_point() -> None:
+def test_integer_with_decimal_point_is_accepted() -> None:
     body = {"mac": "001bd4123456", "name": "x", "floor": 2.0}
 
     floor = command_of(NewDesk, body).floor
@@ -156,7 +156,7 @@ def _short(value: str) -> str:
 RULES = {"name": _short}
 
 
-def test_a_rule_of_the_use_case_is_obeyed_either_way() -> None:
+def test_use_case_rule_applies_to_bodies_and_commands() -> None:
     long = NewDesk(mac="001bd4123456", name="too long")
 
     with pytest.raises(Invalid, match="must be short"):
@@ -166,7 +166,7 @@ def test_a_rule_of_the_use_case_is_obeyed_either_way() -> None:
     }
 
 
-def test_a_rule_of_the_use_case_is_named_beside_every_other_fault() -> None:
+def test_use_case_rule_is_reported_with_every_other_problem() -> None:
     assert problems(NewDesk, {"mac": "x", "name": "too long"}, RULES) == {
         "mac": "must be a MAC address of 12 hexadecimal digits, like 00:1B:D4:12:34:56",
         "name": "must be short",
@@ -179,7 +179,7 @@ def test_a_rule_of_the_use_case_is_named_beside_every_other_fault() -> None:
 
 
 @pytest.mark.parametrize("mac", ["001bd4123456", "x", 7])
-def test_rule_is_not_applied_to_a_field_that_is_already_refused(mac: object) -> None:
+def test_use_case_rule_skips_an_invalid_field(mac: object) -> None:
     found = problems(NewDesk, {"mac": mac, "name": "n" * 10_000}, {"name": _never})
 
     assert "name" in found

@@ -14,45 +14,43 @@ rules = st.sampled_from(LevelRule)
 
 
 @given(levels, levels)
-def test_by_the_interface_s_rule_level_n_holds_0_through_n(assigned: int, required: int) -> None:
+def test_interface_rule_level_n_holds_0_through_n(assigned: int, required: int) -> None:
     assert LevelRule.HIERARCHICAL.holds(assigned, required) is (required in range(assigned + 1))
 
 
 @given(levels)
-def test_by_the_interface_s_rule_any_assignment_makes_a_superadmin(assigned: int) -> None:
+def test_interface_rule_any_assignment_is_superadmin(assigned: int) -> None:
     assert LevelRule.HIERARCHICAL.holds(assigned, SUPERADMIN)
 
 
 @given(levels)
-def test_by_the_strict_rule_level_0_alone_holds_level_0(assigned: int) -> None:
+def test_strict_rule_only_level_0_holds_level_0(assigned: int) -> None:
     assert LevelRule.STRICT.holds(assigned, SUPERADMIN) is (assigned == 0)
 
 
 @given(levels, levels)
-def test_by_the_strict_rule_a_smaller_number_outranks_a_larger(
-    assigned: int, required: int
-) -> None:
+def test_strict_rule_smaller_number_outranks_larger(assigned: int, required: int) -> None:
     assert LevelRule.STRICT.holds(assigned, required) is (assigned <= required)
 
 
 @given(rules, levels)
-def test_without_an_assignment_nothing_is_held(rule: LevelRule, required: int) -> None:
+def test_rules_without_assignment_hold_nothing(rule: LevelRule, required: int) -> None:
     assert not rule.holds(None, required)
 
 
 @given(rules, levels)
-def test_a_level_holds_itself(rule: LevelRule, level: int) -> None:
+def test_rules_level_holds_itself(rule: LevelRule, level: int) -> None:
     assert rule.holds(level, level)
 
 
 @given(rules, levels, levels, levels)
-def test_holding_goes_on(rule: LevelRule, first: int, second: int, third: int) -> None:
+def test_rules_holding_is_transitive(rule: LevelRule, first: int, second: int, third: int) -> None:
     if rule.holds(first, second) and rule.holds(second, third):
         assert rule.holds(first, third)
 
 
 @given(rules, levels)
-def test_the_largest_level_that_holds_level_0_is_just_that(rule: LevelRule, level: int) -> None:
+def test_largest_level_holding_level_0_is_exact(rule: LevelRule, level: int) -> None:
     largest = rule.largest_that_holds_superadmin()
 
     assert rule.holds(level, SUPERADMIN) is (largest is None or level <= largest)

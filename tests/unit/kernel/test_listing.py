@@ -58,7 +58,7 @@ def page(limit: int | None) -> Window | None:
 
 
 @given(st.integers(0, 60), st.integers(1, 12))
-async def test_all_of_a_list_comes_in_pieces_that_fit(length: int, piece: int) -> None:
+async def test_list_pieces_are_complete_and_bounded(length: int, piece: int) -> None:
     store = Numbers(length)
 
     pieces = [part async for part in await store.listed(piece=piece)]
@@ -69,7 +69,7 @@ async def test_all_of_a_list_comes_in_pieces_that_fit(length: int, piece: int) -
 
 
 @given(st.integers(0, 60), st.integers(1, 12), st.integers(1, 40), st.integers(0, 70))
-async def test_a_page_is_that_part_of_the_list(
+async def test_list_page_is_a_part_of_the_list(
     length: int, piece: int, limit: int, offset: int
 ) -> None:
     store = Numbers(length)
@@ -98,7 +98,7 @@ async def test_list_marked_complete_is_complete(length: int, piece: int, limit: 
         assert len(listed.first) == piece
 
 
-async def test_list_and_total_of_an_owner_are_limited_to_it() -> None:
+async def test_list_of_an_owner_is_limited_to_it() -> None:
     store = Numbers(9)
 
     assert await (await store.listed(owner="odd", piece=2)).everything() == [1, 3, 5, 7]
@@ -107,7 +107,7 @@ async def test_list_and_total_of_an_owner_are_limited_to_it() -> None:
     assert some.total == 4
 
 
-async def test_nothing_is_held_open_between_pieces() -> None:
+async def test_list_has_no_open_transaction_between_pieces() -> None:
     store = Numbers(35)
     listed = await store.listed()
 
@@ -117,7 +117,7 @@ async def test_nothing_is_held_open_between_pieces() -> None:
     assert store.asked == [10, 10, 10, 10]
 
 
-async def test_only_the_pieces_that_are_wanted_are_read() -> None:
+async def test_list_reads_only_the_needed_pieces() -> None:
     store = Numbers(1000)
     listed = await store.listed()
 
@@ -128,7 +128,7 @@ async def test_only_the_pieces_that_are_wanted_are_read() -> None:
     assert store.asked == [10, 10]
 
 
-async def test_records_added_or_removed_between_pieces_shift_nothing() -> None:
+async def test_list_is_stable_when_records_change_between_pieces() -> None:
     store = Numbers(30)
     listed = await store.listed()
     seen = []
@@ -141,7 +141,7 @@ async def test_records_added_or_removed_between_pieces_shift_nothing() -> None:
     assert seen == [n for n in range(31) if n != 15]
 
 
-async def test_a_mapped_list_is_the_same_list_seen_differently() -> None:
+async def test_list_mapped_has_the_same_order_and_total() -> None:
     store = Numbers(25)
     shown = (await store.listed()).mapped(str)
 
@@ -153,14 +153,14 @@ async def test_a_mapped_list_is_the_same_list_seen_differently() -> None:
     assert await some.everything() == ["5", "6", "7", "8", "9"]
 
 
-def test_window_names_every_value_out_of_bounds() -> None:
+def test_window_invalid_values_are_all_named() -> None:
     with pytest.raises(Invalid) as error:
         Window(limit=0, offset=-1)
 
     assert [problem.field for problem in error.value.problems] == ["limit", "offset"]
 
 
-async def test_a_page_that_was_sent_is_read() -> None:
+async def test_page_as_sent_is_read() -> None:
     store = Numbers(25)
     sent = command_of(Window, {"offset": 20})
 
@@ -171,7 +171,7 @@ async def test_a_page_that_was_sent_is_read() -> None:
 
 
 @pytest.mark.parametrize(("limit", "offset"), [(1, 0), (1000, 0), (1, 2**63 - 1)])
-def test_pages_that_exist(limit: int, offset: int) -> None:
+def test_page_within_bounds_is_accepted(limit: int, offset: int) -> None:
     window = Window(limit, offset)
 
     assert (window.limit, window.offset) == (limit, offset)
@@ -187,7 +187,7 @@ def test_pages_that_exist(limit: int, offset: int) -> None:
         (-5, -5, ["limit", "offset"]),
     ],
 )
-def test_pages_that_do_not_exist(limit: int, offset: int, fields: list[str]) -> None:
+def test_page_out_of_bounds_is_refused(limit: int, offset: int, fields: list[str]) -> None:
     with pytest.raises(Invalid) as error:
         Window(limit, offset)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.testing.records import a_mac, a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.kernel.paging import Listing, Page, Window, listing
 from phoneprov_core.phones.model import Phone
 
@@ -24,7 +25,7 @@ async def macs(database: MemoryDatabase, page: Page = None) -> Listing[str]:
     return phones.mapped(lambda phone: phone.mac)
 
 
-async def test_every_piece_is_shown(database: MemoryDatabase) -> None:
+async def test_mapped_list_maps_every_piece(database: MemoryDatabase) -> None:
     mapped = await macs(database)
 
     assert mapped.first == [a_mac(0), a_mac(1)]
@@ -37,7 +38,7 @@ async def test_every_piece_is_shown(database: MemoryDatabase) -> None:
     ]
 
 
-async def test_a_page_stays_a_page(database: MemoryDatabase) -> None:
+async def test_mapped_page_has_the_total_of_the_page(database: MemoryDatabase) -> None:
     page = await macs(database, Window(limit=2, offset=3))
 
     assert page.complete
@@ -46,7 +47,7 @@ async def test_a_page_stays_a_page(database: MemoryDatabase) -> None:
     assert await page.everything() == page.first == [a_mac(3), a_mac(4)]
 
 
-async def test_an_empty_list_stays_empty() -> None:
+async def test_mapped_empty_list_is_empty() -> None:
     nothing = await macs(MemoryDatabase())
 
     assert nothing.complete

@@ -19,7 +19,7 @@ moments = st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC))  
 
 
 @given(moments)
-def test_a_shown_moment_has_three_digits_and_z(moment: datetime) -> None:
+def test_timestamp_has_milliseconds_and_z(moment: datetime) -> None:
     text = shown(moment)
 
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", text)
@@ -28,13 +28,13 @@ def test_a_shown_moment_has_three_digits_and_z(moment: datetime) -> None:
 
 
 @given(moments, moments)
-def test_shown_moments_sort_like_time(one: datetime, other: datetime) -> None:
+def test_timestamps_sort_by_time(one: datetime, other: datetime) -> None:
     if one <= other:
         assert shown(one) <= shown(other)
         assert millis(one) <= millis(other)
 
 
-def test_a_moment_is_shown_in_utc() -> None:
+def test_timestamp_is_in_utc() -> None:
     paris = timezone(timedelta(hours=1))
 
     assert shown(datetime(2026, 1, 31, 0, 15, 30, 250_999, paris)) == "2026-01-30T23:15:30.250Z"
@@ -43,12 +43,12 @@ def test_a_moment_is_shown_in_utc() -> None:
 
 
 @given(st.uuids())
-def test_a_uuid_is_known_in_any_case(uuid: object) -> None:
+def test_uuid_is_parsed_in_any_case(uuid: object) -> None:
     assert known_id(str(uuid)) == known_id(str(uuid).upper()) == str(uuid)
 
 
 @given(st.none() | st.text())
-def test_other_text_names_no_record(text: str | None) -> None:
+def test_identifier_that_is_no_uuid_is_not_found(text: str | None) -> None:
     assert known_id(text) == ""
 
 
@@ -67,7 +67,7 @@ class Account(Struct):
         (Account("ada", ""), "Account(name='ada', password=***, pin=None)"),
     ],
 )
-def test_secrets_that_are_set_are_not_shown(account: Account, expected: str) -> None:
+def test_secrets_are_in_no_representation(account: Account, expected: str) -> None:
     assert redacted(account, "password", "pin") == expected
 
 
@@ -79,7 +79,7 @@ def test_found_returns_the_record_or_raises_not_found() -> None:
             found(nothing, "phone")
 
 
-def test_a_value_in_use_names_its_field() -> None:
+def test_value_in_use_names_its_field() -> None:
     conflict = already_taken("e-mail address", "email")
 
     assert conflict.code == "already_exists"
@@ -87,7 +87,7 @@ def test_a_value_in_use_names_its_field() -> None:
     assert [problem.field for problem in conflict.problems] == ["email"]
 
 
-def test_errors_carry_a_sentence_a_code_and_a_wait() -> None:
+def test_errors_have_message_code_and_retry_after() -> None:
     error = TooManyAttempts("Try again later.", retry_after=30)
 
     assert (str(error), error.code, error.retry_after) == (

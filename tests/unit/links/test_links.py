@@ -92,7 +92,7 @@ async def test_links_are_listed_from_either_end(office: Office) -> None:
     )
 
 
-async def test_two_are_linked_once(office: Office) -> None:
+async def test_link_that_exists_is_conflict(office: Office) -> None:
     outcomes = await asyncio.gather(
         *(linked(office, ADA, DESK) for _ in range(5)), return_exceptions=True
     )
@@ -129,7 +129,7 @@ async def test_link_to_missing_record_is_not_found(office: Office, body: dict[st
         ({"user_uuid": ADA, "extension_uuid": DESK, "uuid": MISSING}, {"uuid"}),
     ],
 )
-async def test_a_wrong_link_is_not_made(
+async def test_link_with_invalid_identifiers_is_refused(
     office: Office, body: dict[str, Any], fields: set[str]
 ) -> None:
     with pytest.raises(Invalid) as invalid:
@@ -139,7 +139,7 @@ async def test_a_wrong_link_is_not_made(
     assert await stored(office) == []
 
 
-async def test_a_link_is_deleted_once_and_its_ends_stay(office: Office) -> None:
+async def test_link_deleted_twice_is_not_found_and_its_records_remain(office: Office) -> None:
     link = await linked(office, ADA, DESK)
     left = await linked(office, ADA, LAB)
 
@@ -163,7 +163,7 @@ async def test_link_of_missing_records_is_not_found(office: Office, uuid: str) -
         await office.links.delete(ADMIN, uuid)
 
 
-async def test_without_level_0_reading_and_writing_is_forbidden_without_details(
+async def test_links_without_level_0_are_forbidden_without_details(
     office: Office,
 ) -> None:
     link = await linked(office, ADA, DESK)

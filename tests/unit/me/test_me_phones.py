@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.testing.records import a_mac, a_phone, identifier, moment
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.paging import Window
 from phoneprov_core.me.model import EnrichedPhone, enriched
@@ -17,7 +18,7 @@ from support.phone_parts import a_flag, a_kem
 ADA = Actor(identifier(0xA), level=None)
 
 
-def test_a_phone_keeps_its_fields_but_for_updated_at() -> None:
+def test_me_phone_has_its_fields_without_updated_at() -> None:
     more = ("is_vendor", "vendor", "key_expansion_modules")
     phone = a_phone(1, name="Reception", is_active=False, updated_at=moment(7))
 
@@ -31,7 +32,7 @@ def test_a_phone_keeps_its_fields_but_for_updated_at() -> None:
         assert getattr(shown, name) == getattr(phone, name)
 
 
-def test_is_vendor_follows_the_flag() -> None:
+def test_me_phone_is_vendor_follows_the_flag() -> None:
     yes, no = VendorPhone(a_mac(1), True), VendorPhone(a_mac(1), False)
 
     shown = [enriched(a_phone(1), flag, ()) for flag in (yes, no, None)]
@@ -40,7 +41,7 @@ def test_is_vendor_follows_the_flag() -> None:
     assert [phone.vendor for phone in shown] == [yes, no, None]
 
 
-async def test_every_account_sees_every_phone_oldest_first() -> None:
+async def test_me_phones_are_visible_to_every_account_oldest_first() -> None:
     database = MemoryDatabase()
     kems = (a_kem(11, connected_phone=a_mac(2)), a_kem(12, connected_phone=a_mac(2)))
     async with database.write() as tx:
@@ -62,7 +63,7 @@ async def test_every_account_sees_every_phone_oldest_first() -> None:
     assert page.total == 2
 
 
-async def test_a_list_longer_than_a_piece_is_whole() -> None:
+async def test_me_phones_list_over_one_piece_is_complete() -> None:
     database = MemoryDatabase()
     async with database.write() as tx:
         for number in range(2 * PIECE + 1):

@@ -11,7 +11,7 @@ from phoneprov_core.vendor_users.model import VendorUser
 from support.office import Office
 
 
-async def test_the_caller_sees_their_account_permission_and_pin(
+async def test_me_returns_account_permission_and_pin(
     office: Office, root: Actor, ada: Actor
 ) -> None:
     pin = VendorUser(office.new_id(), ada.user_uuid, "hash", "2026-01-31T08:15:30.250Z")
@@ -28,13 +28,13 @@ async def test_the_caller_sees_their_account_permission_and_pin(
     assert profile.vendor_user == pin
 
 
-async def test_permission_and_pin_are_null_without(office: Office, bob: Actor) -> None:
+async def test_me_permission_and_pin_are_null_without_records(office: Office, bob: Actor) -> None:
     profile = await office.me.profile(bob)
 
     assert (profile.permission, profile.vendor_user) == (None, None)
 
 
-async def test_deleted_user_sees_nothing(office: Office, root: Actor, bob: Actor) -> None:
+async def test_me_of_a_deleted_user_is_refused(office: Office, root: Actor, bob: Actor) -> None:
     await office.users.delete(root, bob.user_uuid)
 
     with pytest.raises(NotFound):

@@ -10,11 +10,12 @@ from phoneprov_adapters.memory.auth import COUNTED
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.phones import PHONES
 from phoneprov_adapters.memory.users import PASSWORDS, USERS, Password
-from phoneprov_adapters.testing.records import a_mac, a_phone, a_profile, a_user, identifier
+from phoneprov_adapters.testing.phone_records import a_phone, a_profile
+from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN, Attempts
 
 
-async def test_a_transaction_that_was_opened_for_reading_writes_nothing() -> None:
+async def test_read_transaction_refuses_writes() -> None:
     database = MemoryDatabase()
 
     async with database.read() as tx:
@@ -25,7 +26,7 @@ async def test_a_transaction_that_was_opened_for_reading_writes_nothing() -> Non
         assert await tx.phones.count() == 0
 
 
-async def test_leases_go_by_the_database_s_own_clock() -> None:
+async def test_leases_use_the_clock_of_the_database() -> None:
     now = [1000]
     database = MemoryDatabase(clock=lambda: now[0])
 
@@ -37,7 +38,7 @@ async def test_leases_go_by_the_database_s_own_clock() -> None:
         assert await tx.leases.take(a_mac(1), "you", 60) == 2
 
 
-async def test_a_lease_that_is_over_is_not_given_back() -> None:
+async def test_expired_lease_is_not_released() -> None:
     now = [1000]
     database = MemoryDatabase(clock=lambda: now[0])
 
@@ -48,7 +49,7 @@ async def test_a_lease_that_is_over_is_not_given_back() -> None:
         assert not await tx.leases.release(a_mac(1), "me", fence)
 
 
-async def test_writing_costs_the_same_however_much_is_there() -> None:
+async def test_write_cost_is_independent_of_the_number_of_records() -> None:
     database = MemoryDatabase()
     async with database.write() as tx:
         for number in range(20_000):
@@ -64,7 +65,7 @@ async def test_writing_costs_the_same_however_much_is_there() -> None:
     assert seconds < 0.5
 
 
-async def test_a_long_list_is_read_fast_from_its_middle() -> None:
+async def test_long_list_from_its_middle_cost_is_bounded() -> None:
     database = MemoryDatabase()
     async with database.write() as tx:
         for number in range(20_000):
@@ -106,5 +107,5 @@ async def test_counted_guesses_are_deleted_when_obsolete() -> None:
     assert sorted(database._committed[COUNTED].by_key) == [f"key-{n}" for n in range(25, 50)]
 
 
-def test_the_representation_of_a_kept_password_hides_it() -> None:
+def test_password_hash_is_in_no_representation() -> None:
     assert "secret" not in repr(Password("u", "$plain$1$1$secret"))

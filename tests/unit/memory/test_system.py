@@ -66,7 +66,7 @@ def test_invalid_token_is_unauthenticated(token: str) -> None:
         PlainTokens().read(TokenKind.ACCESS, token, 1000)
 
 
-def test_a_token_can_be_read_by_eye() -> None:
+def test_token_is_readable() -> None:
     token = PlainTokens().issue(TokenKind.ACCESS, Claims("u", "s", "t", 1999, 9999))
 
     assert token == ('plain.{"typ":"at+jwt","sub":"u","sid":"s","jti":"t","iat":1,"exp":9}')

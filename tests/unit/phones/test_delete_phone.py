@@ -8,7 +8,8 @@ import pytest
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.kems import MemoryKems
 from phoneprov_adapters.memory.system import FixedClock
-from phoneprov_adapters.testing.records import a_mac, a_phone, identifier
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac, identifier
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden, NotFound, Unavailable
@@ -53,7 +54,7 @@ async def stored(database: MemoryDatabase) -> tuple[object, ...]:
         )
 
 
-async def test_a_phone_takes_its_flag_along_and_leaves_its_kems(
+async def test_delete_phone_removes_its_flag_and_keeps_its_kems(
     database: MemoryDatabase, phones: Phones
 ) -> None:
     await phones.delete(ADMIN, a_mac(1).replace(":", "").lower())
@@ -66,7 +67,7 @@ async def test_a_phone_takes_its_flag_along_and_leaves_its_kems(
     assert await stored(database) == ([PHONES[1]], [FLAGS[1]], left)
 
 
-async def test_all_of_it_or_nothing(
+async def test_delete_phone_is_atomic(
     database: MemoryDatabase, phones: Phones, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(self: MemoryKems, phone_mac: str) -> None:
@@ -81,7 +82,7 @@ async def test_all_of_it_or_nothing(
 
 
 @pytest.mark.parametrize("mac", [a_mac(3), "", "desk"])
-async def test_a_phone_that_is_missing_takes_nothing_along(
+async def test_delete_missing_phone_removes_nothing(
     database: MemoryDatabase, phones: Phones, mac: str
 ) -> None:
     async with database.write() as tx:
@@ -95,7 +96,9 @@ async def test_a_phone_that_is_missing_takes_nothing_along(
     assert await stored(database) == before
 
 
-async def test_without_level_0_nothing_is_deleted(database: MemoryDatabase, phones: Phones) -> None:
+async def test_delete_phone_without_level_0_is_forbidden(
+    database: MemoryDatabase, phones: Phones
+) -> None:
     with pytest.raises(Forbidden):
         await phones.delete(ADA, a_mac(1))
 

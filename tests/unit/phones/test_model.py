@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.phones.model import (
     NewPhone,
@@ -37,7 +37,7 @@ from phoneprov_core.phones.model import (
         ("", ""),
     ],
 )
-def test_a_model_without_its_trimmings(model: str, bare: str) -> None:
+def test_model_prefix_and_suffix_are_removed(model: str, bare: str) -> None:
     assert bare_model(model) == bare
 
 
@@ -46,17 +46,17 @@ cores = st.from_regex(r"[0-9]{2,4}[a-fh-z]?", fullmatch=True)
 
 
 @given(trimmings, cores, st.sampled_from(["", "G", "g"]))
-def test_all_spellings_of_a_model_are_one(before: str, core: str, after: str) -> None:
+def test_model_spellings_are_equal(before: str, core: str, after: str) -> None:
     assert bare_model(before + core + after) == core
 
 
-def test_only_the_mac_of_a_phone_is_needed() -> None:
+def test_phone_requires_a_mac_only() -> None:
     phone = NewPhone(mac="001b.d412.3456")
 
     assert (phone.mac, phone.is_active, phone.model) == ("00:1B:D4:12:34:56", True, None)
 
 
-def test_every_bad_field_of_a_phone_is_named() -> None:
+def test_phone_every_invalid_field_is_named() -> None:
     with pytest.raises(Invalid) as error:
         NewPhone(mac="ff:ff:ff:ff:ff:ff", phone_ip="nowhere", brand="a\nb", description="\x00")
 
@@ -68,7 +68,7 @@ def test_every_bad_field_of_a_phone_is_named() -> None:
     ]
 
 
-def test_a_change_of_a_phone_is_canonical() -> None:
+def test_phone_update_is_canonical() -> None:
     assert PhonePatch(phone_ip="2001:DB8:0::1").phone_ip == "2001:db8::1"
 
 
@@ -87,7 +87,7 @@ def test_speaks_sip_ignores_case_and_blanks(software_type: str | None, sip: bool
     ("recorded", "profile", "expected"),
     [(None, None, None), (" ", "SIP", "SIP"), ("sccp ", "SIP", "sccp"), ("", None, None)],
 )
-def test_software_type_of_recorded_one_wins(
+def test_software_type_of_the_phone_has_priority(
     recorded: str | None, profile: str | None, expected: str | None
 ) -> None:
     assert software_type_of(a_phone(1, software_type=recorded), profile) == expected

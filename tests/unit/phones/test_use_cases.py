@@ -29,7 +29,7 @@ def sent(body: dict[str, object]) -> PhonePatch:
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-async def test_a_phone_is_recorded_and_found_in_every_spelling(
+async def test_phone_is_found_by_every_spelling_of_its_mac(
     office: Office, root: Actor, bob: Actor, spelling: str
 ) -> None:
     phone = await office.phones.create(root, NewPhone(mac=spelling, model="CP-7945G"))
@@ -40,7 +40,7 @@ async def test_a_phone_is_recorded_and_found_in_every_spelling(
         assert await office.phones.get(bob, path) == phone
 
 
-async def test_a_mac_is_recorded_once(office: Office, root: Actor) -> None:
+async def test_mac_in_use_is_conflict(office: Office, root: Actor) -> None:
     await office.phones.create(root, NewPhone(mac=MAC))
 
     with pytest.raises(Conflict) as conflict:
@@ -49,7 +49,7 @@ async def test_a_mac_is_recorded_once(office: Office, root: Actor) -> None:
     assert [problem.field for problem in conflict.value.problems] == ["mac"]
 
 
-async def test_phones_are_listed_for_everybody_oldest_first(
+async def test_phones_are_readable_by_every_account_oldest_first(
     office: Office, root: Actor, bob: Actor
 ) -> None:
     for last in (3, 1, 2):
@@ -78,7 +78,7 @@ async def test_update_changes_the_fields_of_the_patch(office: Office, root: Acto
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-async def test_a_phone_is_deleted(office: Office, root: Actor, spelling: str) -> None:
+async def test_phone_is_deleted(office: Office, root: Actor, spelling: str) -> None:
     await office.phones.create(root, NewPhone(mac=MAC))
 
     await office.phones.delete(root, spelling)
@@ -88,7 +88,7 @@ async def test_a_phone_is_deleted(office: Office, root: Actor, spelling: str) ->
 
 
 @pytest.mark.parametrize("mac", [MAC, "nonsense", "", "ff:ff:ff:ff:ff:ff"])
-async def test_a_phone_that_is_not_there(office: Office, root: Actor, mac: str) -> None:
+async def test_missing_phone_is_not_found(office: Office, root: Actor, mac: str) -> None:
     calls: list[Callable[[], Awaitable[object]]] = [
         lambda: office.phones.get(root, mac),
         lambda: office.phones.update(root, mac, UNREADABLE),
@@ -99,7 +99,7 @@ async def test_a_phone_that_is_not_there(office: Office, root: Actor, mac: str) 
             await call()
 
 
-async def test_caller_without_permission_is_forbidden_for_any_input(
+async def test_write_without_permission_is_forbidden_for_any_input(
     office: Office, ada: Actor, bob: Actor
 ) -> None:
     for actor in (ada, bob):
@@ -113,7 +113,7 @@ async def test_caller_without_permission_is_forbidden_for_any_input(
                 await call(actor)
 
 
-async def test_writing_can_be_opened_to_every_account() -> None:
+async def test_write_by_every_account_follows_the_setting() -> None:
     office = Office(Settings(shared_write=SharedWrite.BEARER))
     bob = await office.add_user("bob")
 
@@ -122,7 +122,7 @@ async def test_writing_can_be_opened_to_every_account() -> None:
     await office.phones.delete(bob, MAC)
 
 
-async def test_phone_ip_is_written_by_level_0_alone_when_writing_is_shared() -> None:
+async def test_phone_ip_requires_level_0_with_shared_writing() -> None:
     office = Office(Settings(shared_write=SharedWrite.BEARER))
     root, bob = await office.add_user("root", level=0), await office.add_user("bob")
     with pytest.raises(Forbidden):

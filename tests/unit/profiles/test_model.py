@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_phone, a_profile, identifier
+from phoneprov_adapters.testing.phone_records import a_phone, a_profile
+from phoneprov_adapters.testing.records import identifier
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest, whole
@@ -36,7 +37,7 @@ def objection(
         (("7911",), ""),
     ],
 )
-def test_models_that_fit(models: tuple[str, ...], model: str | None) -> None:
+def test_matching_model_is_accepted(models: tuple[str, ...], model: str | None) -> None:
     assert objection(models, model=model) is None
 
 
@@ -44,7 +45,7 @@ def test_models_that_fit(models: tuple[str, ...], model: str | None) -> None:
     ("models", "model"),
     [(("7911",), "7945"), (("7945",), "7945X"), (("7911", "7912"), "CP-7945G"), (("7945",), " ")],
 )
-def test_models_that_do_not_fit_are_named(models: tuple[str, ...], model: str) -> None:
+def test_mismatching_model_is_named(models: tuple[str, ...], model: str) -> None:
     said = objection(models, model=model)
 
     assert said is not None
@@ -65,14 +66,14 @@ def test_models_that_do_not_fit_are_named(models: tuple[str, ...], model: str) -
         ("SCCP", "  "),
     ],
 )
-def test_software_that_fits(software: str | None, software_type: str | None) -> None:
+def test_matching_software_is_accepted(software: str | None, software_type: str | None) -> None:
     assert objection((), software, model=None, software_type=software_type) is None
 
 
 @pytest.mark.parametrize(
     ("software", "software_type"), [("SCCP", "SIP"), ("SIP", "SIPE"), ("SIPE", "enterprise")]
 )
-def test_software_that_does_not_fit_is_named(software: str, software_type: str) -> None:
+def test_mismatching_software_is_named(software: str, software_type: str) -> None:
     said = objection((), software, model=None, software_type=software_type)
 
     assert said is not None
@@ -122,13 +123,13 @@ def _profile() -> Profile:
         ProfilePatch(cnf_xml="<secret>horse</secret>"),
     ],
 )
-def test_no_representation_shows_a_configuration(secretive: object) -> None:
+def test_configuration_is_in_no_representation(secretive: object) -> None:
     for text in (repr(secretive), str(secretive), repr([secretive])):
         assert "horse" not in text
         assert "***" in text
 
 
-def test_a_switch_request_is_canonical_and_names_both_faults() -> None:
+def test_switch_request_is_canonical_and_names_both_faults() -> None:
     request = SwitchRequest(profile_uuid=OWNER.upper(), mac="001bd4123456")
 
     assert (request.profile_uuid, request.mac) == (OWNER, "00:1B:D4:12:34:56")

@@ -34,7 +34,7 @@ async def kept(office: Office, revision: Revision) -> str | None:
         return await tx.revisions.cnf_xml(revision.uuid)
 
 
-async def test_a_new_profile_is_its_first_revision(
+async def test_profile_create_makes_revision_1(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     (first,) = await revisions(office, ada, profile)
@@ -46,7 +46,7 @@ async def test_a_new_profile_is_its_first_revision(
     assert await kept(office, first) == FIRST
 
 
-async def test_a_save_that_changes_the_configuration_makes_another(
+async def test_update_with_changed_configuration_creates_a_revision(
     office: Office, root: Actor, ada: Actor, profile: Profile
 ) -> None:
     office.clock.advance(5)
@@ -59,7 +59,9 @@ async def test_a_save_that_changes_the_configuration_makes_another(
     assert second.created_at == shown(office.clock())
 
 
-async def test_any_other_save_makes_none(office: Office, ada: Actor, profile: Profile) -> None:
+async def test_update_of_other_fields_creates_no_revision(
+    office: Office, ada: Actor, profile: Profile
+) -> None:
     for patch in (ProfilePatch(name="Another"), ProfilePatch(cnf_xml=FIRST), ProfilePatch()):
         await office.profiles.update(ada, profile.uuid, patch)
     with pytest.raises(Invalid):
@@ -103,7 +105,7 @@ async def test_revisions_are_deleted_with_their_profile(
         await office.profiles.revisions(ada, profile.uuid)
 
 
-async def test_save_over_the_maximum_removes_the_oldest_revisions(
+async def test_update_over_the_maximum_removes_the_oldest_revisions(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     limited = Profiles(office.database, office.clock, random_id, most_revisions=3)
@@ -114,7 +116,7 @@ async def test_save_over_the_maximum_removes_the_oldest_revisions(
     assert (await office.profiles.get(ada, profile.uuid)).cnf_xml == "<d>4</d>"
 
 
-async def test_user_with_the_maximum_of_profiles_gets_no_more(
+async def test_create_over_the_maximum_of_profiles_is_refused(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     limited = Profiles(office.database, office.clock, random_id, most_profiles=2)

@@ -49,7 +49,7 @@ async def names(office: Office, actor: Actor, owner: Actor | None = None) -> lis
 # Creating
 
 
-async def test_a_profile_is_created_with_the_exact_text(office: Office, ada: Actor) -> None:
+async def test_create_stores_the_exact_text(office: Office, ada: Actor) -> None:
     profile = await office.profiles.create(
         ada, new(ada, compatible_models=("CP-7945G",), software_type="SCCP", description="a\nb")
     )
@@ -69,7 +69,7 @@ async def test_superadmin_creates_a_profile_for_any_user(
     assert await office.profiles.get(ada, profile.uuid) == profile
 
 
-async def test_other_callers_are_refused_whether_or_not_the_owner_exists(
+async def test_create_for_another_user_is_forbidden_whether_or_not_it_exists(
     office: Office, ada: Actor, bob: Actor
 ) -> None:
     for owner in (ada.user_uuid, NOWHERE):
@@ -84,7 +84,7 @@ async def test_create_for_missing_owner_is_not_found(office: Office, root: Actor
         )
 
 
-async def test_the_largest_configuration_is_a_setting() -> None:
+async def test_configuration_size_limit_follows_the_setting() -> None:
     office = Office(Settings(largest_xml=20))
     ada = await office.add_user("ada")
 
@@ -106,7 +106,7 @@ async def test_create_for_a_deleted_account_is_refused(
 # Reading
 
 
-async def test_everybody_lists_their_own_and_superadmins_all(
+async def test_profiles_are_listed_to_their_owner_and_superadmins(
     office: Office, root: Actor, ada: Actor, bob: Actor
 ) -> None:
     for number, owner in enumerate((bob, ada, bob)):
@@ -134,7 +134,7 @@ async def test_pages_and_totals_count_own_profiles(
     assert (of_bob.total, len(of_bob.first)) == (2, 2)
 
 
-async def test_a_long_list_is_read_in_pieces_of_few(office: Office, ada: Actor) -> None:
+async def test_long_list_is_read_in_bounded_pieces(office: Office, ada: Actor) -> None:
     for number in range(2 * PIECE + 3):
         office.clock.advance(1)
         await office.profiles.create(ada, new(ada, name=f"p{number}"))
@@ -147,7 +147,7 @@ async def test_a_long_list_is_read_in_pieces_of_few(office: Office, ada: Actor) 
     assert page.total == 2 * PIECE + 3
 
 
-async def test_another_s_list_is_forbidden_whether_or_not_they_exist(
+async def test_list_of_another_user_is_forbidden_whether_or_not_it_exists(
     office: Office, ada: Actor, bob: Actor
 ) -> None:
     for owner in (ada.user_uuid, NOWHERE, "nonsense"):
@@ -163,7 +163,7 @@ async def test_superadmin_gets_not_found_for_a_missing_user(
         await office.profiles.of_user(root, owner)
 
 
-async def test_another_s_profile_reads_like_a_missing_one(
+async def test_profile_of_another_user_is_not_found(
     office: Office, bob: Actor, profile: Profile
 ) -> None:
     def unreadable() -> object:
@@ -212,7 +212,7 @@ async def test_null_and_empty_clear_optional_fields(office: Office, ada: Actor) 
     assert after.compatible_models == ()
 
 
-async def test_only_superadmins_change_the_owner(
+async def test_owner_change_requires_superadmin(
     office: Office, root: Actor, ada: Actor, bob: Actor, profile: Profile
 ) -> None:
     for heir in (bob.user_uuid, NOWHERE):
@@ -228,7 +228,7 @@ async def test_only_superadmins_change_the_owner(
         await office.profiles.get(ada, given.uuid)
 
 
-async def test_one_may_name_oneself_as_the_owner(
+async def test_owner_sent_unchanged_is_accepted(
     office: Office, ada: Actor, profile: Profile
 ) -> None:
     await office.profiles.update(ada, profile.uuid, patch({"user_uuid": ada.user_uuid}))

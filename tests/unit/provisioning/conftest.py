@@ -11,9 +11,10 @@ import pytest
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.provisioning.folder import Folder
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_adapters.testing.records import a_deployment, a_phone
+from phoneprov_adapters.testing.phone_records import a_deployment, a_phone
 from phoneprov_core.deployments.model import Confirmation, Deployment, Outcome
-from phoneprov_core.provisioning.model import FetchBinding, ServedFile
+from phoneprov_core.devices.binding import Binding
+from phoneprov_core.provisioning.model import ServedFile
 from phoneprov_core.provisioning.use_cases import ProvideFile
 
 MAC = "00:1B:D4:12:34:56"
@@ -33,7 +34,7 @@ class Office:
     now: datetime = datetime(2026, 1, 31, 8, 0, tzinfo=UTC)
     last_id: int = 0
 
-    def provide(self, binding: FetchBinding = FetchBinding.ADDRESS) -> ProvideFile:
+    def provide(self, binding: Binding = Binding.ADDRESS) -> ProvideFile:
         return ProvideFile(
             self.database,
             Folder(self.folder),

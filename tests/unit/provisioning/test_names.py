@@ -25,7 +25,7 @@ def test_name_is_compared_in_lower_case_without_a_leading_slash(requested: str, 
     "requested",
     ["", "/", "..", "../a", "a/../b", "a//b", "//a", "./a", "a/.", "a\\b", "a\0", "é", "a" * 256],
 )
-def test_name_that_leads_elsewhere_is_refused(requested: str) -> None:
+def test_name_outside_the_folder_is_refused(requested: str) -> None:
     assert plain_name(requested) is None
 
 
@@ -53,5 +53,5 @@ def test_mac_is_found_in_the_names_of_a_phone(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["ringlist.xml", "SEP000000000000.cnf.xml", "SEP001BD4.cnf.xml"])
-def test_other_names_hold_no_mac(name: str) -> None:
+def test_mac_is_not_found_in_other_names(name: str) -> None:
     assert mac_in(name) is None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.deployments.model import Confirmation, Outcome
-from phoneprov_core.provisioning.model import FetchBinding, FetchResult, Transport
+from phoneprov_core.devices.binding import Binding
+from phoneprov_core.provisioning.model import FetchResult, Transport
 from phoneprov_core.provisioning.use_cases import FileRequest, Provided
 from unit.provisioning.conftest import CONTENT, MAC, NAME, OTHER_IP, PHONE_IP, Office
 
@@ -39,7 +40,7 @@ async def test_phone_gets_its_configuration(office: Office, name: str, ip: str) 
 
 
 @pytest.mark.parametrize("ip", [OTHER_IP, "192.0.2.1"])
-async def test_another_address_is_refused(office: Office, ip: str) -> None:
+async def test_configuration_from_another_address_is_refused(office: Office, ip: str) -> None:
     provided = await office.provide().open(a_request(ip=ip))
 
     assert (provided.result, provided.content) == (FetchResult.REFUSED, None)
@@ -51,7 +52,7 @@ async def test_another_address_is_refused(office: Office, ip: str) -> None:
 async def test_network_binding_serves_the_phone_networks(
     office: Office, ip: str, result: FetchResult
 ) -> None:
-    provided = await office.provide(FetchBinding.NETWORK).open(a_request(ip=ip))
+    provided = await office.provide(Binding.NETWORK).open(a_request(ip=ip))
 
     assert provided.result is result
 
@@ -64,7 +65,7 @@ async def test_phone_without_a_recorded_address_is_served_in_the_networks(office
     assert (await office.provide().open(a_request(ip="192.0.2.1"))).result is FetchResult.REFUSED
 
 
-async def test_configuration_of_a_phone_that_left_the_inventory_is_not_served(
+async def test_configuration_of_a_deleted_phone_is_not_served(
     office: Office,
 ) -> None:
     async with office.database.write() as tx:
@@ -73,7 +74,7 @@ async def test_configuration_of_a_phone_that_left_the_inventory_is_not_served(
     assert (await office.provide().open(a_request())).result is FetchResult.NOT_FOUND
 
 
-async def test_other_files_go_to_the_phone_networks(office: Office) -> None:
+async def test_other_files_are_served_to_the_phone_networks(office: Office) -> None:
     (office.folder / "RINGLIST.XML").write_bytes(b"rings")
 
     provided = await office.provide().open(a_request("ringlist.xml", OTHER_IP))
@@ -86,7 +87,7 @@ async def test_other_files_go_to_the_phone_networks(office: Office) -> None:
 
 
 @pytest.mark.parametrize("name", ["../secret", "a\\b", "link", "folder", "pipe"])
-async def test_nothing_outside_the_folder_is_served(office: Office, name: str) -> None:
+async def test_file_outside_the_folder_is_not_served(office: Office, name: str) -> None:
     secret = office.folder.parent / "secret"
     secret.write_bytes(b"secret")
     (office.folder / "link").symlink_to(secret)
@@ -110,7 +111,7 @@ async def test_fetch_of_the_current_configuration_confirms_its_deployment(office
     assert [one.confirmation for one in office.journal] == [Confirmation.CONFIRMED]
 
 
-async def test_second_fetch_confirms_nothing_again(office: Office) -> None:
+async def test_fetch_again_confirms_nothing(office: Office) -> None:
     await fetched(office, a_request())
     before = await confirmation(office)
 
@@ -120,7 +121,7 @@ async def test_second_fetch_confirms_nothing_again(office: Office) -> None:
     assert len(office.journal) == 1
 
 
-async def test_transfer_that_broke_off_confirms_nothing(office: Office) -> None:
+async def test_fetch_interrupted_confirms_nothing(office: Office) -> None:
     await fetched(office, a_request(), is_complete=False)
 
     async with office.database.read() as tx:
@@ -129,7 +130,7 @@ async def test_transfer_that_broke_off_confirms_nothing(office: Office) -> None:
     assert (await confirmation(office))[0] is Confirmation.PENDING
 
 
-async def test_fetch_while_the_switch_runs_confirms_nothing(office: Office) -> None:
+async def test_fetch_during_a_switch_confirms_nothing(office: Office) -> None:
     async with office.database.write() as tx:
         current = await tx.deployments.current(MAC)
         assert current is not None

@@ -104,10 +104,10 @@ async def test_prune_kind_that_fails_is_reported_and_the_others_are_pruned(
     assert _count(pruned, Kept.FETCHES) == PIECE + 10
 
 
-def test_limits_zero_days_keeps_for_ever() -> None:
+def test_limits_zero_days_keeps_everything() -> None:
     keep = KeepDays(deployments=0, fetches=0, audit=0, revisions=0)
     assert set(limits(keep, NOW)) == {Kept.SESSIONS, Kept.ATTEMPTS}
 
 
-def test_limits_more_days_than_the_calendar_has_are_fine() -> None:
+def test_limits_more_days_than_the_calendar_has_are_accepted() -> None:
     assert limits(KeepDays(fetches=2**31 - 1), NOW)[Kept.FETCHES] == "0001-01-01T00:00:00.000Z"

@@ -27,9 +27,7 @@ EVERYTHING = PhoneNetworks.parse("0.0.0.0/0,::/0")
         ("::ffff:a01:203", "10.1.2.3"),
     ],
 )
-def test_a_phone_in_its_network_is_called_by_the_canonical_address(
-    address: str, called: str
-) -> None:
+def test_phone_in_its_network_is_called_by_its_canonical_address(address: str, called: str) -> None:
     assert DEFAULT.allowed(address) == called
 
 
@@ -91,7 +89,7 @@ SELF_OR_SPECIAL = [
 
 @pytest.mark.parametrize("address", NO_ADDRESS + SELF_OR_SPECIAL)
 @pytest.mark.parametrize("networks", [DEFAULT, EVERYTHING], ids=["default", "everything"])
-def test_no_spelling_gets_around_the_rule(networks: PhoneNetworks, address: str) -> None:
+def test_address_spellings_follow_the_same_rule(networks: PhoneNetworks, address: str) -> None:
     with pytest.raises(Conflict) as caught:
         networks.allowed(address)
 
@@ -102,12 +100,12 @@ def test_no_spelling_gets_around_the_rule(networks: PhoneNetworks, address: str)
 @pytest.mark.parametrize(
     "address", ["8.8.8.8", "172.32.0.1", "192.167.255.255", "11.0.0.0", "2606:4700::1", "fe00::1"]
 )
-def test_an_address_outside_the_networks_is_refused_and_named(address: str) -> None:
+def test_address_outside_the_networks_is_refused_and_named(address: str) -> None:
     with pytest.raises(Conflict, match=rf"{address}.*PHONEPROV_PHONE_NETWORKS"):
         DEFAULT.allowed(address)
 
 
-def test_without_networks_nothing_is_called() -> None:
+def test_networks_empty_refuse_every_address() -> None:
     nothing = PhoneNetworks.parse(" , ")
 
     for address in ("10.0.0.1", "127.0.0.1", "8.8.8.8", "fd00::1"):
@@ -127,11 +125,11 @@ def test_without_networks_nothing_is_called() -> None:
         ("239.1.0.0/16", "239.1.0.1"),
     ],
 )
-def test_a_special_range_is_called_when_it_is_named(named: str, address: str) -> None:
+def test_special_range_configured_is_allowed(named: str, address: str) -> None:
     assert PhoneNetworks.parse(f"10.0.0.0/8, {named}").allowed(address)
 
 
-def test_naming_loopback_of_one_family_names_no_other() -> None:
+def test_loopback_of_one_family_does_not_allow_the_other() -> None:
     with pytest.raises(Conflict):
         PhoneNetworks.parse("127.0.0.0/8").allowed("::1")
     with pytest.raises(Conflict):

@@ -32,7 +32,7 @@ async def cheap(**options: Any) -> AsyncIterator[Argon2Hasher]:
         hasher.close()
 
 
-async def test_by_default_a_hash_has_the_recommended_cost() -> None:
+async def test_hash_has_the_recommended_cost_by_default() -> None:
     async with cheap(parameters=PARAMETERS) as hasher:
         hash_ = await hasher.hash("correct horse")
         pin = await hasher.hash_pin("2468")
@@ -59,7 +59,7 @@ async def test_hashes_of_an_earlier_release_verify() -> None:
     hasher.close()
 
 
-async def test_a_hash_of_a_pin_is_of_no_use_without_its_key() -> None:
+async def test_pin_hash_without_its_key_does_not_verify() -> None:
     async with cheap() as hasher:
         hash_ = await hasher.hash_pin("2468")
     thief = Argon2Hasher(OLD_KEYS, parameters=argon2_parameters())
@@ -84,7 +84,7 @@ async def test_a_hash_of_a_pin_is_of_no_use_without_its_key() -> None:
     ],
     ids=str,
 )
-async def test_any_other_parameter_makes_a_hash_outdated(changes: dict[str, Any]) -> None:
+async def test_hash_with_any_other_parameter_is_outdated(changes: dict[str, Any]) -> None:
     other = replace(argon2_parameters(), **changes)
     async with cheap() as today, cheap(parameters=other) as before:
         hash_ = await before.hash("correct horse")
@@ -98,7 +98,7 @@ async def test_any_other_parameter_makes_a_hash_outdated(changes: dict[str, Any]
     [{"type": Type.I}, {"type": Type.D}, {"memory_cost": 1_000_000}, {"time_cost": 100}],
     ids=str,
 )
-def test_parameters_that_could_not_be_verified_again_are_refused(changes: dict[str, Any]) -> None:
+def test_parameters_over_the_verification_limit_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="argon2id, in less than 1 GiB"):
         Argon2Hasher(NEW_KEYS, parameters=replace(PARAMETERS, **changes))
 
@@ -131,7 +131,7 @@ async def test_dummy_hash_costs_the_same_as_a_real_one(hash_: str) -> None:
     assert 0.3 < min(costs["made up"]) / min(costs["real"]) < 3
 
 
-async def test_unknown_wrong_and_right_take_the_same_time() -> None:
+async def test_verify_unknown_wrong_and_right_cost_the_same() -> None:
     async with cheap(parameters=argon2_parameters(8192, 2), workers=1) as hasher:
         hash_ = await hasher.hash("correct horse")
         pin_hash = await hasher.hash_pin("2468")
@@ -201,7 +201,7 @@ async def test_calls_beyond_the_queue_are_refused(monkeypatch: pytest.MonkeyPatc
     assert [type(outcome) for outcome in outcomes] == [Unavailable] * 4
 
 
-async def test_a_closed_hasher_is_unavailable() -> None:
+async def test_hasher_closed_is_unavailable() -> None:
     async with cheap() as hasher:
         pass
 
@@ -209,7 +209,7 @@ async def test_a_closed_hasher_is_unavailable() -> None:
         await hasher.hash("correct horse")
 
 
-async def test_running_out_of_memory_is_unavailable_and_no_wrong_password(
+async def test_hasher_out_of_memory_is_unavailable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with cheap() as hasher:
@@ -230,7 +230,7 @@ async def test_running_out_of_memory_is_unavailable_and_no_wrong_password(
                 await hasher.verify("correct horse", known)
 
 
-async def test_a_text_that_is_slow_to_normalise_holds_nothing_up() -> None:
+async def test_text_slow_to_normalise_does_not_block_the_event_loop() -> None:
     nasty = "a" + "\u0301\u0316" * 250_000
     async with cheap() as hasher:
         begun = time.perf_counter()
@@ -262,7 +262,7 @@ asyncio.run(main())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
-def test_memory_is_bounded_by_the_workers() -> None:
+def test_memory_is_bounded_by_the_number_of_workers() -> None:
     run = subprocess.run(
         [sys.executable, "-c", MEMORY], check=True, capture_output=True, text=True, timeout=60
     )

@@ -18,18 +18,18 @@ BOX = SecretBox(BOTH_KEYS)
 
 
 @given(plaintext=st.binary(max_size=200), place=st.text())
-def test_a_secret_opens_at_its_place(plaintext: bytes, place: str) -> None:
+def test_secret_is_decrypted_at_its_place(plaintext: bytes, place: str) -> None:
     assert BOX.open(BOX.seal(plaintext, place), place) == plaintext
 
 
-def test_a_large_secret_opens() -> None:
+def test_large_secret_is_decrypted() -> None:
     plaintext = b"<device/>" * 100_000
 
     assert BOX.open(BOX.seal(plaintext, PLACE), PLACE) == plaintext
 
 
 @given(place=st.text(), other=st.text())
-def test_a_secret_moved_elsewhere_does_not_open(place: str, other: str) -> None:
+def test_secret_at_another_place_is_not_decrypted(place: str, other: str) -> None:
     sealed = BOX.seal(b"1234", place)
     if place == other:
         assert BOX.open(sealed, other) == b"1234"
@@ -43,7 +43,7 @@ def test_a_secret_moved_elsewhere_does_not_open(place: str, other: str) -> None:
     position=st.integers(0, 77),
     change=st.integers(1, 255),
 )
-def test_an_altered_secret_does_not_open(plaintext: bytes, position: int, change: int) -> None:
+def test_altered_secret_is_not_decrypted(plaintext: bytes, position: int, change: int) -> None:
     sealed = BOX.seal(plaintext, PLACE)
     altered = bytearray(sealed.data)
     altered[position % len(altered)] ^= change
@@ -52,7 +52,7 @@ def test_an_altered_secret_does_not_open(plaintext: bytes, position: int, change
         BOX.open(replace(sealed, data=bytes(altered)), PLACE)
 
 
-def test_a_secret_cut_short_or_drawn_out_does_not_open() -> None:
+def test_shortened_or_extended_secret_is_not_decrypted() -> None:
     sealed = BOX.seal(b"1234", PLACE)
 
     for data in [sealed.data[:length] for length in range(len(sealed.data))] + [sealed.data + b"x"]:
@@ -60,7 +60,7 @@ def test_a_secret_cut_short_or_drawn_out_does_not_open() -> None:
             BOX.open(replace(sealed, data=data), PLACE)
 
 
-def test_a_secret_sealed_under_an_older_key_opens_and_is_outdated() -> None:
+def test_secret_under_an_older_key_is_decrypted_and_outdated() -> None:
     sealed = SecretBox(OLD_KEYS).seal(b"1234", PLACE)
 
     assert BOX.open(sealed, PLACE) == b"1234"
@@ -71,7 +71,7 @@ def test_a_secret_sealed_under_an_older_key_opens_and_is_outdated() -> None:
 
 
 @pytest.mark.parametrize("key_id", ["", "0" * 16, "\ud800", OLD_KEYS.current.id])
-def test_a_secret_of_another_key_does_not_open(key_id: str) -> None:
+def test_secret_of_another_key_is_not_decrypted(key_id: str) -> None:
     sealed = replace(BOX.seal(b"1234", PLACE), key_id=key_id)
 
     with pytest.raises(WrongKey):
@@ -80,7 +80,7 @@ def test_a_secret_of_another_key_does_not_open(key_id: str) -> None:
         BOX.open(sealed, PLACE)
 
 
-def test_the_same_secret_never_looks_the_same() -> None:
+def test_secret_encrypted_twice_has_different_ciphertexts() -> None:
     sealed = [BOX.seal(b"1234", PLACE) for _ in range(1000)]
 
     assert len({one.data[:12] for one in sealed}) == 1000

@@ -20,18 +20,18 @@ def test_common_passwords_are_found_in_any_case(password: str) -> None:
 @pytest.mark.parametrize(
     "password", ["", "correct horse battery", "password ", " password", "12345678\0", "\ud800"]
 )
-def test_only_the_whole_password_counts(password: str) -> None:
+def test_password_containing_a_common_one_is_accepted(password: str) -> None:
     assert not is_common(password)
 
 
-def test_the_list_is_the_librarys_and_goes_well_beyond_the_first_three_thousand() -> None:
+def test_password_list_is_that_of_the_library_and_over_3000_long() -> None:
     from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415 - it is large
 
     assert load() == set(FREQUENCY_LISTS["passwords"])
     assert sum(len(password) >= 8 for password in load()) > 3000
 
 
-def test_the_policy_of_the_core_refuses_them() -> None:
+def test_common_passwords_are_refused_by_the_policy() -> None:
     policy = AccountPolicy(is_common)
 
     with pytest.raises(ValueError, match="most commonly used"):
@@ -46,7 +46,7 @@ def test_missing_list_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         load.__wrapped__()
 
 
-def test_importing_reads_no_list_and_using_it_does_not_import_the_estimator() -> None:
+def test_password_list_is_read_at_first_use_without_the_estimator() -> None:
     script = (
         "import sys; from phoneprov_adapters.security import common; "
         "assert common.load.cache_info().currsize == 0; assert common.is_common('password'); "

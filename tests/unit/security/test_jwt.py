@@ -62,7 +62,7 @@ def refused(token: str, kind: TokenKind = TokenKind.ACCESS, tokens: JwtTokens = 
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
-def test_a_token_reads_as_the_standards_say() -> None:
+def test_token_is_read_by_a_standard_library() -> None:
     header, payload, signature = ACCESS.split(".")
 
     assert signed(HEADER, PAYLOAD) == ACCESS
@@ -108,12 +108,12 @@ def test_a_token_reads_as_the_standards_say() -> None:
     ],
     ids=str,
 )
-def test_a_header_of_another_kind_is_refused(header: object) -> None:
+def test_token_with_another_header_is_refused(header: object) -> None:
     refused(signed(header, PAYLOAD))
 
 
 @pytest.mark.parametrize("algorithm", ["none", "HS256", "HS384", "HS512"])
-def test_a_token_without_our_signature_is_refused(algorithm: str) -> None:
+def test_token_without_valid_signature_is_refused(algorithm: str) -> None:
     text = ".".join(
         encoded(json.dumps(part).encode()) for part in ({**HEADER, "alg": algorithm}, PAYLOAD)
     )
@@ -132,7 +132,7 @@ def test_a_token_without_our_signature_is_refused(algorithm: str) -> None:
     [b"", bytes(32), KEY.encryption, KEY.pins, OLD_KEYS.current.signing, KEY.id.encode()],
     ids=["empty", "zeros", "encryption", "pins", "other key", "key id"],
 )
-def test_a_token_signed_with_something_else_is_refused(key: bytes) -> None:
+def test_token_signed_with_another_key_is_refused(key: bytes) -> None:
     refused(signed(HEADER, PAYLOAD, key))
 
 
@@ -161,12 +161,12 @@ def test_a_token_signed_with_something_else_is_refused(key: bytes) -> None:
     ],
     ids=str,
 )
-def test_a_claim_of_another_value_is_refused(change: dict[str, object]) -> None:
+def test_token_with_another_claim_value_is_refused(change: dict[str, object]) -> None:
     refused(signed(HEADER, {**PAYLOAD, **change}))
 
 
 @pytest.mark.parametrize("claim", PAYLOAD)
-def test_every_claim_is_needed_and_has_its_type(claim: str) -> None:
+def test_token_with_missing_or_mistyped_claim_is_refused(claim: str) -> None:
     refused(signed(HEADER, {name: PAYLOAD[name] for name in PAYLOAD if name != claim}))
     for value in (None, True, 1.5, [], {}, [PAYLOAD[claim]], {"a": 1}, b"".decode()):
         refused(signed(HEADER, {**PAYLOAD, claim: value}))
@@ -195,7 +195,7 @@ def test_every_claim_is_needed_and_has_its_type(claim: str) -> None:
     ],
     ids=lambda payload: payload[:20],
 )
-def test_a_payload_that_is_no_object_of_ours_is_refused(payload: bytes) -> None:
+def test_token_payload_that_is_no_object_is_refused(payload: bytes) -> None:
     refused(signed(HEADER, payload))
 
 
@@ -207,7 +207,7 @@ def test_a_payload_that_is_no_object_of_ours_is_refused(payload: bytes) -> None:
     ),
     change=st.dictionaries(st.sampled_from(list(PAYLOAD)), st.text() | st.integers()),
 )
-def test_any_signed_content_raises_only_token_errors(
+def test_token_any_signed_content_raises_only_token_errors(
     payload: object, change: dict[str, object]
 ) -> None:
     refused(signed(HEADER, payload))
@@ -222,7 +222,7 @@ def test_any_signed_content_raises_only_token_errors(
 
 
 @given(data=st.data())
-def test_a_token_with_any_one_character_changed_is_refused(data: st.DataObject) -> None:
+def test_token_with_any_one_character_changed_is_refused(data: st.DataObject) -> None:
     position = data.draw(st.integers(0, len(ACCESS) - 1))
     other = data.draw(
         st.sampled_from("ABCDWXYZabcdwxyz0189-_.=+/ \n\0\u00e9\ud800")
@@ -234,7 +234,7 @@ def test_a_token_with_any_one_character_changed_is_refused(data: st.DataObject) 
         refused(changed)
 
 
-def test_no_other_spelling_of_the_same_signature_is_taken() -> None:
+def test_token_other_spelling_of_the_signature_is_refused() -> None:
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     for last in alphabet:
         if last != ACCESS[-1]:
@@ -248,7 +248,7 @@ def test_tokens_of_another_issuer_or_audience_are_refused() -> None:
     refused(JwtTokens(NEW_KEYS, audience="another").issue(TokenKind.ACCESS, CLAIMS))
 
 
-def test_a_token_under_an_older_key_is_read_and_under_an_unknown_key_refused() -> None:
+def test_token_under_an_older_key_is_read_and_under_an_unknown_key_refused() -> None:
     old = JwtTokens(OLD_KEYS).issue(TokenKind.ACCESS, CLAIMS)
     rotated = JwtTokens(BOTH_KEYS)
 
@@ -286,7 +286,7 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return checked
 
 
-def test_a_token_that_was_read_is_not_verified_again_but_still_expires(checks: list[str]) -> None:
+def test_token_read_before_is_not_verified_again_and_still_expires(checks: list[str]) -> None:
     tokens = JwtTokens(NEW_KEYS)
 
     for now in (ISSUED, ISSUED + 1000, EXPIRES - 1):
@@ -306,7 +306,7 @@ def test_token_above_the_length_limit_is_not_parsed(checks: list[str]) -> None:
     assert checks == []
 
 
-def test_bad_tokens_take_no_place_from_good_ones(
+def test_token_cache_ignores_invalid_tokens(
     checks: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_REMEMBERED", 2)
@@ -334,7 +334,7 @@ def test_token_cache_is_bounded(checks: list[str], monkeypatch: pytest.MonkeyPat
     assert checks == [*several, *several]
 
 
-def test_threads_may_read_at_once() -> None:
+def test_tokens_are_read_by_concurrent_threads() -> None:
     tokens = JwtTokens(NEW_KEYS)
     said = [Claims(f"user {number}", "session", "token", ISSUED, EXPIRES) for number in range(50)]
     several = [tokens.issue(TokenKind.ACCESS, claims) for claims in said]

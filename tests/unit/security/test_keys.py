@@ -30,7 +30,7 @@ def hkdf(secret: bytes, info: bytes, length: int) -> bytes:
     return hmac.digest(pseudorandom, info + b"\x01", hashlib.sha256)[:length]
 
 
-def test_a_key_gives_a_subkey_for_each_purpose() -> None:
+def test_key_yields_a_subkey_for_each_purpose() -> None:
     key = SecretKeys.parse(NEW_KEY).current
     secret = NEW_KEY.encode()
 
@@ -40,7 +40,7 @@ def test_a_key_gives_a_subkey_for_each_purpose() -> None:
     assert key.pins == hkdf(secret, b"phoneprov/1/pins", 32)
 
 
-def test_the_first_key_is_the_current_one_and_all_are_known_by_id() -> None:
+def test_keys_first_is_current_and_all_are_found_by_id() -> None:
     keys = SecretKeys.parse(f" {NEW_KEY} ,\n{OLD_KEY}\n")
 
     old = SecretKeys.parse(OLD_KEY).current
@@ -77,7 +77,7 @@ def test_the_first_key_is_the_current_one_and_all_are_known_by_id() -> None:
         ),
     ],
 )
-def test_text_that_holds_no_good_keys_is_refused(text: str, message: str) -> None:
+def test_key_text_without_valid_keys_is_refused(text: str, message: str) -> None:
     with pytest.raises(ValueError) as caught:
         SecretKeys.parse(text, source="THE_SETTING")
 
@@ -92,7 +92,7 @@ def test_text_that_holds_no_good_keys_is_refused(text: str, message: str) -> Non
         f" pin: {OLD_KEY} ,\n{NEW_KEY}\n",
     ],
 )
-def test_key_marked_for_pins_is_found_by_id_alone(text: str) -> None:
+def test_key_marked_for_pins_is_found_by_id_only(text: str) -> None:
     keys = SecretKeys.parse(text)
 
     new, old = SecretKeys.parse(NEW_KEY).current, SecretKeys.parse(OLD_KEY).current
@@ -106,7 +106,7 @@ def test_key_marked_for_pins_is_found_by_id_alone(text: str) -> None:
     assert OLD_KEY not in repr(found)
 
 
-def test_key_marked_for_pins_verifies_no_token_and_opens_no_secret() -> None:
+def test_key_marked_for_pins_verifies_no_token_and_decrypts_no_secret() -> None:
     old, rotated = SecretKeys.parse(OLD_KEY), SecretKeys.parse(f"{NEW_KEY},pin:{OLD_KEY}")
     claims = Claims("user", "session", "token", 1_000_000, 2_000_000)
     token = JwtTokens(old).issue(TokenKind.ACCESS, claims)
@@ -124,7 +124,7 @@ def test_key_marked_for_pins_verifies_no_token_and_opens_no_secret() -> None:
 
 
 @given(texts=st.lists(KEY_TEXT, min_size=1, max_size=4))
-def test_no_text_is_quoted_and_nothing_but_a_value_error_comes_out(texts: list[str]) -> None:
+def test_key_text_any_error_is_a_value_error_without_the_text(texts: list[str]) -> None:
     text = ",".join(texts)
     parts = [part.strip() for part in text.split(",")]
     if any(part.startswith("pin:") for part in parts):
@@ -151,7 +151,7 @@ def test_representations_hold_no_secret() -> None:
         assert secret.hex() not in shown
 
 
-def test_a_missing_file_is_made_for_its_owner_alone_and_read_from_then_on(tmp_path: Path) -> None:
+def test_key_file_missing_is_created_for_its_owner_and_reused(tmp_path: Path) -> None:
     folder = tmp_path / "data" / "of" / "phoneprov"
     umask = os.umask(0)
     try:
@@ -167,13 +167,13 @@ def test_a_missing_file_is_made_for_its_owner_alone_and_read_from_then_on(tmp_pa
     assert SecretKeys.parse(path.read_text()).current.id == made.current.id
 
 
-def test_two_folders_get_two_keys(tmp_path: Path) -> None:
+def test_key_files_of_two_folders_differ(tmp_path: Path) -> None:
     one, two = [load_or_create_keys(tmp_path / name).current.id for name in "ab"]
 
     assert one != two
 
 
-def test_a_file_may_hold_several_keys(tmp_path: Path) -> None:
+def test_key_file_with_several_keys_is_read(tmp_path: Path) -> None:
     write_key_file(tmp_path, f"{NEW_KEY},{OLD_KEY}\n")
 
     keys = load_or_create_keys(tmp_path)
@@ -182,7 +182,7 @@ def test_a_file_may_hold_several_keys(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o610, 0o601, 0o777])
-def test_a_file_open_to_others_is_refused(tmp_path: Path, mode: int) -> None:
+def test_key_file_readable_by_others_is_refused(tmp_path: Path, mode: int) -> None:
     path = write_key_file(tmp_path, NEW_KEY)
     path.chmod(mode)
 
@@ -195,7 +195,7 @@ def test_a_file_open_to_others_is_refused(tmp_path: Path, mode: int) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"short", b"\xff" * 64, b"\0" * 64])
-def test_a_file_without_good_keys_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
+def test_key_file_without_valid_keys_is_refused_and_kept(tmp_path: Path, content: bytes) -> None:
     path = write_key_file(tmp_path, "")
     path.write_bytes(content)
 
@@ -205,14 +205,14 @@ def test_a_file_without_good_keys_is_refused_and_left_alone(tmp_path: Path, cont
     assert path.read_bytes() == content
 
 
-def test_a_file_too_large_to_be_read_whole_is_refused(tmp_path: Path) -> None:
+def test_key_file_over_the_size_limit_is_refused(tmp_path: Path) -> None:
     write_key_file(tmp_path, "x" * 10**6)
 
     with pytest.raises(ValueError, match="is too large to hold keys"):
         load_or_create_keys(tmp_path)
 
 
-def test_key_path_that_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+def test_key_path_that_is_no_file_is_refused(tmp_path: Path) -> None:
     pipe, folder, plain = tmp_path / "pipe", tmp_path / "folder", tmp_path / "plain"
     pipe.mkdir()
     os.mkfifo(pipe / "secret.key", 0o600)
@@ -252,7 +252,7 @@ for folder in sys.argv[1:]:
 """
 
 
-def test_racing_processes_end_with_one_key(tmp_path: Path) -> None:
+def test_key_file_of_concurrent_processes_is_created_once(tmp_path: Path) -> None:
     folders = [str(tmp_path / str(number)) for number in range(100)]
     racers = [
         subprocess.Popen(

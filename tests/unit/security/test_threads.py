@@ -85,12 +85,12 @@ async def test_full_queue_refuses_the_next_task_at_once(threads: WorkThreads, wo
     assert not await is_full(threads)
 
 
-async def test_places_come_back_every_time(threads: WorkThreads) -> None:
+async def test_queue_places_are_released_after_each_task(threads: WorkThreads) -> None:
     for _ in range(50):
         assert await asyncio.gather(*[threads.run(lambda: 1) for _ in range(3)]) == [1, 1, 1]
 
 
-async def test_a_cancelled_caller_gives_no_place_back_while_the_work_runs(
+async def test_queue_place_of_a_cancelled_caller_is_kept_during_its_work(
     threads: WorkThreads, work: Work
 ) -> None:
     tasks = await begin(threads, work, 3)
@@ -107,7 +107,9 @@ async def test_a_cancelled_caller_gives_no_place_back_while_the_work_runs(
     assert work.most == 2
 
 
-async def test_work_that_waits_is_dropped_with_its_caller(threads: WorkThreads, work: Work) -> None:
+async def test_waiting_work_of_a_cancelled_caller_is_dropped(
+    threads: WorkThreads, work: Work
+) -> None:
     tasks = await begin(threads, work, 3)
     await work.has_started()
     await work.has_started()
@@ -134,7 +136,7 @@ async def test_exception_of_the_work_is_raised_and_frees_its_thread(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads have no priority")
-async def test_work_yields_to_the_event_loop(threads: WorkThreads) -> None:
+async def test_work_does_not_block_the_event_loop(threads: WorkThreads) -> None:
     def niceness() -> int:
         return os.getpriority(os.PRIO_PROCESS, 0)
 
@@ -144,7 +146,7 @@ async def test_work_yields_to_the_event_loop(threads: WorkThreads) -> None:
     assert niceness() == before
 
 
-async def test_after_closing_new_work_is_refused_and_taken_work_is_finished(
+async def test_closed_queue_refuses_new_work_and_finishes_accepted_work(
     threads: WorkThreads, work: Work
 ) -> None:
     tasks = await begin(threads, work, 3)
@@ -164,14 +166,14 @@ async def test_after_closing_new_work_is_refused_and_taken_work_is_finished(
             await threads.run(work)
 
 
-async def test_without_a_number_there_is_at_least_one_worker() -> None:
+async def test_default_number_of_workers_is_at_least_one() -> None:
     threads = WorkThreads()
 
     assert await threads.run(lambda: threading.current_thread().name.startswith("phoneprov-hash"))
     threads.close()
 
 
-async def test_answer_in_a_long_queue_is_held_back(work: Work) -> None:
+async def test_result_with_a_long_queue_is_delayed(work: Work) -> None:
     threads = WorkThreads(workers=1, queue=9)
     first = Work()
     (early,) = await begin(threads, first, 1)
@@ -187,7 +189,7 @@ async def test_answer_in_a_long_queue_is_held_back(work: Work) -> None:
     threads.close()
 
 
-async def test_answer_in_a_short_queue_does_not_wait_for_later_work(work: Work) -> None:
+async def test_result_with_a_short_queue_is_not_delayed(work: Work) -> None:
     threads = WorkThreads(workers=1, queue=8)
     first = Work()
     (early,) = await begin(threads, first, 1)
@@ -201,7 +203,7 @@ async def test_answer_in_a_short_queue_does_not_wait_for_later_work(work: Work) 
     threads.close()
 
 
-async def test_answer_is_delivered_at_once_when_no_work_waits(
+async def test_result_without_waiting_work_is_delivered_at_once(
     threads: WorkThreads, work: Work
 ) -> None:
     (slow,) = await begin(threads, work, 1)
@@ -214,7 +216,7 @@ async def test_answer_is_delivered_at_once_when_no_work_waits(
     assert await slow == "done"
 
 
-async def test_held_results_are_delivered_when_waiting_tasks_are_cancelled(work: Work) -> None:
+async def test_delayed_results_are_delivered_when_waiting_tasks_are_cancelled(work: Work) -> None:
     threads = WorkThreads(workers=1, queue=9)
     first = Work()
     (early,) = await begin(threads, first, 1)
@@ -230,7 +232,7 @@ async def test_held_results_are_delivered_when_waiting_tasks_are_cancelled(work:
     threads.close()
 
 
-async def test_answer_in_an_endless_queue_is_not_held_for_long() -> None:
+async def test_result_with_a_growing_queue_is_delayed_for_a_bounded_time() -> None:
     threads = WorkThreads(workers=1, queue=200)
     tasks = [asyncio.create_task(threads.run(lambda: time.sleep(0.01))) for _ in range(100)]
     first = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -240,7 +242,7 @@ async def test_answer_in_an_endless_queue_is_not_held_for_long() -> None:
     threads.close()
 
 
-async def test_answers_are_delivered_to_their_own_loops(work: Work) -> None:
+async def test_results_are_delivered_to_the_loops_of_their_callers(work: Work) -> None:
     threads = WorkThreads(workers=1, queue=3)
     elsewhere = asyncio.create_task(
         asyncio.to_thread(asyncio.run, asyncio.wait_for(threads.run(work), 10))
@@ -253,7 +255,7 @@ async def test_answers_are_delivered_to_their_own_loops(work: Work) -> None:
     threads.close()
 
 
-async def test_second_queue_full_leaves_the_first_open_and_served_first(
+async def test_second_queue_full_keeps_the_first_open_and_first(
     threads: WorkThreads, work: Work
 ) -> None:
     order: list[str] = []
@@ -282,7 +284,7 @@ async def test_second_queue_full_leaves_the_first_open_and_served_first(
     assert len(order) == 4
 
 
-async def test_cancelled_work_gives_its_place_back_in_either_queue(
+async def test_cancelled_work_releases_its_place_in_either_queue(
     threads: WorkThreads, work: Work
 ) -> None:
     for first in (True, False):

@@ -30,7 +30,7 @@ def environment(fd: int, pid: int, monkeypatch: pytest.MonkeyPatch) -> dict[str,
     return {"LISTEN_PID": str(pid), "LISTEN_FDS": "1", "LISTEN_FDNAMES": "x", "HOME": "/"}
 
 
-def test_activated_takes_sockets_and_removes_variables(
+def test_activated_sockets_are_taken_and_their_variables_removed(
     passed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     variables = environment(passed, os.getpid(), monkeypatch)
@@ -43,14 +43,14 @@ def test_activated_takes_sockets_and_removes_variables(
     listener.detach()
 
 
-def test_activated_ignores_sockets_of_another_process(
+def test_activated_sockets_of_another_process_are_ignored(
     passed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert activated(environment(passed, os.getpid() + 1, monkeypatch)) == []
     assert activated({}) == []
 
 
-def test_inherited_refuses_what_is_no_stream_socket(tmp_path: Path) -> None:
+def test_inherited_descriptor_that_is_no_stream_socket_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "file").open("wb") as file, pytest.raises(Refused, match="is not a socket"):
         inherited(file.fileno())
     with (
@@ -61,7 +61,7 @@ def test_inherited_refuses_what_is_no_stream_socket(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["--host=10.0.0.5", "--port=8000"])
-def test_serve_refuses_an_address_beside_a_socket(passed: int, option: str) -> None:
+def test_serve_with_address_and_socket_is_refused(passed: int, option: str) -> None:
     done = CliRunner().invoke(main, ["serve", f"--fd={os.dup(passed)}", option])
 
     assert done.exit_code == 2

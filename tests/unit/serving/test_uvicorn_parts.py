@@ -56,14 +56,14 @@ SERVER = {"config", "force_exit", "server_state", "should_exit"}
 @pytest.mark.parametrize(
     ("owner", "name"), METHODS, ids=[f"{owner.__name__}.{name}" for owner, name in METHODS]
 )
-def test_method_has_its_parameters(owner: type, name: str) -> None:
+def test_uvicorn_method_has_its_parameters(owner: type, name: str) -> None:
     assert tuple(inspect.signature(getattr(owner, name)).parameters) == METHODS[owner, name]
 
 
 async def _app(scope: Any, receive: Any, send: Any) -> None: ...
 
 
-async def test_attributes_exist() -> None:
+async def test_uvicorn_attributes_exist() -> None:
     config = uvicorn.Config(_app, log_config=None)
     config.load()
     protocol = HttpToolsProtocol(config, ServerState(), {}, asyncio.get_running_loop())
@@ -110,7 +110,7 @@ def test_parser_keeps_the_exception_of_a_callback_as_context() -> None:
 
 
 @pytest.mark.parametrize("library", ["uvicorn", "httptools"])
-def test_library_has_a_ceiling(library: str) -> None:
+def test_uvicorn_requirement_has_a_ceiling(library: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     (requirement,) = (
         entry for entry in project["dependencies"] if re.match(rf"{library}\b", entry)

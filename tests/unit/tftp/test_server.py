@@ -126,7 +126,7 @@ async def test_file_in_memory_is_served_and_recorded(office: Office) -> None:
     assert finished.name == "SEP001BD4123456.cnf.xml"
 
 
-async def test_file_on_disk_is_served_piece_by_piece(office: Office) -> None:
+async def test_file_on_disk_is_served_in_pieces(office: Office) -> None:
     assert await fetch(office, b"firmware", b"blksize", b"1400") == b"f" * (PIECE * 2 + 77)
 
 
@@ -150,7 +150,7 @@ async def test_write_request_is_refused(office: Office) -> None:
     assert packet[:4] == b"\0\x05\0\x02"
 
 
-async def test_garbage_gets_no_answer_and_costs_no_transfer(office: Office) -> None:
+async def test_malformed_packet_gets_no_answer_and_no_transfer(office: Office) -> None:
     clients = [await office.request(bytes([n % 256]) * (n % 700)) for n in range(300)]
 
     assert await fetch(office, b"SEP001BD4123456.cnf.xml") == CONTENT
@@ -172,7 +172,7 @@ async def test_transfers_of_one_address_are_limited(office: Office) -> None:
     second.close()
 
 
-async def test_packets_of_another_sender_do_not_reach_a_transfer(office: Office) -> None:
+async def test_packets_of_another_sender_are_ignored(office: Office) -> None:
     with (
         await office.request(b"\0\x01SEP001BD4123456.cnf.xml\0octet\0") as client,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger,
@@ -186,7 +186,7 @@ async def test_packets_of_another_sender_do_not_reach_a_transfer(office: Office)
     assert following[:4] == b"\0\x03\0\x02"
 
 
-async def test_close_ends_the_transfers_that_run(office: Office) -> None:
+async def test_close_ends_running_transfers(office: Office) -> None:
     with await office.request(b"\0\x01SEP001BD4123456.cnf.xml\0octet\0") as client:
         await receive(client)
         await office.server.close()

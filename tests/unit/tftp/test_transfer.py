@@ -101,7 +101,7 @@ def test_error_of_the_client_ends_the_transfer() -> None:
 
 
 @given(st.lists(st.binary(max_size=8), max_size=30))
-def test_garbage_from_the_client_changes_nothing(garbage: list[bytes]) -> None:
+def test_malformed_packets_of_the_client_are_ignored(garbage: list[bytes]) -> None:
     transfer = transfer_of(b"x" * 2000)
     transfer.start()
     for packet in garbage:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phoneprov_adapters.api import open_in_memory
-from phoneprov_adapters.testing.records import a_phone
+from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.api import (
     Invalid,
     NewExtension,
@@ -58,7 +58,7 @@ TEXT = st.text(max_size=60) | st.sampled_from(
 
 
 @given(name=TEXT, password=TEXT)
-def test_no_value_can_begin_a_section_an_option_or_a_comment(name: str, password: str) -> None:
+def test_values_cannot_start_a_section_option_or_comment(name: str, password: str) -> None:
     try:
         NewExtension(type="chan_pjsip", extension="1001", name=name, password=password)
         held = True
@@ -94,7 +94,7 @@ def test_endpoint_without_password_has_no_auth_section() -> None:
 
 
 @pytest.mark.parametrize("number", ["general", "GLOBAL", "SEP001BD4123456", "softkeyset"])
-def test_a_number_that_asterisk_would_misunderstand_is_left_out(number: str) -> None:
+def test_number_invalid_for_asterisk_is_omitted(number: str) -> None:
     section = Sections().line(an_extension(extension=number))
 
     assert section.text == ""
@@ -122,7 +122,7 @@ def test_phone_without_exported_extension_has_no_endpoint() -> None:
     assert Sections().phone_endpoint(a_phone(1), ["1001"]) is None
 
 
-def test_no_two_sections_have_one_name_to_asterisk() -> None:
+def test_section_names_are_unique_ignoring_case() -> None:
     sections = Sections()
 
     assert sections.line(an_extension(extension="desk")).left_out is None
@@ -130,12 +130,12 @@ def test_no_two_sections_have_one_name_to_asterisk() -> None:
 
 
 @pytest.mark.parametrize("context", ["", "a b", "a]\n[b", "x" * 80])
-def test_a_context_is_a_name(context: str) -> None:
+def test_context_must_be_a_name(context: str) -> None:
     with pytest.raises(ValueError, match="context"):
         Sections(context=context)
 
 
-def test_a_section_does_not_show_its_password() -> None:
+def test_section_password_is_in_no_representation() -> None:
     assert "hush" not in repr(Sections(with_secrets=True).endpoint(an_extension()))
 
 

@@ -50,21 +50,21 @@ ADA = ("ada", "Ada", "Lovelace", "ada@example.com", PASSWORD)
 BOB = ("bob", "Bob", "Byron", "bob@example.com", PASSWORD)
 
 
-async def test_new_rows_become_records(phoneprov: InMemory) -> None:
+async def test_import_new_rows_create_records(phoneprov: InMemory) -> None:
     done = await into(phoneprov, "users", users(ADA, BOB))
 
     assert (done.total, done.created, done.written, done.problems) == (2, 2, True, ())
     assert [row["username"] for row in await everything(phoneprov, "users")] == ["ada", "bob"]
 
 
-async def test_imported_users_can_log_in_each_with_their_own_password(phoneprov: InMemory) -> None:
+async def test_imported_users_log_in_with_their_passwords(phoneprov: InMemory) -> None:
     await into(phoneprov, "users", users(ADA, (*BOB[:4], "another long one, for bob")))
 
     for name, password in (("ada", PASSWORD), ("bob", "another long one, for bob")):
         await phoneprov.login(Credentials(username=name, password=password), "::1")
 
 
-async def test_the_same_again_changes_nothing(phoneprov: InMemory) -> None:
+async def test_import_again_changes_nothing(phoneprov: InMemory) -> None:
     table = ListTable("mac,name,is_active", (MAC, "Desk", "yes"))
     await into(phoneprov, "phones", table)
     phoneprov.clock.advance(60)
@@ -76,7 +76,7 @@ async def test_the_same_again_changes_nothing(phoneprov: InMemory) -> None:
     assert await phoneprov.phones.get(phoneprov.system_actor(), MAC) == before
 
 
-async def test_a_row_that_names_a_record_changes_it(phoneprov: InMemory) -> None:
+async def test_import_row_of_a_known_record_updates_it(phoneprov: InMemory) -> None:
     actor = phoneprov.system_actor()
     await phoneprov.phones.create(actor, NewPhone(mac=MAC, name="Desk", location="Attic"))
 
@@ -87,7 +87,7 @@ async def test_a_row_that_names_a_record_changes_it(phoneprov: InMemory) -> None
     assert (phone.name, phone.location) == ("Hall", "Attic")
 
 
-async def test_empty_cell_clears_optional_fields_only(
+async def test_import_empty_cell_clears_optional_fields_only(
     phoneprov: InMemory,
 ) -> None:
     actor = phoneprov.system_actor()
@@ -101,7 +101,9 @@ async def test_empty_cell_clears_optional_fields_only(
     assert (row["name"], row["password"], row["description"]) == ("Desk", "pw", None)
 
 
-async def test_every_bad_row_is_reported_with_line_and_field(phoneprov: InMemory) -> None:
+async def test_import_every_invalid_row_is_reported_with_line_and_field(
+    phoneprov: InMemory,
+) -> None:
     table = ListTable(
         "mac,phone_ip,is_active",
         ("nonsense", "300.1.1.1", "maybe"),
@@ -118,7 +120,7 @@ async def test_every_bad_row_is_reported_with_line_and_field(phoneprov: InMemory
     assert await everything(phoneprov, "phones") == []
 
 
-async def test_two_rows_for_one_record_are_a_mistake(phoneprov: InMemory) -> None:
+async def test_import_two_rows_for_one_record_are_refused(phoneprov: InMemory) -> None:
     table = ListTable("mac,name", (MAC, "a"), ("00-1b-d4-12-34-56", "b"))
 
     done = await into(phoneprov, "phones", table)
@@ -126,7 +128,7 @@ async def test_two_rows_for_one_record_are_a_mistake(phoneprov: InMemory) -> Non
     assert done.problems == (RowProblem(3, "mac", "is on line 2 already"),)
 
 
-async def test_a_value_that_another_has_is_found_before_anything_is_written(
+async def test_import_value_in_use_is_found_before_any_write(
     phoneprov: InMemory,
 ) -> None:
     await into(phoneprov, "users", users(ADA))
@@ -138,7 +140,7 @@ async def test_a_value_that_another_has_is_found_before_anything_is_written(
     assert len(await everything(phoneprov, "users")) == 1
 
 
-async def test_an_address_that_a_row_above_sets_free_can_be_taken(phoneprov: InMemory) -> None:
+async def test_import_value_released_by_an_earlier_row_is_accepted(phoneprov: InMemory) -> None:
     await into(phoneprov, "users", users(ADA))
     moved = ("ada", "Ada", "Lovelace", "new@example.com", "")
 
@@ -147,14 +149,14 @@ async def test_an_address_that_a_row_above_sets_free_can_be_taken(phoneprov: InM
     assert (done.updated, done.created, done.problems) == (1, 1, ())
 
 
-async def test_the_rules_of_the_use_case_hold(phoneprov: InMemory) -> None:
+async def test_import_applies_the_rules_of_the_use_case(phoneprov: InMemory) -> None:
     done = await into(phoneprov, "users", users((*ADA[:4], "short"), (*BOB[:4], "")))
 
     assert [(p.line, p.field) for p in done.problems] == [(2, "password"), (3, "password")]
     assert "short" not in str(done.problems)
 
 
-async def test_dry_run_writes_nothing_and_reports_the_same(phoneprov: InMemory) -> None:
+async def test_import_dry_run_writes_nothing_and_reports_the_same(phoneprov: InMemory) -> None:
     dry = await into(phoneprov, "users", users(ADA, BOB), dry_run=True)
     assert await everything(phoneprov, "users") == []
 
@@ -163,7 +165,7 @@ async def test_dry_run_writes_nothing_and_reports_the_same(phoneprov: InMemory) 
     assert (dry.created, dry.written) == (done.created, False)
 
 
-async def test_keep_going_brings_in_the_good_rows(phoneprov: InMemory) -> None:
+async def test_import_keep_going_writes_the_valid_rows(phoneprov: InMemory) -> None:
     bad = ("eve", "Eve", "E", "no address", PASSWORD)
     unreadable = RowProblem(5, "", "The row has 2 cells")
     table = ListTable("username,first_name,last_name,email,password", ADA, bad, BOB, unreadable)
@@ -174,7 +176,7 @@ async def test_keep_going_brings_in_the_good_rows(phoneprov: InMemory) -> None:
     assert [(p.line, p.field) for p in done.problems] == [(3, "email"), (5, "")]
 
 
-async def test_a_password_is_hashed_once_and_outside_of_the_transaction(
+async def test_import_password_is_hashed_once_outside_of_the_transaction(
     phoneprov: InMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = phoneprov.transfer._tools
@@ -196,7 +198,7 @@ async def test_a_password_is_hashed_once_and_outside_of_the_transaction(
 # Another writer at the same time
 
 
-async def test_a_conflict_while_writing_takes_everything_back(
+async def test_import_conflict_during_writing_rolls_everything_back(
     phoneprov: InMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [(str(number), "custom", "Desk", "pw") for number in range(1000, 1010)]
@@ -210,7 +212,7 @@ async def test_a_conflict_while_writing_takes_everything_back(
     assert await everything(phoneprov, "extensions") == []
 
 
-async def test_keep_going_skips_rows_with_concurrent_conflicts(
+async def test_import_keep_going_skips_rows_with_concurrent_conflicts(
     phoneprov: InMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [(str(number), "custom", "Desk", "pw") for number in range(1000, 1010)]
@@ -237,7 +239,7 @@ def refuse_number(monkeypatch: pytest.MonkeyPatch, number: str) -> None:
 # Directories
 
 
-async def test_contact_without_uuid_matches_by_content(phoneprov: InMemory) -> None:
+async def test_import_contact_without_uuid_matches_by_content(phoneprov: InMemory) -> None:
     table = ListTable("name,work", ("Ada", "1"), ("Ada", "2"), ("Ada", "1"))
 
     first = await into(phoneprov, "company-directory", table)
@@ -247,7 +249,7 @@ async def test_contact_without_uuid_matches_by_content(phoneprov: InMemory) -> N
     assert (again.created, again.unchanged) == (0, 3)
 
 
-async def test_a_contact_is_changed_by_its_uuid(phoneprov: InMemory) -> None:
+async def test_import_contact_with_uuid_is_updated(phoneprov: InMemory) -> None:
     await into(phoneprov, "company-directory", ListTable("name,work", ("Ada", "1")))
     [row] = await everything(phoneprov, "company-directory")
 
@@ -258,7 +260,7 @@ async def test_a_contact_is_changed_by_its_uuid(phoneprov: InMemory) -> None:
     assert [r["work"] for r in await everything(phoneprov, "company-directory")] == ["2"]
 
 
-async def test_a_uuid_of_elsewhere_makes_a_new_contact_and_a_bad_one_is_bad(
+async def test_import_contact_unknown_uuid_creates_and_invalid_uuid_is_refused(
     phoneprov: InMemory,
 ) -> None:
     elsewhere = "12345678-1234-1234-1234-123456789abc"
@@ -272,7 +274,7 @@ async def test_a_uuid_of_elsewhere_makes_a_new_contact_and_a_bad_one_is_bad(
     )
 
 
-async def test_personal_contacts_name_their_owner(phoneprov: InMemory) -> None:
+async def test_import_personal_contacts_name_their_owner(phoneprov: InMemory) -> None:
     await into(phoneprov, "users", users(ADA, BOB))
     table = ListTable(
         "username,name,work", ("ADA", "Mum", "1"), ("bob", "Mum", "1"), ("eve", "Mum", "1")
@@ -285,7 +287,7 @@ async def test_personal_contacts_name_their_owner(phoneprov: InMemory) -> None:
     assert [(row["username"], row["name"]) for row in rows] == [("ada", "Mum"), ("bob", "Mum")]
 
 
-async def test_a_contact_does_not_change_hands(phoneprov: InMemory) -> None:
+async def test_import_contact_owner_cannot_be_changed(phoneprov: InMemory) -> None:
     await into(phoneprov, "users", users(ADA, BOB))
     await into(phoneprov, "personal-directory", ListTable("username,name", ("ada", "Mum")))
     [row] = await everything(phoneprov, "personal-directory")
@@ -296,7 +298,7 @@ async def test_a_contact_does_not_change_hands(phoneprov: InMemory) -> None:
     assert [(p.line, p.field) for p in done.problems] == [(2, "username")]
 
 
-async def test_kems_are_known_by_uuid_then_mac_then_all_they_say(phoneprov: InMemory) -> None:
+async def test_import_kems_match_by_uuid_then_mac_then_content(phoneprov: InMemory) -> None:
     table = ListTable("mac,model", (MAC, "CP-7916"), ("", "CP-7915"))
     await into(phoneprov, "kems", table)
 
@@ -318,7 +320,7 @@ async def test_kems_are_known_by_uuid_then_mac_then_all_they_say(phoneprov: InMe
         ("name", "mac", "needed"),
     ],
 )
-async def test_wrong_columns_are_reported_once(
+async def test_import_wrong_columns_are_reported_once(
     phoneprov: InMemory, columns: str, field: str, message: str
 ) -> None:
     row = tuple("x" for _ in columns.split(","))
@@ -346,7 +348,7 @@ async def test_export_can_be_imported(phoneprov: InMemory) -> None:
     assert "password" not in rows[0]
 
 
-async def test_secrets_are_exported_only_on_request(phoneprov: InMemory) -> None:
+async def test_export_contains_secrets_only_on_request(phoneprov: InMemory) -> None:
     actor = phoneprov.system_actor()
     new = NewExtension(
         type="custom", extension="1001", name="D", password="hush", voicemail_passcode="2468"
@@ -358,7 +360,7 @@ async def test_secrets_are_exported_only_on_request(phoneprov: InMemory) -> None
     assert not {"password", "voicemail_passcode"} & set(row)
 
 
-async def test_both_ways_need_level_0(phoneprov: InMemory) -> None:
+async def test_import_and_export_require_level_0(phoneprov: InMemory) -> None:
     no_admin = Actor("00000000-0000-0000-0000-000000000001", level=None)
 
     with pytest.raises(Forbidden):
@@ -369,16 +371,16 @@ async def test_both_ways_need_level_0(phoneprov: InMemory) -> None:
         [s async for s in phoneprov.transfer.asterisk(no_admin, "chan_sccp")]
 
 
-async def test_there_are_no_other_kinds(phoneprov: InMemory) -> None:
+async def test_import_and_export_of_unknown_kind_are_refused(phoneprov: InMemory) -> None:
     with pytest.raises(NotFound, match="company-directory"):
         await into(phoneprov, "sessions", ListTable("uuid"))
 
 
-def test_a_row_shows_no_cell() -> None:
+def test_import_row_representation_holds_no_cell() -> None:
     assert "hush" not in repr(Row(2, {"password": "hush"}))
 
 
-async def test_an_account_is_created_as_by_its_use_case(phoneprov: InMemory) -> None:
+async def test_import_creates_an_account_like_its_use_case(phoneprov: InMemory) -> None:
     actor = phoneprov.system_actor()
     await into(phoneprov, "users", users(ADA))
     by_hand = await phoneprov.users.create(
@@ -391,7 +393,7 @@ async def test_an_account_is_created_as_by_its_use_case(phoneprov: InMemory) -> 
     assert imported.created_by == by_hand.created_by
 
 
-async def test_blanks_around_a_mac_are_ignored(phoneprov: InMemory) -> None:
+async def test_import_blanks_around_a_mac_are_ignored(phoneprov: InMemory) -> None:
     first = await into(
         phoneprov, "phones", ListTable("mac,phone_ip", (f" {MAC}\u00a0", "10.0.0.1 "))
     )
@@ -402,7 +404,9 @@ async def test_blanks_around_a_mac_are_ignored(phoneprov: InMemory) -> None:
 
 
 @pytest.mark.parametrize("number", ["1.23457E+11", "4,12E+10", "1e+5", "-2E-3"])
-async def test_number_in_scientific_notation_is_refused(phoneprov: InMemory, number: str) -> None:
+async def test_import_number_in_scientific_notation_is_refused(
+    phoneprov: InMemory, number: str
+) -> None:
     table = ListTable("name,work", ("Ada", number), ("1E+5 Ltd", "044"))
 
     done = await into(phoneprov, "company-directory", table)

@@ -21,14 +21,14 @@ FIELDS: dict[str, Any] = {
 }
 
 
-def test_an_account_has_defaults() -> None:
+def test_account_has_defaults() -> None:
     new = NewUser(**FIELDS)
 
     assert (new.lang, new.timezone, new.is_active) == ("en", "UTC", True)
     assert (new.phone, new.location, new.nationality) == (None, None, None)
 
 
-def test_every_bad_field_of_an_account_is_named() -> None:
+def test_account_every_invalid_field_is_named() -> None:
     with pytest.raises(Invalid) as error:
         NewUser(
             first_name="",
@@ -58,14 +58,14 @@ def test_every_bad_field_of_an_account_is_named() -> None:
         TokenPair("correct horse battery", "correct horse battery"),
     ],
 )
-def test_no_representation_shows_a_secret(secretive: object) -> None:
+def test_secrets_are_in_no_representation(secretive: object) -> None:
     for text in (repr(secretive), str(secretive), f"{secretive}", repr([secretive])):
         assert "horse" not in text
         assert "***" in text
 
 
 @given(st.text())
-def test_a_name_is_the_same_in_any_case(name: str) -> None:
+def test_username_comparison_ignores_case(name: str) -> None:
     assert folded(name) == folded(name.casefold()) == folded(folded(name))
 
 
@@ -79,10 +79,10 @@ def test_a_name_is_the_same_in_any_case(name: str) -> None:
         ("\u0390", "\u1fd3"),
     ],
 )
-def test_names_that_are_the_same(one: str, other: str) -> None:
+def test_usernames_of_equal_form_are_the_same(one: str, other: str) -> None:
     assert folded(one) == folded(other)
 
 
 @pytest.mark.parametrize(("one", "other"), [("ada", "ada "), ("zoe", "zo\u00eb"), ("a", "b")])
-def test_names_that_are_not_the_same(one: str, other: str) -> None:
+def test_usernames_of_different_form_are_different(one: str, other: str) -> None:
     assert folded(one) != folded(other)

@@ -75,7 +75,7 @@ def test_username_with_invisible_or_compatibility_characters_is_refused(name: st
         ("李雷", "李雪", False),
     ],
 )
-def test_looks_are_the_skeletons_of_uts_39(one: str, other: str, alike: bool) -> None:
+def test_username_skeletons_are_those_of_uts_39(one: str, other: str, alike: bool) -> None:
     assert bool(looks(one) & looks(other)) is alike
     assert looks(one) == looks(one)
 
@@ -94,7 +94,7 @@ def new(username: str, password: str = PASSWORD, email: str = "") -> NewUser:
     )
 
 
-async def test_username_that_looks_like_another_is_409(office: Office, root: Actor) -> None:
+async def test_username_confusable_with_another_is_conflict(office: Office, root: Actor) -> None:
     users = users_of(office)
     ada = await users.create(root, new("paypal"))
     bob = await users.create(root, new("bob"))
@@ -110,7 +110,7 @@ async def test_username_that_looks_like_another_is_409(office: Office, root: Act
     await users.create(root, new("PaypaI"))
 
 
-async def test_username_that_exists_is_kept_and_can_be_sent_back(
+async def test_username_that_exists_is_kept_and_accepted_in_updates(
     office: Office, root: Actor
 ) -> None:
     odd = await office.add_user("a\u200bda")
@@ -124,7 +124,9 @@ async def test_username_that_exists_is_kept_and_can_be_sent_back(
 
 
 @pytest.mark.parametrize("name", ["a\u200bda", " ada", "\uff41da"])
-async def test_username_odd_is_refused_at_registration(office: Office, name: str) -> None:
+async def test_username_with_a_problem_is_refused_at_registration(
+    office: Office, name: str
+) -> None:
     register = Register(
         office.database, office.hasher, POLICY, office.clock, office.new_id, public=True
     )
@@ -155,7 +157,7 @@ async def test_username_odd_is_refused_at_registration(office: Office, name: str
         "countess.lovelace"[:8] + "99",
     ],
 )
-async def test_password_made_of_names_is_refused(
+async def test_password_made_of_own_names_is_refused(
     office: Office, root: Actor, password: str
 ) -> None:
     users = users_of(office)

@@ -14,36 +14,36 @@ characters = st.characters(exclude_categories=["Cc", "Cs"])
 
 
 @given(st.text(characters, min_size=6, max_size=18).map(lambda text: f"a{text}b"))
-def test_a_password_of_the_right_length_is_taken_as_it_is(password: str) -> None:
+def test_password_of_valid_length_is_unchanged(password: str) -> None:
     assert POLICY.rule(password) == password
 
 
 @given(st.text(characters, max_size=7))
-def test_a_short_password_is_refused(password: str) -> None:
+def test_short_password_is_refused(password: str) -> None:
     with pytest.raises(ValueError, match="at least 8 characters"):
         POLICY.rule(password)
 
 
 @given(st.text(characters, min_size=21, max_size=40))
-def test_a_long_password_is_refused(password: str) -> None:
+def test_long_password_is_refused(password: str) -> None:
     with pytest.raises(ValueError, match="at most 20 characters"):
         POLICY.rule(password)
 
 
 @pytest.mark.parametrize("password", ["with\x00nul..", "with\nbreak", "sur\ud800rogate"])
-def test_a_password_has_no_control_characters(password: str) -> None:
+def test_password_with_control_characters_is_refused(password: str) -> None:
     with pytest.raises(ValueError, match="control characters"):
         POLICY.rule(password)
 
 
-def test_a_common_password_is_refused_with_the_reason_and_not_quoted() -> None:
+def test_common_password_is_refused_with_the_reason_without_its_value() -> None:
     with pytest.raises(ValueError, match="most commonly used") as error:
         POLICY.rule("password1")
 
     assert "password1" not in str(error.value)
 
 
-def test_the_bounds_are_8_and_256_unless_set() -> None:
+def test_password_length_limits_are_8_and_256_by_default() -> None:
     policy = AccountPolicy(lambda _password: False)
 
     assert policy.rule("xyxyxyxy")

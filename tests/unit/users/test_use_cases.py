@@ -46,7 +46,7 @@ def sent(body: dict[str, object]) -> UserPatch:
 # Creating
 
 
-async def test_an_account_is_created_with_all_that_it_shows(office: Office, root: Actor) -> None:
+async def test_user_create_stores_every_field(office: Office, root: Actor) -> None:
     user = await office.users.create(root, new_user(phone="12", lang="de", location="Z\u00fcrich"))
 
     now = shown(office.clock())
@@ -65,13 +65,13 @@ async def test_an_account_is_created_with_all_that_it_shows(office: Office, root
     assert await office.users.get(root, user.uuid) == user
 
 
-async def test_a_created_account_can_log_in(office: Office, root: Actor) -> None:
+async def test_created_user_can_log_in(office: Office, root: Actor) -> None:
     user = await office.users.create(root, new_user())
 
     assert (await office.log_in("CLEO")).user.uuid == user.uuid
 
 
-async def test_an_account_can_be_created_inactive(office: Office, root: Actor) -> None:
+async def test_user_create_inactive_is_stored(office: Office, root: Actor) -> None:
     await office.users.create(root, new_user(is_active=False))
 
     with pytest.raises(Unauthenticated):
@@ -83,7 +83,7 @@ async def test_an_account_can_be_created_inactive(office: Office, root: Actor) -
     [({"username": "ROOT", "email": "x@example.com"}, "username"),
      ({"email": "Root@Example.com"}, "email")],
 )  # fmt: skip
-async def test_a_name_or_address_in_use_is_refused_and_nothing_is_left(
+async def test_create_username_or_email_in_use_is_conflict_and_stores_nothing(
     office: Office, root: Actor, taken: dict[str, str], field: str
 ) -> None:
     with pytest.raises(Conflict) as conflict:
@@ -94,7 +94,7 @@ async def test_a_name_or_address_in_use_is_refused_and_nothing_is_left(
 
 
 @pytest.mark.parametrize("password", [COMMON, "short", "x" * 257, "nul\x00inside it"])
-async def test_a_poor_password_is_refused(office: Office, root: Actor, password: str) -> None:
+async def test_create_weak_password_is_refused(office: Office, root: Actor, password: str) -> None:
     new = msgspec.structs.replace(new_user(), password=password)
 
     with pytest.raises(Invalid) as error:
@@ -104,7 +104,7 @@ async def test_a_poor_password_is_refused(office: Office, root: Actor, password:
     assert password not in str(error.value.problems)
 
 
-async def test_a_poor_password_in_a_settled_command_is_refused_too(
+async def test_create_weak_password_in_a_valid_command_is_refused(
     office: Office, root: Actor
 ) -> None:
     with pytest.raises(Invalid):
@@ -114,7 +114,7 @@ async def test_a_poor_password_in_a_settled_command_is_refused_too(
 # Reading
 
 
-async def test_accounts_are_listed_oldest_first(
+async def test_users_are_listed_oldest_first(
     office: Office, root: Actor, ada: Actor, bob: Actor
 ) -> None:
     listed = await (await office.users.all(root)).everything()
@@ -126,7 +126,7 @@ async def test_accounts_are_listed_oldest_first(
 
 
 @pytest.mark.parametrize("uuid", [NOWHERE, "nonsense", ""])
-async def test_an_account_that_is_not_there(office: Office, root: Actor, uuid: str) -> None:
+async def test_missing_user_is_not_found(office: Office, root: Actor, uuid: str) -> None:
     calls: list[Callable[[], Awaitable[object]]] = [
         lambda: office.users.get(root, uuid),
         lambda: office.users.update(root, uuid, UNREADABLE),
@@ -137,7 +137,7 @@ async def test_an_account_that_is_not_there(office: Office, root: Actor, uuid: s
             await call()
 
 
-async def test_only_superadmins_come_near(office: Office, ada: Actor, bob: Actor) -> None:
+async def test_users_without_level_0_are_forbidden(office: Office, ada: Actor, bob: Actor) -> None:
     for actor in (ada, bob):
         calls: list[Callable[[Actor], Awaitable[object]]] = [
             lambda actor: office.users.all(actor),
@@ -175,16 +175,14 @@ async def test_update_changes_the_fields_of_the_patch(
     assert cleared.phone is None
 
 
-async def test_an_identifier_in_the_body_must_agree(
-    office: Office, root: Actor, ada: Actor
-) -> None:
+async def test_identifier_in_the_body_must_match(office: Office, root: Actor, ada: Actor) -> None:
     with pytest.raises(Invalid) as error:
         await office.users.update(root, ada.user_uuid, sent({"uuid": root.user_uuid}))
 
     assert [problem.field for problem in error.value.problems] == ["uuid"]
 
 
-async def test_a_name_in_use_cannot_be_taken(office: Office, root: Actor, ada: Actor) -> None:
+async def test_update_username_in_use_is_conflict(office: Office, root: Actor, ada: Actor) -> None:
     with pytest.raises(Conflict):
         await office.users.update(root, ada.user_uuid, UserPatch(username="Root"))
 
@@ -192,7 +190,7 @@ async def test_a_name_in_use_cannot_be_taken(office: Office, root: Actor, ada: A
     assert renamed.username == "ADA"
 
 
-async def test_a_new_password_ends_the_account_s_sessions(
+async def test_new_password_ends_the_sessions_of_the_account(
     office: Office, root: Actor, ada: Actor
 ) -> None:
     logged_in = await office.log_in("ada")
@@ -217,7 +215,9 @@ async def test_own_new_password_keeps_the_current_session(office: Office, root: 
         await office.actor_of(elsewhere)
 
 
-async def test_other_changes_leave_sessions_alone(office: Office, root: Actor, ada: Actor) -> None:
+async def test_update_of_other_fields_keeps_sessions(
+    office: Office, root: Actor, ada: Actor
+) -> None:
     logged_in = await office.log_in("ada")
 
     await office.users.update(root, ada.user_uuid, UserPatch(phone="12", is_active=True))
@@ -225,7 +225,7 @@ async def test_other_changes_leave_sessions_alone(office: Office, root: Actor, a
     assert (await office.actor_of(logged_in)).user_uuid == ada.user_uuid
 
 
-async def test_a_poor_new_password_is_refused(office: Office, root: Actor, ada: Actor) -> None:
+async def test_update_weak_password_is_refused(office: Office, root: Actor, ada: Actor) -> None:
     with pytest.raises(Invalid):
         await office.users.update(root, ada.user_uuid, UserPatch(password=COMMON))
 
@@ -267,7 +267,7 @@ async def test_user_is_deleted_with_its_records(office: Office, root: Actor, ada
 # The last superadmin
 
 
-async def test_the_last_superadmin_is_neither_deleted_nor_deactivated(
+async def test_last_superadmin_is_neither_deleted_nor_deactivated(
     office: Office, root: Actor, ada: Actor
 ) -> None:
     await office.add_user("sleeper", level=0, is_active=False)
@@ -281,7 +281,7 @@ async def test_the_last_superadmin_is_neither_deleted_nor_deactivated(
     assert (await office.users.get(root, root.user_uuid)).is_active
 
 
-async def test_an_inactive_superadmin_may_be_deleted(office: Office, root: Actor) -> None:
+async def test_inactive_superadmin_can_be_deleted(office: Office, root: Actor) -> None:
     sleeper = await office.add_user("sleeper", level=0, is_active=False)
 
     await office.users.update(root, sleeper.user_uuid, UserPatch(is_active=False))

@@ -32,14 +32,14 @@ def sent(body: Any) -> VendorPhoneFlag:
 
 
 @pytest.mark.parametrize("spelling", [DESK, "001bd4123456", "00-1B-D4-12-34-56", "001b.d412.3456"])
-async def test_a_flag_is_set_before_its_phone_is_recorded(office: Office, spelling: str) -> None:
+async def test_flag_set_before_its_phone_exists_is_stored(office: Office, spelling: str) -> None:
     assert await office.vendor_phones.save(ADMIN, spelling, YES) == VendorPhone(DESK, True)
 
     assert await stored(office) == [VendorPhoneRecord(DESK, True, "2026-01-31T08:15:30.250Z")]
     assert await office.vendor_phones.get(ADA, spelling) == VendorPhone(DESK, True)
 
 
-async def test_a_flag_that_is_set_again_keeps_its_place(office: Office) -> None:
+async def test_flag_set_again_keeps_its_position(office: Office) -> None:
     await office.vendor_phones.save(ADMIN, DESK, YES)
     office.clock.advance(1)
     await office.vendor_phones.save(ADMIN, OTHER_DESK, YES)
@@ -51,7 +51,7 @@ async def test_a_flag_that_is_set_again_keeps_its_place(office: Office) -> None:
     assert await flags.everything() == [VendorPhone(DESK, False), VendorPhone(OTHER_DESK, True)]
 
 
-async def test_a_page_of_the_list_has_its_total(office: Office) -> None:
+async def test_list_page_has_its_total(office: Office) -> None:
     await office.vendor_phones.save(ADMIN, DESK, YES)
     office.clock.advance(1)
     await office.vendor_phones.save(ADMIN, OTHER_DESK, NO)
@@ -64,7 +64,7 @@ async def test_a_page_of_the_list_has_its_total(office: Office) -> None:
     assert page.window == Window(limit=1, offset=1)
 
 
-async def test_a_flag_is_deleted_once(office: Office) -> None:
+async def test_flag_deleted_twice_is_not_found(office: Office) -> None:
     await office.vendor_phones.save(ADMIN, DESK, YES)
     await office.vendor_phones.save(ADMIN, OTHER_DESK, YES)
 
@@ -78,7 +78,7 @@ async def test_a_flag_is_deleted_once(office: Office) -> None:
 
 
 @pytest.mark.parametrize("mac", ["", "desk", "00:1B:D4:12:34", "00:00:00:00:00:00"])
-async def test_invalid_mac_has_no_flag(office: Office, mac: str) -> None:
+async def test_flag_of_an_invalid_mac_is_not_found(office: Office, mac: str) -> None:
     with pytest.raises(NotFound):
         await office.vendor_phones.get(ADA, mac)
     with pytest.raises(NotFound):
@@ -94,7 +94,7 @@ async def test_flag_for_an_invalid_mac_is_refused(office: Office, mac: str) -> N
     assert await stored(office) == []
 
 
-async def test_without_level_0_writing_is_forbidden_without_details(office: Office) -> None:
+async def test_write_without_level_0_is_forbidden_without_details(office: Office) -> None:
     await office.vendor_phones.save(ADMIN, DESK, NO)
 
     for mac in (DESK, OTHER_DESK, "desk"):
@@ -105,7 +105,7 @@ async def test_without_level_0_writing_is_forbidden_without_details(office: Offi
     assert [flag.vendor for flag in await stored(office)] == [False]
 
 
-async def test_everybody_writes_when_it_is_set_so() -> None:
+async def test_write_by_every_account_follows_the_setting() -> None:
     office = Office(Settings(shared_write=SharedWrite.BEARER))
 
     await office.vendor_phones.save(ADA, DESK, YES)

@@ -38,7 +38,7 @@ async def menu(office: Office) -> VendorService:
     return await services(office).create(ADMIN, NewVendorService(name="Menu", url="http://pbx/m"))
 
 
-async def test_a_service_is_defined_at_this_moment(office: Office, menu: VendorService) -> None:
+async def test_service_create_has_its_creation_time(office: Office, menu: VendorService) -> None:
     assert menu == VendorService(
         uuid=identifier(1),
         name="Menu",
@@ -50,18 +50,18 @@ async def test_a_service_is_defined_at_this_moment(office: Office, menu: VendorS
     assert await stored(office) == [menu]
 
 
-async def test_nothing_of_a_service_is_needed_at_once(office: Office) -> None:
+async def test_service_create_requires_no_field(office: Office) -> None:
     empty = await services(office).create(ADMIN, NewVendorService())
 
     assert empty == VendorService(identifier(1), None, None, None, BEGAN, BEGAN)
 
 
-async def test_everybody_reads(office: Office, menu: VendorService) -> None:
+async def test_services_are_readable_by_every_account(office: Office, menu: VendorService) -> None:
     assert await services(office).get(ADA, menu.uuid.upper()) == menu
     assert await (await services(office).all(ADA)).everything() == [menu]
 
 
-async def test_a_page_of_the_list_has_its_total(office: Office, menu: VendorService) -> None:
+async def test_list_page_has_its_total(office: Office, menu: VendorService) -> None:
     office.clock.advance(1)
     younger = await services(office).create(ADMIN, NewVendorService())
 
@@ -71,7 +71,7 @@ async def test_a_page_of_the_list_has_its_total(office: Office, menu: VendorServ
     assert page.total == 2
 
 
-async def test_a_change_leaves_the_rest_alone_and_has_its_moment(
+async def test_update_keeps_other_fields_and_has_its_time(
     office: Office, menu: VendorService
 ) -> None:
     office.clock.advance(60)
@@ -86,7 +86,7 @@ async def test_a_change_leaves_the_rest_alone_and_has_its_moment(
     assert await stored(office) == [changed]
 
 
-async def test_a_service_is_deleted(office: Office, menu: VendorService) -> None:
+async def test_service_is_deleted(office: Office, menu: VendorService) -> None:
     await services(office).delete(ADMIN, menu.uuid)
 
     assert await stored(office) == []
@@ -103,7 +103,7 @@ async def test_missing_record_is_not_found(office: Office, menu: VendorService, 
     assert await stored(office) == [menu]
 
 
-async def test_without_level_0_writing_is_forbidden_without_details(
+async def test_write_without_level_0_is_forbidden_without_details(
     office: Office, menu: VendorService
 ) -> None:
     for uuid in (menu.uuid, MISSING):
@@ -116,7 +116,7 @@ async def test_without_level_0_writing_is_forbidden_without_details(
     assert await stored(office) == [menu]
 
 
-async def test_everybody_writes_when_it_is_set_so() -> None:
+async def test_write_by_every_account_follows_the_setting() -> None:
     office = Office(Settings(shared_write=SharedWrite.BEARER))
 
     service = await services(office).create(ADA, NewVendorService(name="Menu"))
@@ -127,7 +127,7 @@ async def test_everybody_writes_when_it_is_set_so() -> None:
 
 
 @pytest.mark.parametrize("command", [NewVendorService, VendorServicePatch])
-def test_a_service_that_is_made_in_code_is_held_to_the_same_rules(
+def test_service_built_in_code_is_validated(
     command: type[NewVendorService | VendorServicePatch],
 ) -> None:
     with pytest.raises(Invalid) as invalid:

@@ -38,7 +38,7 @@ async def office() -> Office:
 
 
 @pytest.mark.parametrize("actor", [ADA, ADMIN])
-async def test_a_pin_is_kept_as_a_hash(office: Office, actor: Actor) -> None:
+async def test_pin_is_stored_as_a_hash(office: Office, actor: Actor) -> None:
     saved = await office.vendor_users.save(actor, ADA.user_uuid.upper(), NewPin(pin_code="2468"))
 
     assert saved == VendorUser(
@@ -49,7 +49,7 @@ async def test_a_pin_is_kept_as_a_hash(office: Office, actor: Actor) -> None:
     assert await office.vendor_users.get(actor, ADA.user_uuid) == saved
 
 
-async def test_a_new_pin_keeps_the_record_s_identity(office: Office) -> None:
+async def test_pin_set_again_keeps_the_identifier(office: Office) -> None:
     first = await office.vendor_users.save(ADA, ADA.user_uuid, NewPin(pin_code="2468"))
     office.clock.advance(60)
 
@@ -60,7 +60,7 @@ async def test_a_new_pin_keeps_the_record_s_identity(office: Office) -> None:
     assert await stored(office, ADA) == second
 
 
-async def test_a_pin_is_deleted(office: Office) -> None:
+async def test_pin_is_deleted(office: Office) -> None:
     await office.vendor_users.save(ADA, ADA.user_uuid, NewPin(pin_code="2468"))
     await office.vendor_users.save(BOB, BOB.user_uuid, NewPin(pin_code="2468"))
 
@@ -70,14 +70,14 @@ async def test_a_pin_is_deleted(office: Office) -> None:
     assert await stored(office, BOB) is not None
 
 
-async def test_a_user_without_a_pin_has_none_to_find(office: Office) -> None:
+async def test_user_without_pin_is_not_found(office: Office) -> None:
     with pytest.raises(NotFound, match="no PIN"):
         await office.vendor_users.get(ADA, ADA.user_uuid)
     with pytest.raises(NotFound, match="no PIN"):
         await office.vendor_users.delete(ADA, ADA.user_uuid)
 
 
-async def test_another_s_pin_is_forbidden(office: Office) -> None:
+async def test_pin_of_another_user_is_forbidden(office: Office) -> None:
     saved = await office.vendor_users.save(ADA, ADA.user_uuid, NewPin(pin_code="2468"))
 
     for owner in (ADA.user_uuid, MISSING, ""):
@@ -91,7 +91,7 @@ async def test_another_s_pin_is_forbidden(office: Office) -> None:
 
 
 @pytest.mark.parametrize("owner", [MISSING, "", "ada"])
-async def test_a_user_that_is_missing_is_not_found(office: Office, owner: str) -> None:
+async def test_missing_user_is_not_found(office: Office, owner: str) -> None:
     with pytest.raises(NotFound, match="user"):
         await office.vendor_users.get(ADMIN, owner)
     with pytest.raises(NotFound, match="user"):
@@ -110,7 +110,7 @@ async def test_invalid_pin_is_not_hashed(office: Office) -> None:
     assert await stored(office, ADA) is None
 
 
-async def test_the_database_is_free_while_a_pin_is_hashed(office: Office) -> None:
+async def test_no_transaction_is_open_during_pin_hashing(office: Office) -> None:
     class Deleting(PlainHasher):
         async def hash_pin(self, pin: str) -> str:
             async with office.database.write() as tx:
@@ -126,7 +126,7 @@ async def test_the_database_is_free_while_a_pin_is_hashed(office: Office) -> Non
     assert await stored(office, ADA) is None
 
 
-async def test_neither_a_pin_nor_its_hash_is_in_a_representation(office: Office) -> None:
+async def test_pin_and_hash_are_in_no_representation(office: Office) -> None:
     new = NewPin(pin_code="2468")
     saved = await office.vendor_users.save(ADA, ADA.user_uuid, new)
 

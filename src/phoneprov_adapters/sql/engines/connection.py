@@ -61,6 +61,11 @@ class Connection(Protocol):
         end of the transaction, which then raises its errors."""
         await self.rows(statement, **values)
 
+    async def at_once(self, statement: Statement, **values: Any) -> Row | None:
+        """Run a statement that may be durable before the transaction ends, even if that is rolled
+        back; returns its row, or None."""
+        return await self.row(statement, **values)
+
     async def one_at_a_time(self) -> None:
         """Wait until no other transaction that called this is open, and hold the lock to the end of
         this one. It is the lock of the row with the schema's version, which always exists."""

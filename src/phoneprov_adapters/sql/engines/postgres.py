@@ -7,33 +7,29 @@ import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import asyncpg
-from sqlalchemy.dialects import postgresql
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.address import PostgresAddress
-from phoneprov_adapters.sql.engines.connection import VERSION, Connection, Row, version_at
+from phoneprov_adapters.sql.engines.connection import Row, version_at
 from phoneprov_adapters.sql.engines.deadlines import Deadlines
 from phoneprov_adapters.sql.engines.hosts import Hosts, Opened, log_host_failure
 from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_pool import PostgresPool
-from phoneprov_adapters.sql.engines.postgres_reading import ReadConnection, compiled_for
-from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.engines.postgres_reading import ReadConnection
+from phoneprov_adapters.sql.engines.postgres_writing import (
+    BEGIN,
+    WriteConnection,
+    usable_and_lost,
+)
 from phoneprov_adapters.sql.engines.timelines import Timelines
 from phoneprov_adapters.sql.engines.transaction import Shared, SqlTransaction
-from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.trail import Trail
-
-# The isolation is named because a server may have another default.
-_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
-
-_HOLD_VERSION = VERSION.with_for_update()
 
 _LOOK_SECONDS = 0.25
 _OVERDUE_SECONDS = 1.0
@@ -71,11 +67,11 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         self._hosts = Hosts(address, timelines)
         self._box = box
         self._deadlines = deadlines = deadlines or Deadlines()
-        self._begin = _BEGIN
+        self._begin = BEGIN
         if address.pgbouncer:
             # In the same message, which costs no round trip.
             settings = (f"SET LOCAL {name} = {v}" for name, v in deadlines.settings().items())
-            self._begin = ";".join([_BEGIN, *settings])
+            self._begin = ";".join([BEGIN, *settings])
         self._pool: PostgresPool | None = None
         self._watching: asyncio.Task[None] | None = None
         # Reads hold no state, so that all readers share it.
@@ -148,7 +144,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             rows: list[Row] = await opened.driver.fetch(sql, *parameters, timeout=timeout)
             usable = True
         except FAILURES as error:
-            usable, lost = _usable_and_lost(error)
+            usable, lost = usable_and_lost(error)
             if lost:
                 self._lose(opened, error)
             raise translated(error) from error
@@ -178,13 +174,13 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             await connection.commit(transaction.audit.of_trail())
 
     @asynccontextmanager
-    async def _lent(self) -> AsyncIterator[_WriteConnection]:
+    async def _lent(self) -> AsyncIterator[WriteConnection]:
         pool = self._require_pool()
         deadline = asyncio.timeout(self._deadlines.total)
         try:
             async with deadline:
                 opened = await pool.borrow()
-                connection = _WriteConnection(opened.driver, self._begin, deadline)
+                connection = WriteConnection(opened.driver, self._begin, deadline)
                 try:
                     yield connection
                 finally:
@@ -198,132 +194,6 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             if not deadline.expired():
                 raise
             raise translated(error) from error
-
-
-_Step: TypeAlias = tuple[Statement, dict[str, Any]]
-
-
-class _WriteConnection(Connection):
-    """The transaction begins with its first statement. A deferred statement waits for the next one;
-    if none follows it is sent with the audit entry, as one statement that is a transaction by
-    itself: one round trip in the place of four (see decision 0002).
-
-    ``usable`` is whether the connection can be used again; ``lost`` is the error after which the
-    other connections may have failed as well.
-    """
-
-    writing = True
-    insert = staticmethod(postgresql.insert)
-
-    def __init__(self, driver: asyncpg.Connection, begin: str, deadline: asyncio.Timeout) -> None:
-        self._driver = driver
-        self._begin = begin
-        self._deadline = deadline
-        self._deferred: _Step | None = None
-        self.usable = True
-        self.lost: Exception | None = None
-        self._begun = False
-
-    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
-        if self._deferred is not None:
-            step, self._deferred = self._deferred, None
-            await self._run(step)
-        return await self._run((statement, values))
-
-    async def soon(self, statement: Statement, **values: Any) -> None:
-        if self._deferred is not None:
-            await self._run(self._deferred)
-        self._deferred = statement, values
-
-    async def one_at_a_time(self) -> None:
-        await self.rows(_HOLD_VERSION)
-
-    async def _run(self, step: _Step) -> Sequence[Row]:
-        try:
-            if not self._begun:
-                self._begun = True
-                await self._driver.execute(self._begin)
-            return await self._fetch(step)
-        except FAILURES as error:
-            self._doubt(error)
-            raise translated(error) from error
-
-    async def _fetch(self, step: _Step) -> Sequence[Row]:
-        compiled = compiled_for(step[0])
-        rows: list[Row] = await self._driver.fetch(compiled.sql, *compiled.parameters(step[1]))
-        return rows
-
-    async def commit(self, entries: Sequence[dict[str, Any]]) -> None:
-        """Add the audit entries and commit. The response has a deadline of its own: a slow
-        transaction must not hide whether the change was stored."""
-        steps: list[_Step] = [(ADD_ENTRY, entry) for entry in entries]
-        if self._deferred is not None:
-            statement, values = self._deferred
-            if len(entries) == 1:
-                steps = [(_with_entry(statement), {**values, **entries[0]})]
-            else:
-                steps.insert(0, self._deferred)
-        last = steps[0] if len(steps) == 1 and not self._begun and self._begin is _BEGIN else None
-        if last is None:
-            for step in steps:
-                await self._run(step)
-            if not self._begun:
-                return
-        self._deadline.reschedule(None)
-        self._begun = True
-        try:
-            if last is None:
-                ended = await self._driver.execute("COMMIT")
-            else:
-                await self._fetch(last)
-                ended = "COMMIT"
-        except FAILURES as error:
-            self._begun = last is None
-            self._doubt(error)
-            if not self.usable:
-                raise Unavailable(
-                    "The connection to the database was lost during a commit: the outcome is"
-                    " unknown; check the record before trying again."
-                ) from error
-            raise translated(error) from error
-        self._begun = False
-        if ended != "COMMIT":
-            # A statement had failed, and the caller continued all the same.
-            raise Unavailable("The database rolled the change back; nothing was changed.")
-
-    async def settle(self, seconds: float) -> None:
-        """Roll back the open transaction."""
-        if not self._begun or not self.usable:
-            return
-        self.usable = False
-        try:
-            # Waits first until a cancelled statement has stopped.
-            async with asyncio.timeout(seconds):
-                await self._driver.execute("ROLLBACK")
-            self.usable = True
-        except FAILURES as error:
-            self._doubt(error)
-
-    def _doubt(self, error: Exception) -> None:
-        usable, lost = _usable_and_lost(error)
-        self.usable &= usable
-        if lost:
-            self.lost = error
-
-
-def _usable_and_lost(error: Exception) -> tuple[bool, bool]:
-    """An error that the server reports for a statement keeps the connection; all others may end
-    it."""
-    if isinstance(error, asyncpg.PostgresError) and error.severity_en == "ERROR":
-        # A standby that was the primary: a new connection finds the new one.
-        return True, isinstance(error, asyncpg.ReadOnlySQLTransactionError)
-    return False, True
-
-
-@cache
-def _with_entry(statement: Statement) -> Statement:
-    """The statement that adds an audit entry as well."""
-    return statement.add_cte(ADD_ENTRY.cte("entry"))
 
 
 def _timeline(opened: Opened) -> int:

@@ -19,36 +19,32 @@ import asyncio
 import sqlite3
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy.dialects import sqlite as dialect
-
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import (
-    Connection,
     Row,
     version_at,
 )
+from phoneprov_adapters.sql.engines.failures import log_failure
 from phoneprov_adapters.sql.engines.sqlite_checkpoint import PAGES, Checkpoints
 from phoneprov_adapters.sql.engines.sqlite_file import (
-    is_damaged,
+    damage_of,
     protect,
     require_content,
     warn_about_folder,
 )
+from phoneprov_adapters.sql.engines.sqlite_reading import ReadConnection
 from phoneprov_adapters.sql.engines.sqlite_thread import SqliteThread
 from phoneprov_adapters.sql.engines.sqlite_writing import (
     DAMAGED,
     Group,
     WriteConnection,
-    compiled_for,
-    typed,
     unavailable,
 )
-from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.engines.transaction import Shared, SqlTransaction
 from phoneprov_adapters.sql.engines.waiting import to_its_end
 from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
@@ -70,8 +66,6 @@ _OPTIONS: Any = {
     "check_same_thread": True,
 }
 
-Ask = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
-
 
 class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     """A SQLite file. ``box`` encrypts the secrets in it."""
@@ -81,7 +75,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self._box = box
         self._is_open = False
         self._checked_at = -_CHECK_EVERY_SECONDS
-        self._damaged = False
+        self._damage: str | None = None
         self._quick = SqliteThread(path, self._connect)
         self._writer = SqliteThread(path, self._connect)
         self._checkpoints = Checkpoints(self._connect)
@@ -91,7 +85,8 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self._readers: deque[SqliteThread] = deque()
         self._reader_free = asyncio.Semaphore(READERS)
         # Reads hold no state, so that all readers share it.
-        self._reading = Shared(SqlTransaction(_ReadConnection(self), box))
+        self._read_connection = ReadConnection(path, self.quick_rows, self.long_rows)
+        self._reading = Shared(SqlTransaction(self._read_connection, box))
 
     @property
     def url(self) -> str:
@@ -142,10 +137,11 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         now = time.monotonic()
         if now - self._checked_at > _CHECK_EVERY_SECONDS:
             self._checked_at = now
-            self._damaged = await asyncio.to_thread(is_damaged, self.path)
-        if self._damaged:
+            self._damage = await asyncio.to_thread(damage_of, self.path)
+        if self._damage is not None:
+            log_failure(f"file {self.path}", self._damage)
             raise Unavailable(DAMAGED)
-        return await version_at(_ReadConnection(self))
+        return await version_at(self._read_connection)
 
     def read(self) -> AbstractAsyncContextManager[SqlTransaction]:
         return self._reading
@@ -231,32 +227,3 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
                 group.fail(error)
                 raise
             group.succeed()
-
-
-class _ReadConnection(Connection):
-    writing = False
-    insert = staticmethod(dialect.insert)
-
-    def __init__(self, database: SqliteDatabase) -> None:
-        self._database = database
-
-    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
-        return await self._asked(self._database.long_rows, statement, values)
-
-    async def few(self, statement: Statement, **values: Any) -> Sequence[Row]:
-        return await self._asked(self._database.quick_rows, statement, values)
-
-    async def row(self, statement: Statement, **values: Any) -> Row | None:
-        rows = await self.few(statement, **values)
-        return rows[0] if rows else None
-
-    async def one_at_a_time(self) -> None:
-        """Nothing to roll back: reads hold no state."""
-
-    async def _asked(self, ask: Ask, statement: Statement, values: dict[str, Any]) -> Sequence[Row]:
-        compiled = compiled_for(statement)
-        try:
-            rows = await ask(compiled.sql, compiled.parameters(values))
-        except (sqlite3.Error, ValueError) as error:
-            raise unavailable(error, self._database.path) from error
-        return typed(rows, compiled)

@@ -112,9 +112,9 @@ def _finish(draft: Path, path: Path) -> None:
     draft.replace(path)
 
 
-def is_damaged(path: Path) -> bool:
-    """Whether SQLite's check finds damage within a second; a larger file is checked in part.
-    Blocks."""
+def damage_of(path: Path) -> str | None:
+    """The damage that SQLite's check finds within a second, or None; a larger file is checked in
+    part. Blocks."""
     try:
         with contextlib.closing(
             sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=1)
@@ -122,9 +122,9 @@ def is_damaged(path: Path) -> bool:
             deadline = time.monotonic() + _CHECK_SECONDS
             connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
             row = connection.execute("PRAGMA quick_check(1)").fetchone()
-            return row is None or row[0] != "ok"
+            return "malformed" if row is None else None if row[0] == "ok" else str(row[0])
     except sqlite3.Error as error:
-        return damages(error)
+        return f"{error.sqlite_errorname} {error}" if damages(error) else None
 
 
 def damages(error: sqlite3.Error) -> bool:

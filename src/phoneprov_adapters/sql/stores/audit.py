@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, insert, select
 
 from phoneprov_adapters.runtime.system import ordered_id, system_clock
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Statement, page
+from phoneprov_adapters.sql.stores.rows import Query, SqlNewestRows
 from phoneprov_adapters.sql.tables import audit
 from phoneprov_core.audit.entries import entries
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
@@ -20,7 +20,6 @@ from phoneprov_core.kernel.times import shown
 
 _NAMES = AuditEntry.__struct_fields__
 _COLUMNS = [audit.c[name] for name in (*_NAMES, "traceparent")]
-_POSITION = (audit.c.at, audit.c.uuid)
 ADD_ENTRY = insert(audit).values({c.name: bindparam(f"entry_{c.name}") for c in audit.c})
 """Its parameters are those of no other statement."""
 _FIND = select(*_COLUMNS).where(audit.c.uuid == bindparam("uuid"))
@@ -35,9 +34,9 @@ _CONDITIONS = {
 
 
 @cache
-def _newest(names: frozenset[str], *, after: bool) -> Statement:
+def _matching(names: frozenset[str]) -> Query:
     rows = select(*_COLUMNS).where(*(_CONDITIONS[name] for name in sorted(names)))
-    return page(rows, _POSITION, after=after, newest_first=True)
+    return Query(rows, (audit.c.at, audit.c.uuid))
 
 
 class SqlAudit(AuditStore):
@@ -68,11 +67,10 @@ class SqlAudit(AuditStore):
         values = {
             name: value for name in _CONDITIONS if (value := getattr(wanted, name)) is not None
         }
-        statement = _newest(frozenset(values), after=before is not None)
-        values |= {"limit": limit, "offset": 0}
-        if before is not None:
-            values |= {"after_time": before.at, "after_key": before.uuid}
-        return [_entry(row) for row in await self._connection.rows(statement, **values)]
+        found: SqlNewestRows[Any] = SqlNewestRows(
+            self._connection, _matching(frozenset(values)), _entry, **values
+        )
+        return await found.newest(limit, before=before)
 
 
 def _row_of(entry: TracedEntry) -> dict[str, Any]:

@@ -107,7 +107,7 @@ class SqlSessions(SessionStore):
         grace: int,
     ) -> Exchange:
         named = {"session_uuid": session_uuid, "presented": token_id, "now": now}
-        exchanged = await self._connection.row(
+        exchanged = await self._connection.at_once(
             _EXCHANGE, **named, successor=successor, wanted_expires_at=expires_at
         )
         if exchanged is not None:

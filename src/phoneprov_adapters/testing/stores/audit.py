@@ -1,32 +1,19 @@
-"""The contract of ``AuditStore``, and of the trail of a writing transaction."""
+"""The contract of ``AuditStore``; see also ``TrailContract``."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.kinds import KINDS, Kind
-from phoneprov_adapters.testing.records import (
-    a_permission,
-    a_phone,
-    a_profile,
-    a_revision,
-    a_user,
-    an_assignment,
-    an_extension,
-    identifier,
-    moment,
-)
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import identifier, moment
 from phoneprov_core.audit.model import AuditEntry, TracedEntry, WantedEntries
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.origin import Origin, belonging_to
 from phoneprov_core.kernel.trail import Event
-from phoneprov_core.links.model import Link
 from phoneprov_core.stores import Database
-from phoneprov_core.vendor_users.model import VendorUser
 
 ADA = Actor(identifier(77), 0, "10.0.0.7", username="ada")
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -56,15 +43,9 @@ async def recorded(database: Database, **wanted: Any) -> list[AuditEntry]:
     return [one.entry for one in reversed(found)]
 
 
-async def latest(database: Database) -> tuple[str, str | None, Any]:
-    """Action, resource id and changes of the newest entry."""
-    entry = (await recorded(database))[-1]
-    return entry.action, entry.resource_id, entry.changes
-
-
 @pytest.mark.asyncio
 class AuditContract:
-    """The contract of ``AuditStore``, and of the trail of a writing transaction."""
+    """The contract of ``AuditStore``; see also ``TrailContract``."""
 
     async def test_entry_added_is_found(self, database: Database) -> None:
         plain = an_entry(1)
@@ -128,53 +109,6 @@ class AuditContract:
             identifier(number) for number in (3, 2, 1)
         ]
 
-    @pytest.mark.parametrize("one", KINDS, ids=repr)
-    async def test_changes_of_a_record_are_recorded(self, database: Database, one: Kind) -> None:
-        record = one.make(1)
-        changed = one.changed(record)
-        key = one.key_of(record)
-        async with database.write() as tx:
-            await one.prepare(tx)
-        async with database.write(by=ADA) as tx:
-            await one.store(tx).add(record)
-        async with database.write(by=ADA) as tx:
-            await one.store(tx).find(key)
-            await one.store(tx).put(changed)
-        async with database.write(by=ADA) as tx:
-            await one.store(tx).remove(key)
-
-        created, updated, deleted = await recorded(database)
-        assert [entry.resource_id for entry in (created, updated, deleted)] == [key] * 3
-        assert created.resource == updated.resource == deleted.resource
-        verbs = [entry.action.partition(".")[2] for entry in (created, updated, deleted)]
-        assert verbs == ["created", "updated", "deleted"]
-        plain = {
-            field: {
-                "old": msgspec.to_builtins(getattr(record, field)),
-                "new": msgspec.to_builtins(value),
-            }
-            for field, value in one.change.items()
-            if field not in {"created_by", "updated_by", "password", "voicemail_passcode"}
-        }
-        secrets = {"password", "voicemail_passcode"} & set(one.change)
-        expected = msgspec.json.decode(msgspec.json.encode(plain))
-        assert updated.changes == expected | dict.fromkeys(secrets, "changed")
-        assert all(one.get("new") is None for one in deleted.changes.values() if one != "changed")
-
-    @pytest.mark.parametrize("one", KINDS, ids=repr)
-    async def test_put_of_a_record_that_was_not_read_has_old_values(
-        self, database: Database, one: Kind
-    ) -> None:
-        record = one.make(1)
-        async with database.write() as tx:
-            await one.prepare(tx)
-            await one.store(tx).add(record)
-        async with database.write(by=ADA) as tx:
-            await one.store(tx).put(one.changed(record))
-            await one.store(tx).put(one.changed(record))
-        (entry,) = await recorded(database)
-        assert entry.changes
-
     async def test_entry_names_actor_address_and_request(self, database: Database) -> None:
         with belonging_to(Origin("r-9", TRACEPARENT, "10.0.0.8")):
             async with database.write(by=ADA) as tx:
@@ -190,127 +124,3 @@ class AuditContract:
         assert len({one.entry.uuid for one in found}) == 2
         (event,) = await recorded(database, action="phone.switched")
         assert event.changes == {"revision": {"old": None, "new": 3}}
-
-    async def test_change_that_is_rolled_back_has_no_entry(self, database: Database) -> None:
-        async def change() -> None:
-            async with database.write(by=ADA) as tx:
-                await tx.phones.add(a_phone(1))
-                raise RuntimeError
-
-        with pytest.raises(RuntimeError):
-            await change()
-        assert await recorded(database) == []
-
-    async def test_entry_that_cannot_be_written_undoes_the_change(self, database: Database) -> None:
-        unwritable: Any = {"field": object()}
-
-        async def change() -> None:
-            async with database.write(by=ADA) as tx:
-                await tx.phones.add(a_phone(1))
-                tx.trail.note(Event("phone.switched", "phone", None, unwritable))
-
-        with pytest.raises(TypeError):
-            await change()
-        assert await recorded(database) == []
-        async with database.read() as tx:
-            assert await tx.phones.find(a_phone(1).mac) is None
-
-    async def test_write_without_actor_records_nothing(self, database: Database) -> None:
-        async with database.write() as tx:
-            await tx.phones.add(a_phone(1))
-            tx.trail.note(Event("phone.switched", "phone"))
-        assert await recorded(database) == []
-
-    async def test_put_of_equal_values_has_no_entry(self, database: Database) -> None:
-        phone = a_phone(1)
-        async with database.write() as tx:
-            await tx.phones.add(phone)
-        async with database.write(by=ADA) as tx:
-            await tx.phones.put(msgspec.structs.replace(phone, updated_at=moment(50)))
-        assert await recorded(database) == []
-
-    async def test_several_changes_of_one_record_are_one_entry(self, database: Database) -> None:
-        phone = a_phone(1, name="a")
-        async with database.write(by=ADA) as tx:
-            await tx.phones.add(phone)
-            await tx.phones.put(msgspec.structs.replace(phone, name="b"))
-        (entry,) = await recorded(database)
-        assert entry.action == "phone.created"
-        assert entry.changes["name"] == {"old": None, "new": "b"}
-
-    async def test_secrets_are_named_without_their_values(self, database: Database) -> None:
-        extension = an_extension(1, password="old-secret", voicemail_passcode="1357")
-        async with database.write(by=ADA) as tx:
-            await tx.users.add(a_user(1))
-            await tx.extensions.add(extension)
-        async with database.write(by=ADA) as tx:
-            await tx.users.set_password_hash(identifier(1), "a hash")
-        assert await latest(database) == ("user.updated", identifier(1), {"password": "changed"})
-        async with database.write(by=ADA) as tx:
-            await tx.users.set_password_hash(identifier(1), "another", same_password=True)
-            pin = VendorUser(identifier(50), identifier(1), "first-hash", moment(1))
-            await tx.vendor_users.save(pin)
-        assert (await latest(database))[0] == "vendor_user.created"
-        async with database.write(by=ADA) as tx:
-            pin = VendorUser(identifier(51), identifier(1), "second-hash", moment(2))
-            await tx.vendor_users.save(pin)
-        changes = {"pin_code": "changed"}
-        assert await latest(database) == ("vendor_user.updated", identifier(1), changes)
-        async with database.write(by=ADA) as tx:
-            await tx.vendor_users.remove(identifier(1))
-            await tx.extensions.remove(extension.uuid)
-        text = str(await recorded(database))
-        for secret in ("old-secret", "1357", "first-hash", "second-hash", "a hash"):
-            assert secret not in text
-
-    async def test_assignment_link_and_flag_are_recorded(self, database: Database) -> None:
-        user = identifier(1)
-        async with database.write() as tx:
-            await tx.users.add(a_user(1))
-            await tx.permissions.add(a_permission(10))
-            await tx.permissions.add(a_permission(11))
-            await tx.extensions.add(an_extension(20))
-        link = Link(identifier(30), user, identifier(20), moment(1))
-        for number in (10, 11):
-            async with database.write(by=ADA) as tx:
-                assigned = an_assignment(user, identifier(number), number)
-                await tx.assignments.assign(assigned)
-        action, resource_id, changes = await latest(database)
-        assert (action, resource_id) == ("assignment.updated", user)
-        assert changes["perm_uuid"] == {"old": identifier(10), "new": identifier(11)}
-        async with database.write(by=ADA) as tx:
-            await tx.assignments.remove(user)
-            assert not await tx.assignments.remove(user)
-        assert (await latest(database))[:2] == ("assignment.deleted", user)
-        async with database.write(by=ADA) as tx:
-            await tx.links.add(link)
-        assert (await latest(database))[:2] == ("link.created", link.uuid)
-        async with database.write(by=ADA) as tx:
-            await tx.links.remove(link.uuid)
-            assert not await tx.links.remove(link.uuid)
-        assert (await latest(database))[:2] == ("link.deleted", link.uuid)
-
-    async def test_revision_is_a_change_of_its_profile(self, database: Database) -> None:
-        profile = a_profile(1, user_uuid=identifier(1))
-        async with database.write() as tx:
-            await tx.users.add(a_user(1))
-        async with database.write(by=ADA) as tx:
-            await tx.profiles.add(profile)
-            await tx.revisions.add(a_revision(10, profile), "<secret/>")
-        (entry,) = await recorded(database)
-        assert (entry.action, entry.resource_id) == ("profile.created", profile.uuid)
-        assert entry.changes["revision"] == {"old": None, "new": 1}
-        async with database.write(by=ADA) as tx:
-            await tx.profiles.put(msgspec.structs.replace(profile, updated_at=moment(9)))
-            await tx.revisions.add(a_revision(11, profile, number=2), "<secret/>")
-        changes = {"revision": {"old": 1, "new": 2}}
-        assert await latest(database) == ("profile.updated", profile.uuid, changes)
-        assert "secret" not in str(await recorded(database))
-
-    async def test_writers_of_entries_do_not_wait_for_each_other(self, database: Database) -> None:
-        async def change(number: int) -> None:
-            async with database.write(by=ADA) as tx:
-                await tx.phones.add(a_phone(number))
-
-        await asyncio.gather(*(change(number) for number in range(1, 9)))
-        assert len(await recorded(database)) == 8

@@ -19,13 +19,7 @@ from phoneprov_adapters.testing.batches import (
 from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.batches.changes import halt, put_back
 from phoneprov_core.batches.commands import WantedPhones
-from phoneprov_core.batches.model import (
-    BatchAction,
-    BatchPhone,
-    BatchState,
-    Counts,
-    PhoneState,
-)
+from phoneprov_core.batches.model import BatchAction, BatchPhone, BatchState, Counts, PhoneState
 from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.stores import Database

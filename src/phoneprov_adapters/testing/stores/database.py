@@ -16,6 +16,7 @@ from phoneprov_adapters.testing.stores.batch_turns import BatchTurnsContract
 from phoneprov_adapters.testing.stores.batches import BatchesContract
 from phoneprov_adapters.testing.stores.contact_search import ContactSearchContract
 from phoneprov_adapters.testing.stores.deployment_lists import DeploymentListsContract
+from phoneprov_adapters.testing.stores.deployment_retention import DeploymentRetentionContract
 from phoneprov_adapters.testing.stores.deployments import DeploymentsContract
 from phoneprov_adapters.testing.stores.desks import DesksContract
 from phoneprov_adapters.testing.stores.directory import DirectoryContract
@@ -24,6 +25,7 @@ from phoneprov_adapters.testing.stores.kems import KemsContract
 from phoneprov_adapters.testing.stores.leases import LeasesContract
 from phoneprov_adapters.testing.stores.links import LinksContract
 from phoneprov_adapters.testing.stores.login_addresses import LoginAddressesContract
+from phoneprov_adapters.testing.stores.phone_search import PhoneSearchContract
 from phoneprov_adapters.testing.stores.provisioning import ProvisioningContract
 from phoneprov_adapters.testing.stores.rates import RatesContract
 from phoneprov_adapters.testing.stores.retention import RetentionContract
@@ -32,9 +34,11 @@ from phoneprov_adapters.testing.stores.rows import RowsContract
 from phoneprov_adapters.testing.stores.rules import RulesContract
 from phoneprov_adapters.testing.stores.search import SearchContract
 from phoneprov_adapters.testing.stores.sequences import Opening, SequencesContract
+from phoneprov_adapters.testing.stores.session_exchange import SessionExchangeContract
 from phoneprov_adapters.testing.stores.sessions import SessionsContract
 from phoneprov_adapters.testing.stores.statistics import StatisticsContract
 from phoneprov_adapters.testing.stores.store import StoreContract
+from phoneprov_adapters.testing.stores.trail import TrailContract
 from phoneprov_adapters.testing.stores.transactions import TransactionsContract
 from phoneprov_adapters.testing.stores.users import UsersContract
 from phoneprov_adapters.testing.stores.vendor_phones import VendorPhonesContract
@@ -75,6 +79,9 @@ class DatabaseContract:
     class TestSearch(SearchContract):
         """See ``SearchContract``."""
 
+    class TestPhoneSearch(PhoneSearchContract):
+        """See ``PhoneSearchContract``."""
+
     class TestRules(RulesContract):
         """See ``RulesContract``."""
 
@@ -87,6 +94,9 @@ class DatabaseContract:
     class TestAudit(AuditContract):
         """See ``AuditContract``."""
 
+    class TestTrail(TrailContract):
+        """See ``TrailContract``."""
+
     class TestUsers(UsersContract):
         """See ``UsersContract``."""
 
@@ -95,6 +105,9 @@ class DatabaseContract:
 
     class TestSessions(SessionsContract):
         """See ``SessionsContract``."""
+
+    class TestSessionExchange(SessionExchangeContract):
+        """See ``SessionExchangeContract``."""
 
     class TestLoginAttempts(LoginAttemptsContract):
         """See ``LoginAttemptsContract``."""
@@ -149,6 +162,9 @@ class DatabaseContract:
 
     class TestRetention(RetentionContract):
         """See ``RetentionContract``."""
+
+    class TestDeploymentRetention(DeploymentRetentionContract):
+        """See ``DeploymentRetentionContract``."""
 
     class TestStatistics(StatisticsContract):
         """See ``StatisticsContract``."""

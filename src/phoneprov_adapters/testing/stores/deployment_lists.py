@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.records import a_deployment, a_mac, identifier, moment
+from phoneprov_adapters.testing.phone_records import a_deployment
+from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.stores import Database

@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.records import a_deployment, a_mac, identifier, moment
+from phoneprov_adapters.testing.phone_records import a_deployment
+from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.deployments.model import Deployment, Outcome, Step, StepName
 from phoneprov_core.stores import Database
 

@@ -6,15 +6,8 @@ import asyncio
 
 import pytest
 
-from phoneprov_adapters.testing.records import (
-    a_flag,
-    a_mac,
-    a_phone,
-    a_profile,
-    a_user,
-    identifier,
-    moment,
-)
+from phoneprov_adapters.testing.phone_records import a_flag, a_phone, a_profile
+from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
 from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
 from phoneprov_core.stores import Database

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from phoneprov_adapters.testing.records import a_flag, a_kem, a_mac, a_phone, moment
+from phoneprov_adapters.testing.phone_records import a_flag, a_kem, a_phone
+from phoneprov_adapters.testing.records import a_mac, moment
 from phoneprov_core.me.model import EnrichedPhone, enriched
 from phoneprov_core.stores import Database
 from phoneprov_core.vendor_phones.model import VendorPhone

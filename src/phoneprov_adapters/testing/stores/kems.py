@@ -6,7 +6,8 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from phoneprov_adapters.testing.records import a_kem, a_mac, a_phone
+from phoneprov_adapters.testing.phone_records import a_kem, a_phone
+from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.stores import Database
 
 PHONE, OTHER_PHONE = a_mac(1), a_mac(2)

@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_mac, a_phone, identifier, moment
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac, identifier, moment
 from phoneprov_core.provisioning.model import (
     MOST_DISCOVERED,
     MOST_NAMES,

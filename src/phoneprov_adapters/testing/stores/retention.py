@@ -8,22 +8,13 @@ import pytest
 import pytest_asyncio
 
 from phoneprov_adapters.testing.batches import a_batch
-from phoneprov_adapters.testing.records import (
-    a_deployment,
-    a_mac,
-    a_profile,
-    a_revision,
-    a_session,
-    a_user,
-    identifier,
-    moment,
-)
+from phoneprov_adapters.testing.phone_records import a_deployment, a_profile, a_revision
+from phoneprov_adapters.testing.records import a_mac, a_session, a_user, identifier, moment
 from phoneprov_adapters.testing.stores.audit import an_entry, recorded
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.batches.transitions import BatchItem
-from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
-from phoneprov_core.deployments.rollback_target import rollback_target
+from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.provisioning.model import Fetch, FetchResult, Transport
 from phoneprov_core.retention.model import Kept, Moment, Place
 from phoneprov_core.stores import Database
@@ -33,7 +24,7 @@ PROFILE = a_profile(800, OWNER)
 LATE = moment(5000)
 
 
-async def _pruned(database: Database, kind: Kept, before: Moment, limit: int = 2) -> list[int]:
+async def pruned(database: Database, kind: Kept, before: Moment, limit: int = 2) -> list[int]:
     """The numbers of removed records, piece by piece; ``look`` announced each."""
     removed: list[int] = []
     after: Place | None = None
@@ -49,9 +40,8 @@ async def _pruned(database: Database, kind: Kept, before: Moment, limit: int = 2
         after = piece.last
 
 
-@pytest.mark.asyncio
-class RetentionContract:
-    """The contract of ``RetentionStore``."""
+class RetentionFixture:
+    """A user with a profile."""
 
     @pytest_asyncio.fixture(autouse=True)
     async def _profile(self, database: Database) -> None:
@@ -59,93 +49,15 @@ class RetentionContract:
             await tx.users.add(a_user(900))
             await tx.profiles.add(PROFILE)
 
+
+@pytest.mark.asyncio
+class RetentionContract(RetentionFixture):
+    """The contract of ``RetentionStore``; see also ``DeploymentRetentionContract``."""
+
     @pytest.mark.parametrize("kind", Kept)
     async def test_empty_database_has_no_piece(self, database: Database, kind: Kept) -> None:
         before = 9_000 if kind in {Kept.SESSIONS, Kept.ATTEMPTS} else LATE
-        assert await _pruned(database, kind, before) == []
-
-    async def test_deployments_current_and_rollback_targets_are_kept(
-        self, database: Database
-    ) -> None:
-        """A phone had the revisions 1 to 6 and again 5; another alternates between two."""
-        for number, revision in enumerate((1, 2, 3, 4, 5, 6, 5), 1):
-            await _deployed(database, number, 1, number, revision)
-        for number, revision in enumerate((1, 2, 1, 2, 1), 1):
-            await _deployed(database, 20 + number, 2, number, revision)
-
-        assert sum(await _pruned(database, Kept.DEPLOYMENTS, LATE)) == 6
-
-        assert await _numbers(database, 1) == [3, 4, 6, 7]
-        assert await _numbers(database, 2) == [4, 5]
-        async with database.read() as tx:
-            current = await tx.deployments.current(a_mac(1))
-            assert current is not None
-            previous = await tx.deployments.previous(current)
-            assert previous is not None
-            assert previous.number == 6
-
-    @pytest.mark.parametrize("size", [7, 9])
-    async def test_deployments_rollback_target_stays_before_many_equal_texts(
-        self, database: Database, size: int
-    ) -> None:
-        """Revision 1 has another text than the eight that followed, which have the same one."""
-        text: dict[str, Any] = {"sha256": "b" * 64, "size": 7}
-        await _deployed(database, 1, 1, 1, 1, size=size)
-        await _deployed(database, 2, 1, 2, 1, size=size, outcome=Outcome.UNKNOWN)
-        for number in range(3, 11):
-            await _deployed(database, number, 1, number, number, **text)
-        async with database.read() as tx:
-            target = await rollback_target(tx.deployments, a_mac(1))
-        assert target is not None
-        assert target.number == 1
-
-        assert sum(await _pruned(database, Kept.DEPLOYMENTS, LATE, limit=3)) == 5
-
-        assert await _numbers(database, 1) == [1, 7, 8, 9, 10]
-        async with database.read() as tx:
-            assert await rollback_target(tx.deployments, a_mac(1)) == target
-
-    async def test_deployments_needed_after_look_are_not_removed(self, database: Database) -> None:
-        text: dict[str, Any] = {"sha256": "b" * 64, "size": 7}
-        await _deployed(database, 1, 1, 1, 1, size=7)
-        for number in range(2, 8):
-            await _deployed(database, number, 1, number, number, **text)
-        async with database.read() as tx:
-            piece = await tx.retention.look(Kept.DEPLOYMENTS, LATE, 9)
-        assert piece is not None
-        await _deployed(database, 8, 1, 8, 8, **text)
-
-        async with database.write() as tx:
-            assert await tx.retention.remove(Kept.DEPLOYMENTS, LATE, piece) == 3
-        assert await _numbers(database, 1) == [1, 5, 6, 7, 8]
-
-    async def test_deployments_without_a_file_are_removed_unless_running(
-        self, database: Database
-    ) -> None:
-        await _deployed(database, 1, 1, 1, 1)
-        await _deployed(database, 2, 1, 2, 2, outcome=Outcome.FAILED, place=None)
-        await _deployed(database, 3, 1, 3, 3, outcome=Outcome.RUNNING, place=None)
-        await _deployed(database, 4, 1, 4, 4, outcome=Outcome.UNKNOWN)
-
-        assert sum(await _pruned(database, Kept.DEPLOYMENTS, LATE)) == 1
-
-        assert await _numbers(database, 1) == [1, 3, 4]
-
-    async def test_deployments_newest_of_a_phone_is_kept(self, database: Database) -> None:
-        await _deployed(database, 1, 1, 1, 1, outcome=Outcome.FAILED, place=None)
-        await _deployed(database, 2, 1, 2, 2, outcome=Outcome.FAILED, place=None)
-
-        assert sum(await _pruned(database, Kept.DEPLOYMENTS, LATE)) == 1
-
-        assert await _numbers(database, 1) == [2]
-
-    async def test_deployments_younger_than_the_limit_are_kept(self, database: Database) -> None:
-        for number in range(1, 10):
-            await _deployed(database, number, 1, number, number)
-
-        assert await _pruned(database, Kept.DEPLOYMENTS, moment(4)) == [2, 1]
-
-        assert await _numbers(database, 1) == list(range(4, 10))
+        assert await pruned(database, kind, before) == []
 
     async def test_ended_batches_are_removed_with_their_phones(self, database: Database) -> None:
         ended: dict[str, Any] = {"state": BatchState.DONE}
@@ -159,7 +71,7 @@ class RetentionContract:
                 phone = BatchItem(batch.uuid, 1, a_mac(1), identifier(10_000))
                 await tx.batches.add_phones([phone])
 
-        assert await _pruned(database, Kept.BATCHES, moment(40)) == [1]
+        assert await pruned(database, Kept.BATCHES, moment(40)) == [1]
 
         async with database.read() as tx:
             found = [await tx.batches.find(identifier(number)) for number in (1, 2, 3)]
@@ -170,7 +82,7 @@ class RetentionContract:
             for number in range(1, 6):
                 await tx.fetches.add(_fetch(number))
 
-        assert await _pruned(database, Kept.FETCHES, moment(4)) == [2, 1]
+        assert await pruned(database, Kept.FETCHES, moment(4)) == [2, 1]
 
         async with database.read() as tx:
             left = await tx.fetches.newest(a_mac(1), 9)
@@ -181,7 +93,7 @@ class RetentionContract:
             for number in range(1, 6):
                 await tx.audit.add(an_entry(number, at=moment(number)))
 
-        assert await _pruned(database, Kept.AUDIT, moment(4)) == [2, 1]
+        assert await pruned(database, Kept.AUDIT, moment(4)) == [2, 1]
 
         assert [entry.at for entry in await recorded(database)] == [moment(4), moment(5)]
 
@@ -198,14 +110,14 @@ class RetentionContract:
             await tx.batches.add(a_batch(70, profile_uuid=PROFILE.uuid, revision=2))
             ended: dict[str, Any] = {"state": BatchState.DONE, "ended_at": moment(9)}
             await tx.batches.add(a_batch(71, profile_uuid=PROFILE.uuid, revision=3, **ended))
-        await _deployed(database, 1, 1, 1, 1)
+        await add_deployment(database, 1, 1, 1, 1)
 
-        assert sum(await _pruned(database, Kept.REVISIONS, moment(50))) == 1
+        assert sum(await pruned(database, Kept.REVISIONS, moment(50))) == 1
         async with database.read() as tx:
             left = [one.number for one in await tx.revisions.rows(9, owner=PROFILE.uuid)]
         assert left == [1, 2, 4, 5, 6]
 
-        assert sum(await _pruned(database, Kept.REVISIONS, LATE)) == 2
+        assert sum(await pruned(database, Kept.REVISIONS, LATE)) == 2
         async with database.read() as tx:
             left = [one.number for one in await tx.revisions.rows(9, owner=PROFILE.uuid)]
         assert left == [1, 2, 6]
@@ -219,7 +131,7 @@ class RetentionContract:
             ):
                 await tx.sessions.start(session)
 
-        assert sum(await _pruned(database, Kept.SESSIONS, 500)) == 2
+        assert sum(await pruned(database, Kept.SESSIONS, 500)) == 2
 
         async with database.write() as tx:
             assert await tx.sessions.end(identifier(3))
@@ -230,7 +142,7 @@ class RetentionContract:
             await tx.attempts.keep("known", Attempts(failures=2, first_at=1, last_at=99, known=1))
             await tx.attempts.keep("new", Attempts(failures=2, first_at=1, last_at=100))
 
-        assert sum(await _pruned(database, Kept.ATTEMPTS, 100)) == 1
+        assert sum(await pruned(database, Kept.ATTEMPTS, 100)) == 1
 
         async with database.write() as tx:
             assert (await tx.attempts.of("old")).failures == 0
@@ -251,9 +163,10 @@ class RetentionContract:
         assert places == [(identifier(2), 2), (identifier(4), 2), (identifier(5), 1)]
 
 
-async def _deployed(
+async def add_deployment(
     database: Database, uuid: int, phone: int, number: int, revision: int, **changes: Any
 ) -> None:
+    """Record a deployment of a revision to a phone."""
     values: dict[str, Any] = {
         "number": number,
         "revision": revision,
@@ -264,12 +177,6 @@ async def _deployed(
     }
     async with database.write() as tx:
         await tx.deployments.add(a_deployment(uuid, a_mac(phone), **(values | changes)))
-
-
-async def _numbers(database: Database, phone: int) -> list[int]:
-    async with database.read() as tx:
-        found: list[Deployment] = await tx.deployments.matching(Wanted(mac=a_mac(phone))).rows(99)
-    return [one.number for one in found]
 
 
 def _fetch(number: int) -> Fetch:

@@ -6,15 +6,8 @@ import pytest
 import pytest_asyncio
 
 from phoneprov_adapters.testing.batches import a_batch
-from phoneprov_adapters.testing.records import (
-    a_deployment,
-    a_mac,
-    a_profile,
-    a_revision,
-    a_user,
-    identifier,
-    moment,
-)
+from phoneprov_adapters.testing.phone_records import a_deployment, a_profile, a_revision
+from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.kernel.errors import Conflict, NotFound

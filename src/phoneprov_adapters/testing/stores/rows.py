@@ -9,7 +9,8 @@ import pytest
 import pytest_asyncio
 
 from phoneprov_adapters.testing.kinds import NO_USER, OTHER_OWNER, OWNER, PROFILES, Kind, add
-from phoneprov_adapters.testing.records import a_profile, moment
+from phoneprov_adapters.testing.phone_records import a_profile
+from phoneprov_adapters.testing.records import moment
 from phoneprov_core.stores import Database
 
 Records = Sequence[Any]

@@ -18,10 +18,9 @@ from phoneprov_adapters.testing.kinds import (
     add,
     find,
 )
+from phoneprov_adapters.testing.phone_records import a_phone, a_profile
 from phoneprov_adapters.testing.records import (
     a_permission,
-    a_phone,
-    a_profile,
     a_user,
     an_assignment,
     an_extension,

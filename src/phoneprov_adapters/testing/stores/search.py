@@ -7,27 +7,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import msgspec
 import pytest
 import pytest_asyncio
 from msgspec import Struct
 
 from phoneprov_adapters.testing.kinds import OTHER_OWNER, OWNER, PROFILES
+from phoneprov_adapters.testing.phone_records import CNF_XML, a_phone, a_profile, a_revision
 from phoneprov_adapters.testing.records import (
-    CNF_XML,
     a_company_contact,
-    a_deployment,
-    a_mac,
-    a_phone,
-    a_profile,
-    a_revision,
     a_user,
     an_extension,
     identifier,
     moment,
 )
-from phoneprov_core.deployments.desk_use import DeskUse
-from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.extensions.search import ExtensionSearch
 from phoneprov_core.kernel.paging import Window, listing
@@ -71,7 +63,7 @@ _EXTENSIONS = _Case(
     ("extension", "name"),
     {"type": ("chan_sccp", "custom"), "voicemail": (True, False), "is_active": (False, True)},
 )
-_PHONES = _Case(
+PHONES = _Case(
     lambda tx: tx.phones,
     a_phone,
     PhoneSearch,
@@ -102,12 +94,13 @@ _CONTACTS = _Case(
 _CASES = {
     "users": _USERS,
     "extensions": _EXTENSIONS,
-    "phones": _PHONES,
+    "phones": PHONES,
     "company_contacts": _CONTACTS,
 }
 
 
-async def _found(tx: Stores, case: _Case, **wanted: Any) -> list[str]:
+async def moments_of(tx: Stores, case: _Case, **wanted: Any) -> list[str]:
+    """When the records that a search finds were created; count and pages agree with them."""
     rows = selected(case.store(tx), case.command(**wanted))
     found = await rows.rows(1000)
     assert await rows.count() == len(found)
@@ -148,13 +141,13 @@ class SearchContract:
                 await case.store(tx).add(case.make(number, **{name: value}))
         async with database.read() as tx:
             everything = [moment(number) for number, _ in enumerate(case.fields, 1)]
-            assert await _found(tx, case, q="zoe") == everything
-            assert await _found(tx, case, q="  ZOË   %_/\\'  ") == everything
+            assert await moments_of(tx, case, q="zoe") == everything
+            assert await moments_of(tx, case, q="  ZOË   %_/\\'  ") == everything
             for number, moment_ in enumerate(everything, 1):
-                assert await _found(tx, case, q=f"Oë{number}%") == [moment_]
-            assert await _found(tx, case, q="zoe1 zoe2") == []
-            assert await _found(tx, case, q="z%e") == []
-            assert await _found(tx, case, q="o_") == []
+                assert await moments_of(tx, case, q=f"Oë{number}%") == [moment_]
+            assert await moments_of(tx, case, q="zoe1 zoe2") == []
+            assert await moments_of(tx, case, q="z%e") == []
+            assert await moments_of(tx, case, q="o_") == []
 
     async def test_filters_select_equal_fields(self, database: Database, case: _Case) -> None:
         async with database.write() as tx:
@@ -168,10 +161,10 @@ class SearchContract:
             everything = await store.rows(1000)
             for name, (_, value) in case.filters.items():
                 wanted = [one.created_at for one in everything if getattr(one, name) == value]
-                assert await _found(tx, case, **{name: value}) == wanted
+                assert await moments_of(tx, case, **{name: value}) == wanted
                 assert len(wanted) == 1
             both = {name: value for name, (_, value) in list(case.filters.items())[:2]}
-            assert await _found(tx, case, **both) == []
+            assert await moments_of(tx, case, **both) == []
 
     async def test_a_search_follows_changes_of_the_transaction(
         self, database: Database, case: _Case
@@ -183,90 +176,10 @@ class SearchContract:
             await case.store(tx).add(two)
         async with database.write() as tx:
             await case.store(tx).put(case.make(2, **{name: "Zacharias"}))
-            assert await _found(tx, case, q="zacharias") == [moment(2)]
+            assert await moments_of(tx, case, q="zacharias") == [moment(2)]
         async with database.read() as tx:
-            assert await _found(tx, case, q="zacharias") == [moment(2)]
-            assert await _found(tx, case, q="nothing-like-it") == []
-
-    async def test_a_mac_is_found_in_any_notation(self, database: Database) -> None:
-        async with database.write() as tx:
-            await tx.phones.add(a_phone(1, mac="00:1B:D4:12:34:56", phone_ip="10.0.0.1"))
-            await tx.phones.add(a_phone(2, mac="00:1B:D4:12:34:57", phone_ip="10.0.0.2"))
-        async with database.read() as tx:
-            for whole in (
-                "00:1B:D4:12:34:56",
-                "00-1b-d4-12-34-56",
-                "001b.d412.3456",
-                "001BD4123456",
-                "SEP001BD4123456",
-            ):
-                assert await _found(tx, _PHONES, q=whole) == [moment(1)]
-            for part in ("001b", "00:1b:", "d4-12", "d412.34", "1B:D4 12:34"):
-                assert await _found(tx, _PHONES, q=part) == [moment(1), moment(2)]
-            assert await _found(tx, _PHONES, q="00:1c") == []
-
-    async def test_phones_are_found_by_the_outcome_of_their_newest_deployment(
-        self, database: Database
-    ) -> None:
-        async with database.write() as tx:
-            await tx.deployments.add(a_deployment(1, a_mac(1), number=1, outcome=Outcome.FAILED))
-            for number in (1, 2, 3, 4):
-                await tx.phones.add(a_phone(number))
-            second = a_deployment(2, a_mac(2), number=1)
-            await tx.deployments.add(second)
-            await tx.deployments.add(a_deployment(3, a_mac(3), number=2, outcome=Outcome.DEPLOYED))
-            await tx.deployments.add(a_deployment(4, a_mac(3), number=1, outcome=Outcome.FAILED))
-            assert await _found(tx, _PHONES, last_outcome="running") == [moment(2)]
-        async with database.write() as tx:
-            await tx.deployments.put(msgspec.structs.replace(second, outcome=Outcome.UNKNOWN))
-            await tx.phones.put(a_phone(2, name="Changed"))
-        async with database.read() as tx:
-            for outcome, numbers in {
-                "none": [4], "running": [], "deployed": [3], "failed": [1], "unknown": [2],
-                "interrupted": [],
-            }.items():  # fmt: skip
-                found = await _found(tx, _PHONES, last_outcome=outcome)
-                assert found == [moment(number) for number in numbers]
-            assert await _found(tx, _PHONES, last_outcome="failed", q="nothing-like-it") == []
-            assert await _found(tx, _PHONES, last_outcome="unknown", q="changed") == [moment(2)]
-
-    async def test_phone_whose_deployment_was_abandoned_was_interrupted(
-        self, database: Database
-    ) -> None:
-        async with database.write() as tx:
-            await tx.phones.add(a_phone(1))
-            await tx.deployments.add(a_deployment(1, a_mac(1)))
-        async with database.write() as tx:
-            await tx.deployments.interrupt_abandoned(moment(9))
-        async with database.read() as tx:
-            assert await _found(tx, _PHONES, last_outcome="interrupted") == [moment(1)]
-
-    async def test_phones_are_found_by_the_user_logged_in(self, database: Database) -> None:
-        user = identifier(7)
-        async with database.write() as tx:
-            for number in (1, 2, 3):
-                await tx.phones.add(a_phone(number, location=f"floor {number}"))
-                await tx.desks.use(a_mac(number), DeskUse(user_uuid=user), moment(number))
-            await tx.desks.use(a_mac(3), DeskUse(user_uuid=identifier(8)), moment(4))
-        async with database.read() as tx:
-            assert await _found(tx, _PHONES, user_uuid=user) == [moment(1), moment(2)]
-            assert await _found(tx, _PHONES, user_uuid=user, location="floor 2") == [moment(2)]
-            assert await _found(tx, _PHONES, user_uuid=identifier(9)) == []
-        async with database.write() as tx:
-            await tx.desks.end_user(user)
-            assert await _found(tx, _PHONES, user_uuid=user) == []
-
-    async def test_unknown_macs_are_those_outside_the_inventory(self, database: Database) -> None:
-        async with database.write() as tx:
-            for number in (1, 2, 600):
-                await tx.phones.add(a_phone(number))
-        macs = [a_mac(number) for number in range(700)]
-        async with database.read() as tx:
-            unknown = await tx.phones.unknown(macs)
-            assert unknown == [mac for mac in macs if mac not in {a_mac(1), a_mac(2), a_mac(600)}]
-            assert await tx.phones.unknown([a_mac(2), a_mac(1)]) == []
-            assert await tx.phones.unknown([a_mac(2)]) == []
-            assert await tx.phones.unknown([]) == []
+            assert await moments_of(tx, case, q="zacharias") == [moment(2)]
+            assert await moments_of(tx, case, q="nothing-like-it") == []
 
     async def test_a_telephone_number_is_found_in_any_notation(self, database: Database) -> None:
         async with database.write() as tx:
@@ -274,8 +187,8 @@ class SearchContract:
             await tx.company_contacts.add(a_company_contact(2, work="2025550144"))
         async with database.read() as tx:
             for number in ("+1 202", "+12025550143", "(202) 555-0143", "202-555-0143", "555.0143"):
-                assert await _found(tx, _CONTACTS, q=number) == [moment(1)]
-            assert await _found(tx, _CONTACTS, q="202-555") == [moment(1), moment(2)]
+                assert await moments_of(tx, _CONTACTS, q=number) == [moment(1)]
+            assert await moments_of(tx, _CONTACTS, q="202-555") == [moment(1), moment(2)]
 
     @pytest_asyncio.fixture
     async def contacts(self, database: Database) -> Sequence[Any]:

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from phoneprov_adapters.testing.records import a_permission, a_profile, a_user, identifier, moment
+from phoneprov_adapters.testing.phone_records import a_profile
+from phoneprov_adapters.testing.records import a_permission, a_user, identifier, moment
 from phoneprov_adapters.testing.stores._model import Model, Real
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.levels import LevelRule

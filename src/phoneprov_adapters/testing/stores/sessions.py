@@ -1,8 +1,6 @@
-"""The contract of ``Sessions``."""
+"""The contract of ``SessionStore``."""
 
 from __future__ import annotations
-
-import asyncio
 
 import pytest
 import pytest_asyncio
@@ -22,12 +20,13 @@ ADA, BOB, NO_USER = identifier(1), identifier(2), identifier(99)
 ONE, TWO, THREE = identifier(11), identifier(12), identifier(13)
 
 
-async def _principal(database: Database, session: str, now: int = 2000) -> Principal | None:
+async def principal_of(database: Database, session: str, now: int = 2000) -> Principal | None:
+    """The account of a session."""
     async with database.read() as tx:
         return await tx.sessions.principal(session, now)
 
 
-async def _exchange(
+async def exchange(
     database: Database,
     token: str,
     successor: str,
@@ -37,15 +36,15 @@ async def _exchange(
     grace: int = 0,
     session: str = ONE,
 ) -> Exchange:
+    """Exchange a token of a session."""
     async with database.write() as tx:
         return await tx.sessions.exchange(
             session, token, successor, now=now, expires_at=expires_at, grace=grace
         )
 
 
-@pytest.mark.asyncio
-class SessionsContract:
-    """The contract of ``Sessions``."""
+class SessionsFixture:
+    """Session one and two users."""
 
     @pytest_asyncio.fixture(autouse=True)
     async def people(self, database: Database) -> None:
@@ -56,18 +55,22 @@ class SessionsContract:
             await tx.permissions.add(a_permission(10, level=7))
             await tx.sessions.start(a_session(11, ADA))
 
-    # Beginning
+
+@pytest.mark.asyncio
+class SessionsContract(SessionsFixture):
+    """The contract of ``SessionStore``; see also ``SessionExchangeContract``."""
+
     async def test_a_session_speaks_for_its_user(self, database: Database) -> None:
-        assert await _principal(database, ONE) == Principal(ADA, None, "ada-1")
-        assert await _principal(database, TWO) is None
-        assert await _principal(database, "") is None
+        assert await principal_of(database, ONE) == Principal(ADA, None, "ada-1")
+        assert await principal_of(database, TWO) is None
+        assert await principal_of(database, "") is None
 
     async def test_a_session_needs_a_user(self, database: Database) -> None:
         with pytest.raises(NotFound):
             async with database.write() as tx:
                 await tx.sessions.start(a_session(12, NO_USER))
 
-        assert await _principal(database, TWO) is None
+        assert await principal_of(database, TWO) is None
 
     async def test_new_session_removes_expired_sessions_of_the_user(
         self, database: Database
@@ -86,149 +89,48 @@ class SessionsContract:
         async with database.write() as tx:
             await tx.sessions.start(a_session(12, ADA, created_at=4999))
 
-        assert await _principal(database, ONE) == Principal(ADA, None, "ada-1")
-        assert await _principal(database, TWO) == Principal(ADA, None, "ada-1")
+        assert await principal_of(database, ONE) == Principal(ADA, None, "ada-1")
+        assert await principal_of(database, TWO) == Principal(ADA, None, "ada-1")
 
-    # The account of a session
     async def test_a_session_expires(self, database: Database) -> None:
-        assert await _principal(database, ONE, 4999) == Principal(ADA, None, "ada-1")
-        assert await _principal(database, ONE, 5000) is None
+        assert await principal_of(database, ONE, 4999) == Principal(ADA, None, "ada-1")
+        assert await principal_of(database, ONE, 5000) is None
 
     async def test_account_and_level_are_those_of_now(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.assignments.assign(an_assignment(ADA, identifier(10)))
             assert await tx.sessions.principal(ONE, 2000) == Principal(ADA, 7, "ada-1")
-        assert await _principal(database, ONE) == Principal(ADA, 7, "ada-1")
+        assert await principal_of(database, ONE) == Principal(ADA, 7, "ada-1")
 
         async with database.write() as tx:
             await tx.assignments.remove(ADA)
-        assert await _principal(database, ONE) == Principal(ADA, None, "ada-1")
+        assert await principal_of(database, ONE) == Principal(ADA, None, "ada-1")
 
         async with database.write() as tx:
             await tx.users.put(a_user(1, is_active=False))
-        assert await _principal(database, ONE) is None
+        assert await principal_of(database, ONE) is None
 
         async with database.write() as tx:
             await tx.users.remove(ADA)
-        assert await _principal(database, ONE) is None
+        assert await principal_of(database, ONE) is None
 
-    # Exchanging
     async def test_the_token_of_an_inactive_account_is_not_exchanged(
         self, database: Database
     ) -> None:
         async with database.write() as tx:
             await tx.users.put(a_user(1, is_active=False))
 
-        assert await _exchange(database, "t1", "t2") is Exchange.NO_SESSION
+        assert await exchange(database, "t1", "t2") is Exchange.NO_SESSION
 
-    async def test_a_token_is_exchanged_and_its_successor_after_it(
-        self, database: Database
-    ) -> None:
-        assert await _exchange(database, "t1", "t2") is Exchange.DONE
-        assert await _exchange(database, "t2", "t3") is Exchange.DONE
-        assert await _exchange(database, "t3", "t4") is Exchange.DONE
-        assert await _principal(database, ONE) == Principal(ADA, None, "ada-1")
-
-    async def test_exchange_one_of_racing_callers_succeeds(self, database: Database) -> None:
-        outcomes = await asyncio.gather(*(_exchange(database, "t1", f"n{i}") for i in range(20)))
-
-        assert outcomes.count(Exchange.DONE) == 1
-        # The first of the others ended the session.
-        assert outcomes.count(Exchange.REUSED) == 1
-        assert outcomes.count(Exchange.NO_SESSION) == 18
-        assert await _principal(database, ONE) is None
-
-    async def test_exchange_one_of_racing_callers_in_the_grace_succeeds(
-        self, database: Database
-    ) -> None:
-        outcomes = await asyncio.gather(
-            *(_exchange(database, "t1", f"n{i}", grace=1000) for i in range(20))
-        )
-
-        assert outcomes.count(Exchange.DONE) == 1
-        assert outcomes.count(Exchange.ALREADY_USED) == 19
-        winner = f"n{outcomes.index(Exchange.DONE)}"
-        assert await _exchange(database, winner, "next", now=2001) is Exchange.DONE
-
-    async def test_exchange_reused_token_ends_the_session(self, database: Database) -> None:
-        assert await _exchange(database, "t1", "t2") is Exchange.DONE
-
-        assert await _exchange(database, "t1", "t3") is Exchange.REUSED
-
-        assert await _principal(database, ONE) is None
-        assert await _exchange(database, "t2", "t4") is Exchange.NO_SESSION
-        assert await _exchange(database, "t1", "t5") is Exchange.NO_SESSION
-
-    @pytest.mark.parametrize(
-        ("seconds_later", "expected"),
-        [(0, Exchange.ALREADY_USED), (499, Exchange.ALREADY_USED), (500, Exchange.REUSED)],
-    )
-    async def test_exchange_previous_token_in_the_grace_keeps_the_session(
-        self, database: Database, seconds_later: int, expected: Exchange
-    ) -> None:
-        assert await _exchange(database, "t1", "t2", now=2000, grace=500) is Exchange.DONE
-
-        again = await _exchange(database, "t1", "t3", now=2000 + seconds_later, grace=500)
-
-        assert again is expected
-        alive = expected is Exchange.ALREADY_USED
-        assert (await _principal(database, ONE) is not None) is alive
-        after = await _exchange(database, "t2", "t4", now=2600)
-        assert after is (Exchange.DONE if alive else Exchange.NO_SESSION)
-
-    async def test_exchange_older_token_in_the_grace_ends_the_session(
-        self, database: Database
-    ) -> None:
-        assert await _exchange(database, "t1", "t2", grace=500) is Exchange.DONE
-        assert await _exchange(database, "t2", "t3", grace=500) is Exchange.DONE
-
-        assert await _exchange(database, "t1", "t4", grace=500) is Exchange.REUSED
-        assert await _principal(database, ONE) is None
-
-    async def test_exchange_in_the_grace_does_not_renew_it(self, database: Database) -> None:
-        assert await _exchange(database, "t1", "t2", now=2000, grace=500) is Exchange.DONE
-        assert await _exchange(database, "t1", "t3", now=2400, grace=500) is Exchange.ALREADY_USED
-        assert await _exchange(database, "t1", "t3", now=2600, grace=500) is Exchange.REUSED
-
-    async def test_exchange_without_grace_second_use_is_reuse(self, database: Database) -> None:
-        assert await _exchange(database, "t1", "t2", now=2000) is Exchange.DONE
-        assert await _exchange(database, "t1", "t3", now=2000, grace=0) is Exchange.REUSED
-
-    async def test_exchange_token_of_no_session_is_reported(self, database: Database) -> None:
-        assert await _exchange(database, "t1", "t2", session=TWO) is Exchange.NO_SESSION
-        assert await _exchange(database, "t1", "t2") is Exchange.DONE
-
-    @pytest.mark.parametrize("token", ["t1", "t0"])
-    async def test_an_expired_session_is_none(self, database: Database, token: str) -> None:
-        assert await _exchange(database, token, "t2", now=5000) in {
-            Exchange.NO_SESSION,
-            Exchange.REUSED,
-        }
-        assert await _principal(database, ONE, 5000) is None
-
-    async def test_an_exchange_prolongs_the_session(self, database: Database) -> None:
-        assert await _exchange(database, "t1", "t2", now=4999, expires_at=7000) is Exchange.DONE
-
-        assert await _principal(database, ONE, 6999) == Principal(ADA, None, "ada-1")
-        assert await _principal(database, ONE, 7000) is None
-
-    async def test_no_exchange_prolongs_it_past_its_end(self, database: Database) -> None:
-        assert await _exchange(database, "t1", "t2", now=4000, expires_at=20_000) is Exchange.DONE
-        assert await _exchange(database, "t2", "t3", now=8000, expires_at=20_000) is Exchange.DONE
-
-        assert await _principal(database, ONE, 8999) == Principal(ADA, None, "ada-1")
-        assert await _principal(database, ONE, 9000) is None
-
-    # Ending
     async def test_session_ends_once_and_stays_ended(self, database: Database) -> None:
         async with database.write() as tx:
             assert await tx.sessions.end(ONE)
             assert not await tx.sessions.end(ONE)
             assert not await tx.sessions.end(TWO)
 
-        assert await _principal(database, ONE) is None
-        assert await _exchange(database, "t1", "t2") is Exchange.NO_SESSION
-        assert await _principal(database, ONE) is None
+        assert await principal_of(database, ONE) is None
+        assert await exchange(database, "t1", "t2") is Exchange.NO_SESSION
+        assert await principal_of(database, ONE) is None
 
     async def test_every_session_of_a_user_ends(self, database: Database) -> None:
         async with database.write() as tx:
@@ -237,7 +139,7 @@ class SessionsContract:
             await tx.sessions.end_all(ADA)
             await tx.sessions.end_all(NO_USER)
 
-        found = [await _principal(database, session) for session in (ONE, TWO, THREE)]
+        found = [await principal_of(database, session) for session in (ONE, TWO, THREE)]
         assert found == [None, None, Principal(BOB, None, "ada-2")]
 
     async def test_end_every_ends_all_sessions_and_counts_them(self, database: Database) -> None:
@@ -246,7 +148,7 @@ class SessionsContract:
             assert await tx.sessions.end_every() == 2
             assert await tx.sessions.end_every() == 0
 
-        assert [await _principal(database, session) for session in (ONE, THREE)] == [None, None]
+        assert [await principal_of(database, session) for session in (ONE, THREE)] == [None, None]
 
     @pytest.mark.parametrize(("besides", "left"), [(ONE, [ONE]), (THREE, []), (NO_USER, [])])
     async def test_every_session_but_one_ends(
@@ -257,17 +159,6 @@ class SessionsContract:
             await tx.sessions.start(a_session(13, BOB))
             await tx.sessions.end_all(ADA, besides=besides)
 
-        alive = [session for session in (ONE, TWO) if await _principal(database, session)]
+        alive = [session for session in (ONE, TWO) if await principal_of(database, session)]
         assert alive == left
-        assert await _principal(database, THREE) == Principal(BOB, None, "ada-2")
-
-    async def test_end_and_exchange_racing_leave_no_session(self, database: Database) -> None:
-        async def end() -> None:
-            async with database.write() as tx:
-                await tx.sessions.end_all(ADA)
-
-        await asyncio.gather(
-            _exchange(database, "t1", "t2"), end(), _exchange(database, "t2", "t3")
-        )
-
-        assert await _principal(database, ONE) is None
+        assert await principal_of(database, THREE) == Principal(BOB, None, "ada-2")

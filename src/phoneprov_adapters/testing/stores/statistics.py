@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.testing.batches import a_batch
-from phoneprov_adapters.testing.records import a_mac, a_phone, a_user, identifier, moment
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_mac, a_user, identifier, moment
 from phoneprov_core.batches.model import BatchState
 from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.statistics.ports import Statistics

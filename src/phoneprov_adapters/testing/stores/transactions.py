@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from phoneprov_adapters.testing.records import a_phone, a_user, identifier
+from phoneprov_adapters.testing.phone_records import a_phone
+from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.kernel.errors import Conflict, Unavailable
 from phoneprov_core.stores import Database
 

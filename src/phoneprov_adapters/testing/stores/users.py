@@ -7,12 +7,11 @@ import asyncio
 import msgspec
 import pytest
 
+from phoneprov_adapters.testing.phone_records import a_deployment, a_profile
 from phoneprov_adapters.testing.records import (
-    a_deployment,
     a_mac,
     a_permission,
     a_pin,
-    a_profile,
     a_session,
     a_user,
     an_assignment,

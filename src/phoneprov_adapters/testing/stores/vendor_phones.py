@@ -7,7 +7,8 @@ import asyncio
 import msgspec
 import pytest
 
-from phoneprov_adapters.testing.records import a_flag, moment
+from phoneprov_adapters.testing.phone_records import a_flag
+from phoneprov_adapters.testing.records import moment
 from phoneprov_core.stores import Database
 from phoneprov_core.vendor_phones.model import VendorPhoneRecord
 

@@ -16,6 +16,7 @@ from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.choice import embedded_file
 from phoneprov_adapters.sql.engines.sqlite_file import alone, create
 from phoneprov_adapters.sql.maintenance import backup as backups
+from phoneprov_adapters.sql.maintenance import backup_archive
 from phoneprov_core.audit.entries import entries
 from phoneprov_core.audit.model import AuditEntry
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
@@ -47,7 +48,7 @@ def backup(file: Path, *, with_keys: bool) -> None:
             "they come from, and omit --with-keys."
         )
     made = backups.back_up(database, file, shown(system_clock()), keys=keys if with_keys else None)
-    size = made.files[backups.DATABASE].size
+    size = made.files[backup_archive.DATABASE].size
     click.echo(f"{file}: {size:,} bytes, schema {made.schema}, checked.")
     if not with_keys:
         where = "PHONEPROV_SECRET_KEYS" if settings.secret_keys is not None else str(keys)
@@ -74,7 +75,7 @@ def restore(file: Path) -> None:
 
 
 async def _restore(settings: Settings, file: Path, database: Path) -> None:
-    manifest = await asyncio.to_thread(backups.check, file)
+    manifest = await asyncio.to_thread(backup_archive.check, file)
     make_folder(settings)
     database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     async with alone(database):
@@ -96,7 +97,7 @@ async def _restore(settings: Settings, file: Path, database: Path) -> None:
     )
 
 
-def _entry(manifest: backups.Manifest) -> AuditEntry:
+def _entry(manifest: backup_archive.Manifest) -> AuditEntry:
     """The entry of the restore in the trail of the restored database."""
     trail = Trail(SYSTEM_ACTOR)
     fields = {"backup_created_at": manifest.created_at, "version": manifest.version}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 
 import click
 import msgspec
@@ -18,14 +19,15 @@ LOOK_SECONDS = 0.25
 
 
 async def following(act: Acting, batch: Batch, *, quiet: bool) -> Batch:
-    """Wait until the batch has ended; the progress is shown on standard error."""
+    """Wait until the batch has ended. A terminal shows the progress, on standard error."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console(stderr=True), disable=quiet) as progress:
+    disable = quiet or not sys.stderr.isatty()
+    with Progress(*columns, console=console(stderr=True), disable=disable) as progress:
         task = progress.add_task("", total=batch.phones.total)
         while True:
             counts = batch.phones

@@ -64,6 +64,7 @@ def serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared:
     for number in stop_signals():
         signal(number, _leave)
     settings = settings_of_environment()
+    set_up_logs()
     asyncio.run(_make_ready(settings, migrate_shared=migrate_shared))
     listeners = listeners or [bound(host, port)]
     every = [*listeners, *metrics_listeners(settings)]
@@ -78,7 +79,6 @@ def serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared:
         if workers == 1:
             Server(every, settings.trusted_proxies, on_started=on_started).run()
             return
-        set_up_logs()
         if not Workers(_serve_beside_others, workers, every, on_started).run():
             sys.exit(1)
 

@@ -27,6 +27,7 @@ CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 async def switch_over_http(client: httpx.AsyncClient, phone: SimulatedPhone) -> None:
+    """Record the phone, save a profile, and switch the phone to it."""
     session = await ask(client, "POST", "/auth/login", {"username": USERNAME, "password": PASSWORD})
     client.headers["Authorization"] = f"Bearer {session['accessToken']}"
     me = await ask(client, "GET", "/me")

@@ -1,0 +1,183 @@
+"""A connection to Asterisk's manager interface that is logged in: actions and their answers, and
+events for listeners."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Protocol
+
+from msgspec import Struct
+
+from phoneprov_adapters.asterisk.wire import Broken, Message, Messages, written
+
+LOGOFF_SECONDS = 1.0
+"""Seconds to wait for Asterisk to close the connection after a logoff."""
+
+MOST_ENTRIES = 50_000
+"""Maximum number of entries in one list."""
+
+_FILTER = "^Event: (DeviceStatus|ContactStatus|DeviceStateChange)"
+"""Asterisk sends other events of the classes ``system`` and ``call`` only if this is refused:
+it may be without ``write = system``."""
+
+
+class Listener(Protocol):
+    """Receives events."""
+
+    def heard(self, event: Message) -> None:
+        """One event."""
+        ...
+
+    def lost(self) -> None:
+        """The connection ended; no more events will come."""
+        ...
+
+
+class Answer(Struct, frozen=True):
+    """The response to an action, and the entries of its list."""
+
+    response: Message
+    entries: tuple[Message, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether Asterisk accepted the action."""
+        return self.response.get("response", "").lower() == "success"
+
+    @property
+    def message(self) -> str:
+        """The text of the response, in lower case; for comparison only, never repeated in
+        messages."""
+        return self.response.get("message", "").lower()
+
+
+class _Pending:
+    """The running action: its response, then its entries until the event ``complete``."""
+
+    def __init__(self, action_id: str, complete: str, wanted: frozenset[str]) -> None:
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._action_id = action_id
+        self._complete = complete
+        self._wanted = wanted
+        self._response: Message | None = None
+        self._entries: list[Message] = []
+
+    def heard(self, message: Message) -> None:
+        event = message.get("event", "")
+        # Not every release of chan_sccp repeats the ActionID in the entries of its lists.
+        if self.answer.done() or message.get("actionid", self._action_id) != self._action_id:
+            return
+        # Events such as OriginateResponse have a field Response, too.
+        if "response" in message and "actionid" in message and not event:
+            self._response = message
+            if not self._complete or not Answer(message).ok:
+                self.answer.set_result(Answer(message))
+        elif self._response is not None and event == self._complete and event:
+            self.answer.set_result(Answer(self._response, tuple(self._entries)))
+        elif event in self._wanted:
+            self._entries.append(message)
+            if len(self._entries) > MOST_ENTRIES:
+                self.answer.set_exception(Broken())
+
+
+class Session:
+    """A connection that is logged in. Actions are sent one after the other."""
+
+    def __init__(self, messages: Messages, writer: asyncio.StreamWriter) -> None:
+        self.users = 0
+        self.listeners: set[Listener] = set()
+        self._writer = writer
+        self._one_at_a_time = asyncio.Lock()
+        self._pending: _Pending | None = None
+        self._count = 0
+        self._has_filter = False
+        self._reading = asyncio.create_task(self._read(messages))
+        # Called also for a task that is cancelled before it began.
+        self._reading.add_done_callback(self._ended)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection is open."""
+        return not self._reading.done()
+
+    async def ask(
+        self,
+        name: str,
+        fields: Iterable[tuple[str, str]] = (),
+        *,
+        complete: str = "",
+        wanted: frozenset[str] = frozenset(),
+    ) -> Answer:
+        """Perform an action and return its response; with ``complete``, the name of the event
+        that ends its list, also the events called ``wanted``. Raises ``Broken``."""
+        async with self._one_at_a_time:
+            if not self.is_open:
+                raise Broken
+            pending = _Pending(self._next_id(), complete, wanted)
+            self._pending = pending
+            try:
+                self._writer.write(written(name, self._id, fields))
+                return await pending.answer
+            finally:
+                self._pending = None
+                pending.answer.cancel()
+
+    def listen(self, listener: Listener) -> None:
+        """Pass events to the listener from now on."""
+        self.listeners.add(listener)
+        if not self._has_filter:
+            self._has_filter = True
+            fields = (("Operation", "Add"), ("Filter", _FILTER))
+            self._writer.write(written("Filter", self._next_id(), fields))
+
+    def drop(self) -> None:
+        """Close the connection without logoff, since it does not answer."""
+        self._writer.transport.abort()
+        self._reading.cancel()
+
+    async def end(self) -> None:
+        """Log off and close the connection."""
+        try:
+            if self.is_open:
+                self._writer.write(written("Logoff", self._next_id(), ()))
+                # Asterisk closes the connection after the logoff is complete: with
+                # allowmultiplelogin = no, an earlier login would be refused.
+                await asyncio.wait({self._reading}, timeout=LOGOFF_SECONDS)
+        finally:
+            self._reading.cancel()
+            self._writer.transport.abort()
+        await asyncio.wait({self._reading})
+        await hung_up(self._writer)
+
+    def _next_id(self) -> str:
+        self._count += 1
+        self._id = f"phoneprov-{self._count}"
+        return self._id
+
+    async def _read(self, messages: Messages) -> None:
+        while True:
+            message = await messages.next()
+            if self._pending is not None:
+                self._pending.heard(message)
+            if "event" in message:
+                for listener in self.listeners:
+                    listener.heard(message)
+
+    def _ended(self, reading: asyncio.Task[None]) -> None:
+        if not reading.cancelled():
+            reading.exception()  # retrieved: the peer ended the connection
+        self._writer.transport.abort()
+        if self._pending is not None and not self._pending.answer.done():
+            self._pending.answer.set_exception(Broken())
+        for listener in self.listeners:
+            listener.lost()
+
+
+async def hung_up(writer: asyncio.StreamWriter) -> None:
+    """Close a connection at once. What was written is sent; a slow TLS shutdown would turn an
+    accepted action into a failure."""
+    writer.transport.abort()
+    with suppress(OSError):
+        await writer.wait_closed()

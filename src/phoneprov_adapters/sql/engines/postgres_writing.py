@@ -1,0 +1,165 @@
+"""Writing transactions on PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, TypeAlias
+
+import asyncpg
+from sqlalchemy.dialects import postgresql
+
+from phoneprov_adapters.sql.engines.connection import VERSION, Connection, Row
+from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
+from phoneprov_adapters.sql.engines.postgres_reading import compiled_for
+from phoneprov_adapters.sql.engines.statements import Statement
+from phoneprov_adapters.sql.stores.audit import ADD_ENTRY
+from phoneprov_core.kernel.errors import Unavailable
+
+# The isolation is named because a server may have another default.
+BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_HOLD_VERSION = VERSION.with_for_update()
+
+_Step: TypeAlias = tuple[Statement, dict[str, Any]]
+
+
+class WriteConnection(Connection):
+    """The transaction begins with its first statement. A deferred statement waits for the next one;
+    if none follows it is sent with the audit entry, as one statement that is a transaction by
+    itself: one round trip in the place of four (see decision 0002).
+
+    ``usable`` is whether the connection can be used again; ``lost`` is the error after which the
+    other connections may have failed as well.
+    """
+
+    writing = True
+    insert = staticmethod(postgresql.insert)
+
+    def __init__(self, driver: asyncpg.Connection, begin: str, deadline: asyncio.Timeout) -> None:
+        self._driver = driver
+        self._begin = begin
+        self._deadline = deadline
+        self._deferred: _Step | None = None
+        self.usable = True
+        self.lost: Exception | None = None
+        self._begun = False
+
+    async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
+        if self._deferred is not None:
+            step, self._deferred = self._deferred, None
+            await self._run(step)
+        return await self._run((statement, values))
+
+    async def soon(self, statement: Statement, **values: Any) -> None:
+        if self._deferred is not None:
+            await self._run(self._deferred)
+        self._deferred = statement, values
+
+    async def at_once(self, statement: Statement, **values: Any) -> Row | None:
+        if self._begun or self._deferred is not None or self._begin is not BEGIN:
+            return await self.row(statement, **values)
+        rows = await self._alone((statement, values))
+        return rows[0] if rows else None
+
+    async def one_at_a_time(self) -> None:
+        await self.rows(_HOLD_VERSION)
+
+    async def _run(self, step: _Step) -> Sequence[Row]:
+        try:
+            if not self._begun:
+                self._begun = True
+                await self._driver.execute(self._begin)
+            return await self._fetch(step)
+        except FAILURES as error:
+            self._doubt(error)
+            raise translated(error) from error
+
+    async def _fetch(self, step: _Step) -> Sequence[Row]:
+        compiled = compiled_for(step[0])
+        rows: list[Row] = await self._driver.fetch(compiled.sql, *compiled.parameters(step[1]))
+        return rows
+
+    async def _alone(self, step: _Step) -> Sequence[Row]:
+        """Run a statement that is a transaction by itself."""
+        ends_at = self._deadline.when()
+        self._deadline.reschedule(None)
+        self._begun = True  # When cancelled, ``settle`` waits for the end of the statement.
+        try:
+            rows = await self._fetch(step)
+        except FAILURES as error:
+            self._begun = False
+            raise self._not_committed(error) from error
+        self._begun = False
+        self._deadline.reschedule(ends_at)
+        return rows
+
+    async def commit(self, entries: Sequence[dict[str, Any]]) -> None:
+        """Add the audit entries and commit. The response has a deadline of its own: a slow
+        transaction must not hide whether the change was stored."""
+        steps: list[_Step] = [(ADD_ENTRY, entry) for entry in entries]
+        if self._deferred is not None:
+            statement, values = self._deferred
+            if len(entries) == 1:
+                steps = [(_with_entry(statement), {**values, **entries[0]})]
+            else:
+                steps.insert(0, self._deferred)
+        if len(steps) == 1 and not self._begun and self._begin is BEGIN:
+            await self._alone(steps[0])
+            return
+        for step in steps:
+            await self._run(step)
+        if not self._begun:
+            return
+        self._deadline.reschedule(None)
+        try:
+            ended = await self._driver.execute("COMMIT")
+        except FAILURES as error:
+            raise self._not_committed(error) from error
+        self._begun = False
+        if ended != "COMMIT":
+            # A statement had failed, and the caller continued all the same.
+            raise Unavailable("The database rolled the change back; nothing was changed.")
+
+    def _not_committed(self, error: Exception) -> Exception:
+        self._doubt(error)
+        if self.usable:
+            return translated(error)
+        return Unavailable(
+            "The connection to the database was lost during a commit: the outcome is"
+            " unknown; check the record before trying again."
+        )
+
+    async def settle(self, seconds: float) -> None:
+        """Roll back the open transaction."""
+        if not self._begun or not self.usable:
+            return
+        self.usable = False
+        try:
+            # Waits first until a cancelled statement has stopped.
+            async with asyncio.timeout(seconds):
+                await self._driver.execute("ROLLBACK")
+            self.usable = True
+        except FAILURES as error:
+            self._doubt(error)
+
+    def _doubt(self, error: Exception) -> None:
+        usable, lost = usable_and_lost(error)
+        self.usable &= usable
+        if lost:
+            self.lost = error
+
+
+@cache
+def _with_entry(statement: Statement) -> Statement:
+    """The statement that adds an audit entry as well."""
+    return statement.add_cte(ADD_ENTRY.cte("entry"))
+
+
+def usable_and_lost(error: Exception) -> tuple[bool, bool]:
+    """An error that the server reports for a statement keeps the connection; all others may end
+    it."""
+    if isinstance(error, asyncpg.PostgresError) and error.severity_en == "ERROR":
+        # A standby that was the primary: a new connection finds the new one.
+        return True, isinstance(error, asyncpg.ReadOnlySQLTransactionError)
+    return False, True

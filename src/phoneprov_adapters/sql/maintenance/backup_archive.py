@@ -1,0 +1,158 @@
+"""The archive of a backup: a tar file (mode 0600) with ``phoneprov.db``, on request ``secret.key``,
+and ``manifest.json``: the format, the version and the schema, and size and SHA-256 of each file.
+Everything here blocks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import tarfile
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO
+
+import msgspec
+from msgspec import Struct
+
+from phoneprov_adapters.sql.maintenance.schema import newest
+from phoneprov_core.kernel.errors import Refused
+
+FORMAT = 1
+DATABASE = "phoneprov.db"
+KEYS = "secret.key"
+_MANIFEST = "manifest.json"
+_LARGEST_MANIFEST = 64 * 1024
+_PIECE = 1024 * 1024
+
+
+class BackedUpFile(Struct, frozen=True):
+    """A file of a backup; ``sha256`` in hexadecimal digits."""
+
+    size: int
+    sha256: str
+
+
+class Manifest(Struct, frozen=True):
+    """The description of a backup in its archive. ``created_at`` is a shown moment."""
+
+    format: int
+    version: str
+    schema: str
+    created_at: str
+    files: dict[str, BackedUpFile]
+
+
+def write_archive(
+    archive: Path, files: Mapping[str, Path], *, schema: str, created_at: str
+) -> Manifest:
+    """Write a new archive with these files."""
+    described = {}
+    with archive.open("xb") as file:
+        archive.chmod(0o600)
+        with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
+            for name, path in files.items():
+                with path.open("rb") as source:
+                    content = _Hashed(source)
+                    entry = _entry(name, path.stat().st_size)
+                    tar.addfile(entry, content)  # type: ignore[arg-type]
+                described[name] = BackedUpFile(entry.size, content.digest.hexdigest())
+            manifest = Manifest(FORMAT, version("phoneprov"), schema, created_at, described)
+            text = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+            tar.addfile(_entry(_MANIFEST, len(text)), io.BytesIO(text))
+        file.flush()
+        os.fsync(file.fileno())
+    return manifest
+
+
+class _Hashed:
+    """A file whose SHA-256 is computed while it is read."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.digest = hashlib.sha256()
+
+    def read(self, size: int) -> bytes:
+        """The next bytes."""
+        piece = self._file.read(size)
+        self.digest.update(piece)
+        return piece
+
+
+def _entry(name: str, size: int) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = size, 0o600
+    return entry
+
+
+def check(backup: Path) -> Manifest:
+    """The manifest of a backup whose files agree with it. Raises ``Refused``."""
+    with opened(backup) as (archive, manifest):
+        for name, described in manifest.files.items():
+            copy(member(archive, name, backup), None, described, backup)
+    return manifest
+
+
+@contextlib.contextmanager
+def opened(backup: Path) -> Iterator[tuple[tarfile.TarFile, Manifest]]:
+    """An archive and its manifest. Raises ``Refused``."""
+    try:
+        with tarfile.open(backup, mode="r:") as archive:
+            entry = archive.getmember(_MANIFEST)
+            text = archive.extractfile(entry)
+            if text is None or entry.size > _LARGEST_MANIFEST:
+                raise damaged(backup)
+            content = text.read()
+            declared = msgspec.json.decode(content, type=_Declared).format
+            if declared != FORMAT:
+                raise Refused(
+                    f"{backup} has the format {declared}, which this version does not support. Use "
+                    "the version of phoneprov that made it."
+                )
+            manifest = msgspec.json.decode(content, type=Manifest)
+            if manifest.schema > newest():
+                raise Refused(
+                    f"{backup} was made by version {manifest.version}, whose schema "
+                    f"({manifest.schema}) is newer than that of this version ({newest()})."
+                )
+            if DATABASE not in manifest.files:
+                raise damaged(backup)
+            yield archive, manifest
+    except OSError as error:
+        raise Refused(f"{backup} cannot be read: {error.strerror}.") from None
+    except (tarfile.TarError, KeyError, msgspec.MsgspecError, EOFError):
+        raise Refused(f"{backup} is not a complete backup of phoneprov.") from None
+
+
+class _Declared(Struct, frozen=True):
+    format: int
+
+
+def member(archive: tarfile.TarFile, name: str, backup: Path) -> IO[bytes]:
+    """A file of a backup. Raises ``Refused``."""
+    found = archive.extractfile(name)
+    if found is None:
+        raise damaged(backup)
+    return found
+
+
+def copy(
+    source: IO[bytes], target: IO[bytes] | None, described: BackedUpFile, backup: Path
+) -> None:
+    """Read a file of a backup. Raises ``Refused`` if it is not what the manifest describes."""
+    digest, size = hashlib.sha256(), 0
+    while piece := source.read(_PIECE):
+        digest.update(piece)
+        size += len(piece)
+        if target is not None:
+            target.write(piece)
+    if (size, digest.hexdigest()) != (described.size, described.sha256):
+        raise damaged(backup)
+
+
+def damaged(place: Path) -> Refused:
+    """The error of a file with damage."""
+    return Refused(f"{place} is damaged.")

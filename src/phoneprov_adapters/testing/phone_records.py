@@ -1,0 +1,123 @@
+"""Phones, profiles and deployments for a database under test; larger numbers are created later."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+from phoneprov_adapters.testing.records import a_mac, identifier, moment
+from phoneprov_core.deployments.model import Action, Confirmation, Deployment, Outcome
+from phoneprov_core.kems.model import Kem
+from phoneprov_core.phones.model import Phone
+from phoneprov_core.profiles.model import ProfileRecord, Revision
+from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+
+
+def a_phone(number: int, **changes: Any) -> Phone:
+    """An active phone of the inventory."""
+    phone = Phone(
+        mac=a_mac(number),
+        brand="Cisco",
+        model="CP-7945G",
+        description=None,
+        name=None,
+        hostname=None,
+        location=None,
+        phone_ip="10.20.30.40",
+        phone_vlan=None,
+        software_version=None,
+        software_type="SCCP",
+        is_active=True,
+        created_at=moment(number),
+        updated_at=moment(number),
+    )
+    return msgspec.structs.replace(phone, **changes)
+
+
+def a_profile(number: int, user_uuid: str, **changes: Any) -> ProfileRecord:
+    """A profile that fits every phone."""
+    profile = ProfileRecord(
+        uuid=identifier(number),
+        user_uuid=user_uuid,
+        name="Ada at the front desk",
+        description=None,
+        compatible_models=(),
+        software_type=None,
+        created_at=moment(number),
+        updated_at=moment(number),
+    )
+    return msgspec.structs.replace(profile, **changes)
+
+
+CNF_XML = "<device><deviceProtocol>SCCP</deviceProtocol></device>"
+
+
+def a_revision(
+    number: int, profile: ProfileRecord, /, *, cnf_xml: str = CNF_XML, **changes: Any
+) -> Revision:
+    """The first revision of a profile."""
+    content = cnf_xml.encode()
+    revision = Revision(
+        uuid=identifier(number),
+        profile_uuid=profile.uuid,
+        number=1,
+        sha256=hashlib.sha256(content).hexdigest(),
+        size=len(content),
+        created_at=profile.updated_at,
+        created_by=profile.user_uuid,
+    )
+    return msgspec.structs.replace(revision, **changes)
+
+
+def a_deployment(number: int, mac: str, /, **changes: Any) -> Deployment:
+    """A running deployment."""
+    deployment = Deployment(
+        uuid=identifier(number),
+        mac=mac,
+        number=number,
+        action=Action.SWITCH,
+        profile_uuid=identifier(800),
+        profile_name="Ada at the front desk",
+        revision=1,
+        sha256="0" * 64,
+        size=1,
+        owner_uuid=identifier(901),
+        user_uuid=identifier(900),
+        filename="SEP001BD4000001.cnf.xml",
+        place=None,
+        outcome=Outcome.RUNNING,
+        failed_step=None,
+        message=None,
+        steps=(),
+        restart=None,
+        confirmation=Confirmation.NONE,
+        confirmation_message=None,
+        confirmation_by=None,
+        confirmation_at=None,
+        created_at=moment(number),
+        ended_at=None,
+    )
+    return msgspec.structs.replace(deployment, **changes)
+
+
+def a_kem(number: int, **changes: Any) -> Kem:
+    """A KEM that is connected to no phone of the tests."""
+    kem = Kem(
+        uuid=identifier(number),
+        model="CP-7916",
+        mac=a_mac(0xC00000 + number),
+        ip="10.20.30.41",
+        connected_phone=a_mac(0xD00000),
+        software_version=None,
+        software_type="SCCP",
+        created_at=moment(number),
+    )
+    return msgspec.structs.replace(kem, **changes)
+
+
+def a_flag(number: int, **changes: Any) -> VendorPhoneRecord:
+    """The flag of the phone of the same number: a vendor phone."""
+    flag = VendorPhoneRecord(a_mac(number), True, moment(number))
+    return msgspec.structs.replace(flag, **changes)

@@ -1,0 +1,31 @@
+"""Client addresses that may act for a phone."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Protocol
+
+from phoneprov_core.kernel.addresses import same_address
+
+
+class Networks(Protocol):
+    """The phone networks of the settings."""
+
+    def contains(self, address: str) -> bool:
+        """Whether the address lies in one of the networks."""
+        ...
+
+
+class Binding(Enum):
+    """Addresses that may act for a phone."""
+
+    ADDRESS = "address"
+    """The recorded ``phone_ip``; for a phone without one, the phone networks."""
+    NETWORK = "network"
+    """Every address of the phone networks."""
+
+    def allows(self, networks: Networks, recorded: str | None, client_ip: str) -> bool:
+        """Whether a client address may act for a phone with this recorded address, if any."""
+        if self is Binding.ADDRESS and recorded is not None:
+            return same_address(recorded, client_ip)
+        return networks.contains(client_ip)
