@@ -35,7 +35,7 @@ from bench.outside import FTP_PASSWORD, FTP_USER, ftp_process, started, web_proc
 from bench.process import resident_mib
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_core.application import UseCases
 from phoneprov_core.batches.commands import NewBatch

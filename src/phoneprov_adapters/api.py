@@ -13,7 +13,8 @@ from phoneprov_adapters.composition.embedding import InMemory, Run, blocking, op
 from phoneprov_adapters.composition.factories import cisco_phones
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
 from phoneprov_adapters.composition.plugins import DATABASES, PHONE_DRIVERS, UPLOADERS, Plugins
-from phoneprov_adapters.composition.settings import Settings, read_settings
+from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError, Variables
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader

@@ -3,8 +3,6 @@
 The use cases check the same rules once more, for callers without HTTP.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -22,8 +20,10 @@ def guard(require: Callable[[Any], None]) -> Guard:
     """A guard from a rule: ``require`` takes the caller and raises ``Forbidden``."""
 
     async def check(connection: Connection, _: BaseRouteHandler) -> None:
+        """Raises ``Forbidden`` if the rule refuses the caller."""
         require(connection.user)
 
+    check.__doc__ = require.__doc__
     return check
 
 

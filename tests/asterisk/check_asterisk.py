@@ -44,8 +44,8 @@ async def exchange() -> AsyncIterator[Exchange]:
         yield started
 
 
-def connection(exchange: Exchange, secret: str = SECRET) -> ManagerConnection:
-    settings = ManagerSettings(host="127.0.0.1", port=exchange.ami, user=USER, secret=secret)
+def connection(exchange: Exchange, secret: str = SECRET, user: str = USER) -> ManagerConnection:
+    settings = ManagerSettings(host="127.0.0.1", port=exchange.ami, user=user, secret=secret)
     return ManagerConnection(settings)
 
 
@@ -97,6 +97,32 @@ async def test_phone_that_registers_from_another_port_is_seen(exchange: Exchange
     assert "registered again" in await watching.returned(SECONDS)
     await watching.close()
     await after.register(expires=0)
+
+
+async def test_return_is_seen_by_device_states_without_the_class_system(
+    exchange: Exchange,
+) -> None:
+    phone = Sipp(exchange, NUMBER, PASSWORD)
+    await phone.register()
+    watching = await ManagerEvents(connection(exchange, user="calls-only")).begin(PHONE)
+
+    await phone.register(expires=0)
+    await phone.register()
+
+    assert "registered again" in await watching.returned(SECONDS)
+    await watching.close()
+    await phone.register(expires=0)
+
+
+async def test_permit_without_deny_admits_every_address(exchange: Exchange) -> None:
+    """The reason for ``deny`` in the how-to."""
+    for name, is_admitted in (("permit-only", True), ("deny-and-permit", False)):
+        calls = ManagerCalls(connection(exchange, user=name))
+        if is_admitted:
+            assert not await calls.in_call(PHONE)
+        else:
+            with pytest.raises(Refused, match="permitted addresses"):
+                await calls.in_call(PHONE)
 
 
 async def test_logins_follow_each_other_at_once(exchange: Exchange) -> None:

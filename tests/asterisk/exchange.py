@@ -15,6 +15,14 @@ from msgspec import Struct
 
 ROOT = Path(os.environ.get("PHONEPROV_TEST_ASTERISK", ""))
 USER, SECRET = "phoneprov", "ami-secret"
+_ELSEWHERE = "permit = 192.0.2.1/255.255.255.255\n"
+ACCOUNTS = {
+    "calls-only": ("call", ""),
+    "permit-only": ("system,call", _ELSEWHERE),
+    "deny-and-permit": ("system,call", "deny = 0.0.0.0/0.0.0.0\n" + _ELSEWHERE),
+}
+"""Further accounts with the same secret: what they read, and the addresses that they permit."""
+
 SECONDS = 30.0
 WITHIN = "srv"
 """Folder of the root that holds our files."""
@@ -73,7 +81,11 @@ async def running(
         "manager.conf": f"[general]\nenabled = yes\nport = {exchange.ami}\n"
         f"bindaddr = 127.0.0.1\nallowmultiplelogin = no\n{tls}\n"
         f"[{USER}]\nsecret = {SECRET}\ndeny = 0.0.0.0/0.0.0.0\n"
-        "permit = 127.0.0.1/255.255.255.255\nread = system,call\nwrite = system,reporting\n",
+        "permit = 127.0.0.1/255.255.255.255\nread = system,call\nwrite = system,reporting\n"
+        + "".join(
+            f"\n[{name}]\nsecret = {SECRET}\nread = {read}\nwrite = system,reporting\n{addresses}"
+            for name, (read, addresses) in ACCOUNTS.items()
+        ),
         "pjsip.conf": "[udp]\ntype = transport\nprotocol = udp\n"
         f"bind = 127.0.0.1:{exchange.sip}\n\n" + pjsip,
         "extensions.conf": "[default]\n",

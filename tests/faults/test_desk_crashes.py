@@ -14,7 +14,7 @@ from faults.desk import Desk, desk
 from faults.killer import Killer, killer
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare, running
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.desks.model import DeskPatch, DeskRecord
 from phoneprov_core.devices.names import config_filename

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from phoneprov_adapters.composition.lifecycle import prepare
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.sql.engines.choice import is_embedded
 from races.direct import KEY, Direct, password_hash
 from races.wire import Line

@@ -345,6 +345,19 @@ def test_upgrade_without_body_is_an_ordinary_request(
     assert recorder.asked.count("/u") == len(UPGRADES)
 
 
+@pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS.keys())
+def test_upgrade_and_close_is_one_request_and_the_last(
+    server: Listening, recorder: Recorder, framing: tuple[bytes, bytes]
+) -> None:
+    head = POST + b"Connection: upgrade, close\r\nUpgrade: h2c\r\n"
+
+    reply = server.ask(head + framing[0] + framing[1] + HIDDEN)
+
+    assert reply.endswith(b"\r\n\r\n/ %d" % len(HIDDEN))
+    assert b"connection: close" in reply
+    assert recorder.asked == ["/"]
+
+
 def test_upgrade_pipelined_requests_are_each_answered(
     server: Listening, recorder: Recorder
 ) -> None:

@@ -11,7 +11,7 @@ import httpx
 from dependency_injector import providers
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.testing.records import a_permission, a_user, identifier, moment

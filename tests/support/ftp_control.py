@@ -13,7 +13,7 @@ _BEFORE_LOGIN = {"USER", "PASS", "AUTH", "PBSZ", "PROT", "QUIT"}
 
 
 class Control:
-    """Obeys commands, one after the other, until it must not any more."""
+    """Carries out commands, one after the other, until the connection ends."""
 
     def __init__(
         self, server: FtpState, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

@@ -1,4 +1,4 @@
-"""What can go wrong on an FTP server, and the state of one to which it does."""
+"""Faults of an FTP server, and the state of a server that has them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ SERVER_WORDS = "words-of-the-server"
 GREETING = "GREETING"
 
 Kind = Literal[
-    # Instead of the reply: none, one that says no, a reset, a hang-up, one amid a reply,
-    # no FTP, no end, and a hang-up after the command was obeyed.
+    # Instead of the reply: none, a refusal, a reset, a closed connection, one closed amid a reply,
+    # invalid text, a reply without end; and a connection closed after the command was carried out.
     "hang", "refuse", "reset", "close", "cut", "nonsense", "flood", "deaf",
-    # After 150: nothing moves, a byte at a time, half of it and then a reset of the data
+    # After 150: no bytes, one byte at a time, half of the file and then a reset of the data
     # connection or of both, half of it and 226, all of it and no 226, other bytes, and no end.
     "stall", "trickle", "reset_data", "reset_both", "half", "no_226", "other_bytes", "more_bytes",
 ]  # fmt: skip
@@ -30,7 +30,7 @@ DATA_KINDS: set[Kind] = {
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong at the ``nth`` time (1 is the first, 0 is each) that a verb comes."""
+    """A fault at the ``nth`` occurrence (1 is the first, 0 is each) of a verb."""
 
     verb: str
     kind: Kind
@@ -39,15 +39,14 @@ class Fault:
 
 
 class FtpState:
-    """The files of a server (by absolute path), how it behaves, and what it has seen.
+    """The files of a server (by absolute path), its behaviour, and the commands it received.
 
-    ``lacks`` are verbs answered 502, ``renames_over`` whether RNTO takes a name that exists,
-    ``pasv`` and ``pasv_port`` what a 227 reply claims, ``passive_reply`` stands for the whole
-    reply, ``on_verb`` is called as a verb comes
-    in, ``injected`` what follows 234 in the clear, ``preliminary`` by verb what follows its 150.
-    ``pause`` is seconds between the bytes of a
-    trickle, ``delay`` seconds before each command is obeyed. ``open`` are the connections open
-    now, ``resumed`` tells of each data connection whether it took up a TLS session.
+    ``lacks`` are verbs answered 502. ``renames_over``: whether RNTO accepts a name that exists.
+    ``pasv`` and ``pasv_port`` are the address in a 227 reply, ``passive_reply`` replaces the whole
+    reply. ``on_verb`` is called when a verb arrives. ``injected`` follows 234 in the clear,
+    ``preliminary`` by verb follows its 150. ``pause`` is seconds between the bytes of a trickle,
+    ``delay`` seconds before each command is carried out. ``open`` are the connections open now.
+    ``resumed`` has an entry for each data connection: whether it resumed a TLS session.
     """
 
     def __init__(self, tls: ssl.SSLContext | None) -> None:
@@ -73,7 +72,7 @@ class FtpState:
         self._counts: Counter[str] = Counter()
 
     def fault(self, verb: str) -> Fault | None:
-        """Count the verb, and the fault that is due."""
+        """Count the verb; its fault, if there is one."""
         self._counts[verb] += 1
         for fault in self.faults:
             if fault.verb == verb and fault.nth in {0, self._counts[verb]}:
@@ -81,7 +80,7 @@ class FtpState:
         return None
 
     def forget(self, writer: asyncio.StreamWriter) -> None:
-        """Close a connection for good."""
+        """Close a connection."""
         writer.transport.abort()
         self.open.discard(writer)
 

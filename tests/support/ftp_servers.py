@@ -16,8 +16,8 @@ from typing import Any
 import aioftp
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # It stands on asyncore.
-    # It has no types; taken as Any, it is checked for none.
+    warnings.simplefilter("ignore", DeprecationWarning)  # It uses asyncore.
+    # It has no types.
     handlers: Any = import_module("pyftpdlib.handlers")
     authorizers: Any = import_module("pyftpdlib.authorizers")
     ioloops: Any = import_module("pyftpdlib.ioloop")
@@ -33,8 +33,8 @@ USER, PASSWORD = "phone", "s3cret"
 async def aioftp_server(folder: Path, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
     """aioftp's own server, with implicit TLS if any; yields its port.
 
-    It shakes hands on a data connection as it comes in, has no SIZE
-    and does not rename onto an existing file. Its tasks fail unheard when a client goes away.
+    It begins TLS on a data connection at once, has no SIZE and does not rename onto an existing
+    file. Errors of its tasks after a client has disconnected are ignored.
     """
     asyncio.get_running_loop().set_exception_handler(_without_server_tasks)
     user = aioftp.User(USER, PASSWORD, base_path=folder)
@@ -52,11 +52,11 @@ def _without_server_tasks(loop: asyncio.AbstractEventLoop, context: dict[str, An
 
 
 class PlainHandler(FTPHandler):  # type: ignore[misc]
-    """pyftpdlib as it comes."""
+    """pyftpdlib without changes."""
 
 
 class BareHandler(FTPHandler):  # type: ignore[misc]
-    """A server of the old days: no extended passive mode, no sizes, no machine listings."""
+    """An old server: no extended passive mode, no sizes, no machine listings."""
 
     proto_cmds = {
         verb: facts
@@ -76,7 +76,7 @@ class StubbornHandler(FTPHandler):  # type: ignore[misc]
 
 
 class TlsHandler(TlsFTPHandler):  # type: ignore[misc]
-    """Explicit TLS, for commands and data, or nothing."""
+    """Explicit TLS, required for commands and data."""
 
     tls_control_required = True
     tls_data_required = True

@@ -15,7 +15,7 @@ from dependency_injector import providers
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import migrate_embedded
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.uploader import MemoryUploader
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks

@@ -69,7 +69,8 @@ class _Pending:
         # Not every release of chan_sccp repeats the ActionID in the entries of its lists.
         if self.answer.done() or message.get("actionid", self._action_id) != self._action_id:
             return
-        if "response" in message and "actionid" in message:
+        # Events such as OriginateResponse have a field Response, too.
+        if "response" in message and "actionid" in message and not event:
             self._response = message
             if not self._complete or not Answer(message).ok:
                 self.answer.set_result(Answer(message))

@@ -51,7 +51,8 @@ class Messages:
         """The response to one action. Events and other responses are skipped."""
         while True:
             message = await self.next()
-            if "response" in message and message.get("actionid") == action_id:
+            is_response = "response" in message and "event" not in message
+            if is_response and message.get("actionid") == action_id:
                 return message
 
     async def next(self) -> Message:

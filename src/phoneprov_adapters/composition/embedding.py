@@ -20,7 +20,8 @@ from dependency_injector import providers
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
-from phoneprov_adapters.composition.settings import Settings, read_settings
+from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.system import (

@@ -64,7 +64,10 @@ class ConfigurationTable:
         cells = {**self._owner, **row.cells}
         if not (name := cells.pop(FILE, "")):
             return RowProblem(row.line, FILE, "is required")
-        folder = self._path if self._path.is_dir() else self._path.parent
+        is_folder = self._path.is_dir()
+        folder = self._path if is_folder else self._path.parent
+        if is_folder and not (folder / name).is_file():  # reading a pipe would wait without end
+            return RowProblem(row.line, FILE, f"{name} is not a file")
         try:
             content = await asyncio.to_thread(read_configuration, folder / name)
         except OSError as error:

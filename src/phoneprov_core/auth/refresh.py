@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from phoneprov_core.auth.model import (
-    Exchange,
-    Lifetimes,
-    RefreshRequest,
-    TokenKind,
-    TokenPair,
-)
+from phoneprov_core.auth.model import Exchange, Lifetimes, RefreshRequest, TokenKind, TokenPair
 from phoneprov_core.auth.ports import AuthTransaction, Tokens
 from phoneprov_core.auth.sessions import token_pair
 from phoneprov_core.kernel.actor import Actor

@@ -18,12 +18,7 @@ from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.provisioning.model import (
-    DiscoveredPhone,
-    Fetch,
-    FetchResult,
-    Transport,
-)
+from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch, FetchResult, Transport
 from phoneprov_core.provisioning.names import MAX_NAME, mac_in, plain_name
 from phoneprov_core.provisioning.ports import (
     FetchObserver,

@@ -7,14 +7,7 @@ from typing import Annotated
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.fields import (
-    CreatedAt,
-    OptionalLine,
-    RecordUuid,
-    UpdatedAt,
-    Url,
-    schema,
-)
+from phoneprov_core.kernel.fields import CreatedAt, OptionalLine, RecordUuid, UpdatedAt, Url, schema
 
 Name = Annotated[
     OptionalLine, schema(description="Name of the service", examples=["Company directory"])

@@ -238,6 +238,17 @@ async def test_malformed_messages_are_ignored(stub: AmiStub, message: bytes) -> 
     await watching.close()
 
 
+async def test_event_with_the_field_response_is_no_response(stub: AmiStub) -> None:
+    def say(action_id: str) -> bytes:
+        other = event("OriginateResponse", ActionID=action_id, Response="Success")
+        return other + failure("Device not found")(action_id)
+
+    stub.answers[RESTART.name] = say
+
+    with pytest.raises(Refused, match="no device of this name"):
+        await Manager(connection(stub)).perform(RESTART)
+
+
 async def test_list_without_end_is_bounded(stub: AmiStub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("phoneprov_adapters.asterisk.session.MOST_ENTRIES", 10)
     entry = ("ContactStatusDetail", {"URI": OLD, "CallID": "x"})

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_core.batches.commands import NewBatch
 from phoneprov_http.main.cli import main

@@ -110,6 +110,26 @@ def test_backup_removes_leftovers_of_a_crash(office: Office, tmp_path: Path) -> 
     assert not left.exists()
 
 
+@pytest.mark.parametrize("large", [0, 1024**3])
+def test_damaged_database_is_not_backed_up(
+    office: Office, monkeypatch: pytest.MonkeyPatch, large: int
+) -> None:
+    monkeypatch.setattr("phoneprov_adapters.sql.maintenance.backup._LARGE", large)
+    assert office.run("backup", str(office.file)).exit_code == 0
+    office.file.unlink()
+    database = office.data / "phoneprov.db"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = bytearray(database.read_bytes())
+    content[5 * 4096 :] = b"\xa5" * (len(content) - 5 * 4096)
+    database.write_bytes(content)
+
+    refused = office.run("backup", str(office.file))
+
+    assert refused.exit_code == 1, refused.output
+    assert not office.file.exists()
+
+
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "text"])
 def test_restore_damaged_backup_is_refused_and_leaves_no_database(
     office: Office, tmp_path: Path, damage: str

@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from phoneprov_adapters.composition.lifecycle import open_phoneprov
-from phoneprov_adapters.composition.settings import Settings, read_settings
+from phoneprov_adapters.composition.reading import read_settings
+from phoneprov_adapters.composition.settings import Settings
 from phoneprov_core.profiles.model import Profile
 from phoneprov_core.users.model import NewUser
 from phoneprov_http.main.cli import main
@@ -52,6 +53,17 @@ def profiles() -> dict[str, Profile]:
             return {one.name: one async for piece in listed for one in piece}
 
     return asyncio.run(read())
+
+
+def test_import_folder_with_a_pipe_reports_it_and_does_not_wait(folder: Path) -> None:
+    tftp = folder / "tftp"
+    tftp.mkdir()
+    os.mkfifo(tftp / "SEP001BD4123456.cnf.xml")
+
+    done = run("import", "profiles", "tftp", "--user", "ada")
+
+    assert done.exit_code == 1
+    assert "SEP001BD4123456.cnf.xml is not a file" in done.output
 
 
 def test_profiles_of_a_folder_can_be_imported_again(folder: Path) -> None:

@@ -13,7 +13,7 @@ from typing import IO
 import pytest
 
 from phoneprov_adapters.composition.lifecycle import migrate_embedded, prepare
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from support.scale import note, rounds
 
 MANY = rounds(2_000, 10_000)

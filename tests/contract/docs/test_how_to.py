@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from phoneprov_adapters.composition.factories import phone_driver_of
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.devices.restart import CiscoPhones
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.sql.maintenance.schema import newest
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_http.main.cli import main

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import random
 from functools import partialmethod
 from typing import Any
 
@@ -10,6 +12,7 @@ import asyncpg
 import pytest
 
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.postgres_pool import SIZE
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_core.audit.model import WantedEntries
@@ -109,3 +112,26 @@ async def test_empty_transaction_sends_nothing(database: PostgresDatabase, sent:
             raise ZeroDivisionError
 
     assert not sent
+
+
+async def test_a_cancelled_statement_is_done_completely_or_not_at_all(
+    database: PostgresDatabase,
+) -> None:
+    chance = random.Random(7)
+
+    async def create(number: int) -> None:
+        async with database.write(by=ADA) as tx:
+            await tx.phones.add(a_phone(number))
+
+    tasks = [asyncio.create_task(create(number)) for number in range(1, 101)]
+    for task in tasks:
+        await asyncio.sleep(chance.random() / 500)
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+    async with database.read() as tx:
+        phones = {phone.mac for phone in await tx.phones.rows(200)}
+        entries = {one.entry.resource_id for one in await tx.audit.newest(WantedEntries(), 200)}
+    assert phones == entries
+    # No connection is lost, and none is in a transaction.
+    await asyncio.gather(*(create(number) for number in range(101, 101 + 2 * SIZE)))

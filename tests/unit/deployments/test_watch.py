@@ -9,7 +9,7 @@ import pytest
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.composition.factories import connection_of
 from phoneprov_adapters.composition.phone_watch import watch_of
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.memory.phone import MemoryPhone
 from phoneprov_adapters.memory.watch import MemoryWatch
 from phoneprov_adapters.testing.phone_records import a_phone

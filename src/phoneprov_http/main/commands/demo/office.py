@@ -12,7 +12,7 @@ from dependency_injector import providers
 from msgspec import UNSET
 
 from phoneprov_adapters.composition.lifecycle import opened, prepare
-from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.memory.phone import MemoryPhone
 from phoneprov_adapters.memory.system import MemoryBackground, await_directly
 from phoneprov_adapters.memory.uploader import MemoryUploader
