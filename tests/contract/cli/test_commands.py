@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from email.message import Message
 from pathlib import Path
 
 import click
@@ -241,8 +242,7 @@ def test_serve_answers_and_stops_at_a_signal(
     with server:
         try:
             port = wait_until_serving(log)
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health/ready") as reply:
-                headers = reply.headers
+            headers = headers_when_ready(port)
             server.send_signal(number)
             server.wait(60)
         finally:
@@ -266,3 +266,19 @@ def wait_until_serving(log: Path) -> int:
             return int(found[1])
         time.sleep(0.1)
     raise AssertionError(f"the service did not start: {log.read_text()}")
+
+
+def headers_when_ready(port: int) -> Message:
+    """The headers of the first good reply: a busy machine may answer 503 at first."""
+    until = time.monotonic() + 120
+    while True:
+        try:
+            with urllib.request.urlopen(
+                f"http://127.0.0.1:{port}/health/ready", timeout=60
+            ) as reply:
+                headers: Message = reply.headers
+                return headers
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.1)
