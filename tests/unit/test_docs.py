@@ -75,9 +75,9 @@ PRIVATE = re.compile(
 @pytest.mark.parametrize(
     ("pages", "most"),
     [
-        (("src",), 40),
-        (("docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"), 15),
-        (("tests",), 100),
+        (("src",), 5),
+        (("docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"), 10),
+        (("tests",), 20),
     ],
     ids=["src", "docs", "tests"],
 )

@@ -49,15 +49,15 @@ def test_demo_completes_and_shows_every_step(tmp_path: Path) -> None:
     done = phoneprov("demo", folder=tmp_path)
 
     assert (done.returncode, done.stderr) == (0, "")
-    said = done.stdout
-    assert "ada logged in, level 0 (superadmin)." in said
-    assert "On the phone: SEP001BD4123456.cnf.xml, 274 bytes, SHA-256 " in said
-    assert said.index("Init:Services") < said.index("Key:Settings")
-    assert said.rstrip().endswith("Every step succeeded.")
+    output = done.stdout
+    assert "ada logged in, level 0 (superadmin)." in output
+    assert "On the phone: SEP001BD4123456.cnf.xml, 274 bytes, SHA-256 " in output
+    assert output.index("Init:Services") < output.index("Key:Settings")
+    assert output.rstrip().endswith("Every step succeeded.")
     readme = README.read_text("utf-8").partition("$ phoneprov demo\n")[2].partition("```")[0]
     shown = [re.escape(line).replace(r"\.\.\.", ".*") for line in readme.splitlines()]
     patterns = [re.sub("127.*:[0-9]+", r"127\\.0\\.0\\.1:[0-9]+", line) for line in shown]
-    lines = said.splitlines()
+    lines = output.splitlines()
     assert len(lines) == len(patterns)
     for pattern, line in zip(patterns, lines, strict=True):
         assert re.fullmatch(pattern, line)
@@ -251,11 +251,11 @@ def test_serve_answers_and_stops_at_a_signal(
     assert server.returncode == 0
     assert "Server" not in headers
     assert headers["X-Request-Id"]
-    said = log.read_text()
-    assert "Traceback" not in said
-    plain = [line for line in said.splitlines() if not line.startswith("{")]
+    output = log.read_text()
+    assert "Traceback" not in output
+    plain = [line for line in output.splitlines() if not line.startswith("{")]
     assert plain == [f"phoneprov serves on http://127.0.0.1:{port} (stop with Ctrl-C)"]
-    assert "Other users can read the folder" in said
+    assert "Other users can read the folder" in output
 
 
 def wait_until_serving(log: Path) -> int:
