@@ -73,9 +73,9 @@ async def fill(environment: Mapping[str, str], people: int, phones: int) -> str:
         )
         await use_cases.create_admin(admin)
         found = list(contacts(people))
-        for start in range(0, people, 2_000):
+        for start in range(0, people, 500):
             async with database.write(by=SYSTEM_ACTOR) as tx:
-                for contact in found[start : start + 2_000]:
+                for contact in found[start : start + 500]:
                     await tx.company_contacts.add(contact)
         hash_ = await container.hasher().hash_pin(PIN)
         for number in range(1, max(phones, 1) + 1):

@@ -2,8 +2,6 @@
 ``make_app`` over those that the settings in the environment make.
 """
 
-from __future__ import annotations
-
 from phoneprov_http.app import HttpSettings, create_app
 from phoneprov_http.main.serving.asgi import make_app
 

@@ -1,17 +1,10 @@
 """The application: all routes over the use cases."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from litestar import Litestar, Router
-from litestar.exceptions import (
-    HTTPException,
-    InternalServerException,
-    ValidationException,
-)
-from litestar.exceptions.http_exceptions import RequestEntityTooLarge
+from litestar.exceptions import HTTPException
 from litestar.middleware import DefineMiddleware
 from litestar.types import ASGIApp, Scope
 from msgspec import Struct
@@ -40,7 +33,7 @@ from phoneprov_http.routes.handlers import ApiRequest
 from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.imports import import_routes
 from phoneprov_http.routes.me import me_routes
-from phoneprov_http.routes.permissions import permission_routes, user_permission_routes
+from phoneprov_http.routes.permissions import permission_routes
 from phoneprov_http.routes.personal_directory import personal_directory_routes
 from phoneprov_http.routes.phone_profiles import profile_routes
 from phoneprov_http.routes.phones import phone_routes
@@ -81,8 +74,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         me_routes(of.me, of.personal_directory, of.company_directory),
         user_routes(of.users),
         extension_routes(of.extensions),
-        permission_routes(of.permissions),
-        user_permission_routes(of.user_permissions),
+        permission_routes(of.permissions, of.user_permissions),
         user_extension_routes(of.links),
         phone_routes(of.phones, shared_write),
         profile_routes(of.profiles, of.switch_profile, of.preview_switch, of.read_configurations),
@@ -123,9 +115,6 @@ def litestar_app(
         after_exception=[record_refusal],
         exception_handlers={
             PhoneprovError: errors.on_phoneprov_error,
-            ValidationException: errors.on_missing_body,
-            RequestEntityTooLarge: errors.on_large_body,
-            InternalServerException: errors.on_disconnect,
             HTTPException: errors.on_http_exception,
             Exception: errors.on_any_exception,
         },

@@ -4,8 +4,6 @@ A valid body is decoded once, straight into its command. Only when that fails th
 again as plain JSON, to name every invalid field.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -18,19 +16,13 @@ from litestar.exceptions import ImproperlyConfiguredException
 from litestar.openapi.spec import Schema
 from litestar.typing import FieldDefinition
 
-from phoneprov_core.kernel.commands import (
-    MUST_AGREE,
-    NO_RULES,
-    Command,
-    Rules,
-    command_of,
-    invalid,
-)
+from phoneprov_core.kernel.commands import MUST_AGREE, NO_RULES, Command, Rules, command_of, invalid
 from phoneprov_core.kernel.errors import Invalid, Problem
 from phoneprov_http.errors import Malformed, UnsupportedMediaType
 
 MOST_FIELDS = 1000
 MOST_ELEMENTS = 10_000
+_TOO_MANY_FIELDS = f"The body has more than {MOST_FIELDS} fields."
 
 # What is smaller cannot hold enough to be costly.
 _LARGE = 16 * 1024
@@ -77,8 +69,7 @@ class Body(AbstractDTO[Any]):
         command: type[Command] = handler.parsed_data_field.annotation
         require_json(connection.headers.get("content-type"))
         try:
-            if len(value) > _LARGE:
-                _require_simple(value)
+            require_simple(value)
             made: Command = _decoder(command).decode(value)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Invalid):
             content = decoded(value)
@@ -110,7 +101,7 @@ def collected(
     given = {
         name: value
         for name, value in content.items()
-        if name in own or (name not in ignored and name not in addressed)
+        if name in own or name not in ignored.union(addressed)
     }
     try:
         made = command_of(command, given, rules)
@@ -150,8 +141,7 @@ def decoded(content: bytes) -> object:
     sent to cost memory and time, and is refused unread.
     """
     try:
-        if len(content) > _LARGE:
-            _require_simple(content)
+        require_simple(content)
         return _decode(content)
     except msgspec.DecodeError as error:
         raise Malformed(f"The body is not JSON: {error}.") from None
@@ -161,28 +151,25 @@ def decoded(content: bytes) -> object:
         raise Malformed("The body is nested too deeply.") from None
 
 
-def _require_simple(content: bytes) -> None:
+def require_simple(content: bytes) -> None:
     """Raises ``Invalid`` for too many values, ``msgspec.DecodeError`` and others for a body that
     is not JSON."""
+    if len(content) <= _LARGE:
+        return
     values: list[bytes | msgspec.Raw] = [content]
     if content.lstrip().startswith(b"{"):
         # Fields of one object have commas between them; without commas the body is deep.
         many = next(islice(_NAMED.finditer(content), _MOST_NAMED, None), None) is not None
         if many and content.count(b",") >= _MOST_NAMED:
-            raise _too_many_fields()
-        fields = _split(content)
-        if len(fields) > MOST_FIELDS:
-            raise _too_many_fields()
-        values = list(fields.values())
+            raise Invalid(_TOO_MANY_FIELDS)
+        values = list(_split(content).values())
+        if len(values) > MOST_FIELDS:
+            raise Invalid(_TOO_MANY_FIELDS)
     for value in values:
         plain = bytes(value)
         # Every further value of a list or an object follows a comma.
         if plain[:1] in b"[{" and plain.count(b",") >= MOST_ELEMENTS:
             raise Invalid(f"The body has a list of more than {MOST_ELEMENTS} elements.")
-
-
-def _too_many_fields() -> Invalid:
-    return Invalid(f"The body has more than {MOST_FIELDS} fields.")
 
 
 def _agrees(sent: object, addressed: str) -> bool:

@@ -1,7 +1,5 @@
 """The form of every response: the envelope, its messages, and lists of any length."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Generic, TypeAlias, TypeVar, cast
 
@@ -151,14 +149,8 @@ class EnvelopeResponse(Response[Any]):
 
 
 def failure(
-    status: int,
-    message: str,
-    *,
-    code: str,
-    request_id: str,
-    problems: tuple[Problem, ...] = (),
-    headers: dict[str, str] | None = None,
+    status: int, message: str, error: ErrorInfo, headers: dict[str, str] | None = None
 ) -> EnvelopeResponse:
     """The response of a failure."""
-    content = Failure(False, message, None, ErrorInfo(code, problems, request_id))
+    content = Failure(False, message, None, error)
     return EnvelopeResponse(content, status_code=status, headers=headers)

@@ -1,16 +1,14 @@
 """Exception handlers, over the one table from kinds of errors to HTTP statuses."""
 
-from __future__ import annotations
-
 import logging
 from http import HTTPStatus
 from typing import Any
 
 from litestar import Request
-from litestar.exceptions import HTTPException, ValidationException
+from litestar.exceptions import HTTPException, InternalServerException, ValidationException
 
 from phoneprov_core.kernel import errors
-from phoneprov_http.envelope import EnvelopeResponse, failure
+from phoneprov_http.envelope import EnvelopeResponse, ErrorInfo, failure
 
 log = logging.getLogger("phoneprov.http")
 
@@ -53,6 +51,12 @@ STATUS: dict[type[errors.PhoneprovError], int] = {
     errors.TimedOut: 504,
 }
 
+_OF_BODIES: dict[type[Exception], str] = {
+    # Nothing else is left to the framework to check.
+    ValidationException: "The body is empty; a JSON object is expected.",
+    # The client disconnected. The framework takes it for a fault of the service.
+    InternalServerException: "The request ended before it was complete.",
+}
 _ROUTING = {
     400: ("malformed", "The request is malformed."),
     404: ("not_found", "This path does not exist."),
@@ -73,49 +77,28 @@ def on_phoneprov_error(request: AnyRequest, error: errors.PhoneprovError) -> Env
     if isinstance(error, errors.TooManyAttempts):
         headers["Retry-After"] = str(error.retry_after)
     kind = kind_of(type(error))
-    return failure(
-        STATUS[kind] if kind else 500,
-        error.message,
-        code=error.code,
-        request_id=_request_id(request),
-        problems=error.problems,
-        headers=headers,
-    )
+    info = ErrorInfo(error.code, error.problems, _request_id(request))
+    return failure(STATUS[kind] if kind else 500, error.message, info, headers)
 
 
 def on_http_exception(request: AnyRequest, error: HTTPException) -> EnvelopeResponse:
-    """The response to an error of the router: unknown path, unknown method."""
+    """The response to an error of the framework: unknown path or method, unreadable body."""
     status = HTTPStatus(error.status_code)
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        limit = request.app.request_max_body_size
+        return on_phoneprov_error(request, TooLarge(f"The body is larger than {limit} bytes."))
+    if type(error) in _OF_BODIES:
+        return on_phoneprov_error(request, Malformed(_OF_BODIES[type(error)]))
     code, message = _ROUTING.get(status, (status.name.lower(), f"{status.phrase}."))
     headers = {"Allow": _allowed(error)} if status == HTTPStatus.METHOD_NOT_ALLOWED else None
-    return failure(status, message, code=code, request_id=_request_id(request), headers=headers)
-
-
-def on_missing_body(request: AnyRequest, _: ValidationException) -> EnvelopeResponse:
-    """The response where a body is missing: nothing else is left to the framework to check."""
-    return on_phoneprov_error(request, Malformed("The body is empty; a JSON object is expected."))
-
-
-def on_large_body(request: AnyRequest, _: HTTPException) -> EnvelopeResponse:
-    """The response to a body that is larger than the limit."""
-    limit = request.route_handler.resolve_request_max_body_size()
-    return on_phoneprov_error(request, TooLarge(f"The body is larger than {limit} bytes."))
-
-
-def on_disconnect(request: AnyRequest, _: HTTPException) -> EnvelopeResponse:
-    """The response to a body that ends early, for the log: the framework calls it a fault."""
-    return on_phoneprov_error(request, Malformed("The request ended before it was complete."))
+    return failure(status, message, ErrorInfo(code, (), _request_id(request)), headers)
 
 
 def on_any_exception(request: AnyRequest, error: Exception) -> EnvelopeResponse:
     """The response to a fault of the service. The log has the traceback."""
     log.error("unexpected %s", type(error).__name__, exc_info=error)
-    return failure(
-        500,
-        "Internal error of the service. The log has the details under this request id.",
-        code="internal_error",
-        request_id=_request_id(request),
-    )
+    message = "Internal error of the service. The log has the details under this request id."
+    return failure(500, message, ErrorInfo("internal_error", (), _request_id(request)))
 
 
 def _request_id(request: AnyRequest) -> str:

@@ -3,8 +3,6 @@
 The use cases check the same rules once more, for callers without HTTP.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +23,7 @@ def guard(require: Callable[[Any], None]) -> Guard:
         """Raises ``Forbidden`` if the rule refuses the caller."""
         require(connection.user)
 
+    check.__doc__ = require.__doc__
     return check
 
 

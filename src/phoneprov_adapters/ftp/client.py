@@ -117,7 +117,7 @@ class FtpClient(aioftp.Client):
         return code, lines
 
     async def parse_line(self) -> tuple[Code, str]:
-        """One line of a reply: its first three characters, and the rest."""
+        """One line of a reply: its first three characters if they are ASCII, and the rest."""
         try:
             line = await self.stream.readline()
         except ValueError:
@@ -128,6 +128,8 @@ class FtpClient(aioftp.Client):
         if self._reply_size > _REPLY_LIMIT:
             raise BadReply
         text = line.decode(errors="replace").rstrip()
+        if not text[:3].isascii():  # Other digits are digits for aioftp, and messages quote them.
+            return Code(""), text
         return Code(text[:3]), text[3:]
 
     @staticmethod

@@ -1,7 +1,5 @@
 """The outermost middleware: request id, one log line a request, a response in any case."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Sequence
@@ -11,7 +9,7 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from phoneprov_core.kernel.origin import belonging_to
-from phoneprov_http.envelope import failure
+from phoneprov_http.envelope import ErrorInfo, failure
 from phoneprov_http.middleware.addresses import Network
 from phoneprov_http.middleware.headers import as_get, with_headers
 from phoneprov_http.middleware.origins import origin_of
@@ -76,7 +74,7 @@ class AccessLog:
             if status:
                 raise  # the response has begun; the server ends the connection
             message = "Internal error of the service."
-            reply = failure(500, message, code="internal_error", request_id=request_id.decode())
+            reply = failure(500, message, ErrorInfo("internal_error", (), request_id.decode()))
             await reply.to_asgi_response(None, None)(scope, receive, answer)
         finally:
             _log(scope, method, status, time.perf_counter() - began)

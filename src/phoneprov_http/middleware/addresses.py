@@ -1,7 +1,5 @@
 """The address of the client, also through trusted proxies."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Sequence

@@ -1,12 +1,11 @@
 """Authentication: 401 before anything else of a request is looked at."""
 
-from __future__ import annotations
-
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unauthenticated
+from phoneprov_http.middleware.headers import field
 
 AUTHENTICATION = "authentication"
 PUBLIC = {AUTHENTICATION: "none"}
@@ -41,17 +40,9 @@ class Authentication:
         await self._app(scope, receive, send)
 
     async def _caller(self, scope: Scope, ip: str) -> Actor:
-        scheme, _, token = _authorization(scope).partition(" ")
+        scheme, _, token = field(scope, b"authorization").partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise Unauthenticated
         actor = await self._authenticate(token.strip(), ip)
         scope["state"]["account"] = actor.user_uuid
         return actor
-
-
-def _authorization(scope: Scope) -> str:
-    # The server has put the names of the fields into lower case.
-    for name, value in scope["headers"]:
-        if name == b"authorization":
-            return value.decode("latin-1")
-    return ""

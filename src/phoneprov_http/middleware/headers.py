@@ -1,8 +1,6 @@
 """Response headers, and ``HEAD`` answered like ``GET``."""
 
-from __future__ import annotations
-
-from litestar.types import HTTPScope, Message, Send
+from litestar.types import HTTPScope, Message, Scope, Send
 
 HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cache-control", b"no-store"),
@@ -13,6 +11,11 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
 )
 """The headers of every response that does not set them itself."""
 _NAMES = frozenset(name for name, _ in HEADERS)
+
+
+def field(scope: Scope, name: bytes) -> str:
+    """The first field of a request with this name, in lower case; empty without one."""
+    return next((value.decode("latin-1") for one, value in scope["headers"] if one == name), "")
 
 
 def with_headers(message: Message, request_id: bytes) -> Message:

@@ -1,7 +1,5 @@
 """What a request is called in log lines and audit entries: its id, trace and client address."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Sequence

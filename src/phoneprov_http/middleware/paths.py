@@ -4,8 +4,6 @@ The framework decodes ``%2F``, joins empty segments and drops a last slash, so t
 ``//api//v1%2Fme/`` would reach ``/api/v1/me``, past a proxy that allows or refuses by path.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

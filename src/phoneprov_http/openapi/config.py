@@ -1,7 +1,5 @@
 """The description of the service, and the configuration of its OpenAPI document."""
 
-from __future__ import annotations
-
 from importlib import resources
 from importlib.metadata import version
 
@@ -19,13 +17,12 @@ class _NoPages(Router):
 
 def openapi_config() -> OpenAPIConfig:
     """The configuration of Litestar's document."""
+    about = resources.files("phoneprov_http").joinpath("static/about.md")
     return OpenAPIConfig(
         title="phoneprov",
         version=version("phoneprov"),
         summary="Switch the desk phones of an office to the profiles of their users.",
-        description=resources.files("phoneprov_http")
-        .joinpath("static/about.md")
-        .read_text("utf-8"),
+        description=about.read_text("utf-8"),
         license=License(name="Apache License 2.0", identifier="Apache-2.0"),
         servers=[Server(url="/")],
         components=Components(

@@ -1,7 +1,5 @@
 """The document as it is served: Litestar's own, completed."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from typing import Any

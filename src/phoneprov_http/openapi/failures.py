@@ -1,7 +1,5 @@
 """Failures in the OpenAPI document, from the classes of errors: their docstrings and messages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from litestar.openapi.datastructures import ResponseSpec

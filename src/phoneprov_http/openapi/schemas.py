@@ -1,7 +1,5 @@
 """Schemas of Structs, made by msgspec, and examples put together from those of their fields."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Container, Iterator
 from functools import cache
 from typing import Any

@@ -1,5 +1,4 @@
-"""The routes, one module for each section of the interface.
+"""The routes, one module for each section of the interface: a function from use cases to routes.
 
-Each module has a function that takes its use cases and answers a router; its handlers ask
-who calls, hand on what was sent, and put the result into an envelope.
+Guards and body come first; the use case checks its rules on records.
 """

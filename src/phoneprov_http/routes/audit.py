@@ -1,7 +1,5 @@
 """Who changed what, failed logins and refusals; level 0."""
 
-from __future__ import annotations
-
 from phoneprov_core.audit.model import AuditEntry, EntriesQuery
 from phoneprov_core.audit.use_cases import Audit
 from phoneprov_core.kernel.errors import NotFound

@@ -1,7 +1,5 @@
 """Login, registration, refresh and logout."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from phoneprov_core.auth.errors import Locked, WrongCredentials
@@ -61,14 +59,13 @@ def auth_routes(login: Login, register: Register, refresh: Refresh, logout: Logo
 
     @routes.post("/auth/refresh", status_code=200, opt=PUBLIC, raises=[Unauthenticated])
     async def refresh_tokens(
-        request: ApiRequest,
-        data: Body[RefreshRequest],
+        request: ApiRequest, data: Body[RefreshRequest]
     ) -> Envelope[TokenPair]:
         """Refresh tokens. Exchange a refresh token, once, for a new pair."""
         return record("Token refreshed", await refresh(data, request.client_ip))
 
     @routes.post("/auth/logout", status_code=200)
-    async def log_out(request: ApiRequest, data: Body[LogoutRequest] = LogoutRequest()) -> Done:  # noqa: B008
+    async def log_out(request: ApiRequest, data: Body[LogoutRequest] = LogoutRequest()) -> Done:
         """Log out. End the session of one refresh token, or all sessions of the caller."""
         await logout(request.user, data)
         return done("Logout successful")

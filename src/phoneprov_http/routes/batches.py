@@ -1,7 +1,5 @@
 """Switches or restarts of many phones in the background; level 0."""
 
-from __future__ import annotations
-
 from phoneprov_core.batches.commands import NewBatch, WantedPhones
 from phoneprov_core.batches.model import Batch, BatchPhone
 from phoneprov_core.batches.ports import NoPhones

@@ -1,7 +1,5 @@
 """Company contacts. Every account reads them, level 0 writes them."""
 
-from __future__ import annotations
-
 from phoneprov_core.directory.model import (
     CompanyContact,
     CompanyContactPatch,

@@ -1,7 +1,5 @@
 """Record of switches, and rollback; others than level 0 see their own."""
 
-from __future__ import annotations
-
 from phoneprov_core.deployments.errors import OF_A_SWITCH
 from phoneprov_core.deployments.model import Deployment, Wanted
 from phoneprov_core.deployments.rollback import Rollback, RollbackRequest
@@ -37,9 +35,7 @@ def deployment_routes(deployments: Deployments, rollback: Rollback) -> Routes:
 
     @routes.post("/phones/{mac:str}/rollback", status_code=200, raises=[*OF_A_SWITCH])
     async def roll_back(
-        request: ApiRequest,
-        mac: Mac,
-        data: Body[RollbackRequest] = RollbackRequest(),  # noqa: B008
+        request: ApiRequest, mac: Mac, data: Body[RollbackRequest] = RollbackRequest()
     ) -> Envelope[Deployment]:
         """Roll a phone back. A switch, with all its steps, to an earlier revision. Without a body:
         to what was on the phone before the current deployment. With `deployment_uuid`: to the

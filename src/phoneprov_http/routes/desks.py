@@ -1,7 +1,5 @@
 """Default profiles of phones, and the users that are logged in there."""
 
-from __future__ import annotations
-
 from phoneprov_core.deployments.errors import OF_A_SWITCH, DeskChanged, ProfileDoesNotFit
 from phoneprov_core.desks.model import Desk, DeskPatch
 from phoneprov_core.desks.ports import NotLoggedIn

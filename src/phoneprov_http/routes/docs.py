@@ -1,13 +1,11 @@
 """The OpenAPI document, and a page that shows it. Everything on the page is served from here."""
 
-from __future__ import annotations
-
 import asyncio
 from importlib import resources
 from typing import Any
 
 import msgspec
-from litestar import Litestar, Request, Router, get
+from litestar import Request, Router, get
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
@@ -45,7 +43,8 @@ def docs_routes() -> Router:
     async def openapi_json(request: Request[Any, Any, Any]) -> ASGIResponse:
         """The document."""
         if "document" not in kept:
-            kept["document"] = await asyncio.to_thread(_encoded, request.app)
+            made = await asyncio.to_thread(document, request.app)
+            kept["document"] = msgspec.json.encode(made)
         return ASGIResponse(body=kept["document"], media_type="application/json")
 
     @get("/{path:path}")
@@ -64,7 +63,3 @@ def docs_routes() -> Router:
 
 def _content(package: str, name: str) -> bytes:
     return resources.files(package).joinpath("static", name).read_bytes()
-
-
-def _encoded(app: Litestar) -> bytes:
-    return msgspec.json.encode(document(app))

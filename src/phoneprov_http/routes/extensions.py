@@ -1,7 +1,5 @@
 """Telephone extensions; level 0."""
 
-from __future__ import annotations
-
 from phoneprov_core.extensions.model import ExtensionPatch, NewExtension, ShownExtension, shown
 from phoneprov_core.extensions.search import ExtensionSearch
 from phoneprov_core.extensions.use_cases import Extensions
@@ -20,10 +18,8 @@ def extension_routes(extensions: Extensions) -> Routes:
         request: ApiRequest, wanted: Query[ExtensionSearch]
     ) -> Listed[ShownExtension]:
         """List extensions. All of them, oldest first."""
-        return listed(
-            (await extensions.all(request.user, request.page, wanted)).mapped(shown),
-            "extension",
-        )
+        found = await extensions.all(request.user, request.page, wanted)
+        return listed(found.mapped(shown), "extension")
 
     @routes.get("/extensions/{uuid:str}")
     async def get_extension(request: ApiRequest, uuid: Uuid) -> Envelope[ShownExtension]:

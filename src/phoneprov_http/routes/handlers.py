@@ -1,7 +1,5 @@
 """What route modules are written with: sections, requests, and the parameters in paths."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partialmethod
 from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
@@ -125,7 +123,7 @@ class Routes(Router):
     follow from path, query, body and guards."""
 
     def __init__(
-        self, tag: str, path: str = "/api/v1", *, writing: Guard | None = None, **more: Any
+        self, tag: str, path: str = "/api/v1", *, writing: "Guard | None" = None, **more: Any
     ) -> None:
         super().__init__(path, route_handlers=[], tags=[tag], **more)
         self._writing = [writing] if writing else []

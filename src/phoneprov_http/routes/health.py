@@ -1,7 +1,5 @@
 """Liveness and readiness checks."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 from phoneprov_core.kernel.errors import Unavailable

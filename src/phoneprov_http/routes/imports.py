@@ -1,7 +1,5 @@
 """Import of tables; level 0."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from litestar.params import PathParameter

@@ -1,7 +1,5 @@
 """Account of the caller, its phones and directories."""
 
-from __future__ import annotations
-
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.me.model import EnrichedPhone, MeProfile
@@ -28,10 +26,8 @@ def me_routes(me: Me, personal: PersonalDirectory, company: CompanyDirectory) ->
     @routes.get("/me/vendor-services/personal")
     async def my_personal_contacts(request: ApiRequest) -> Listed[PersonalContact]:
         """List the caller's personal contacts. Oldest first."""
-        actor = request.user
-        return listed(
-            await personal.of_user(actor, actor.user_uuid, request.page), "personal contact"
-        )
+        found = await personal.of_user(request.user, request.user.user_uuid, request.page)
+        return listed(found, "personal contact")
 
     @routes.get("/me/vendor-services/company")
     async def my_company_contacts(request: ApiRequest) -> Listed[CompanyContact]:

@@ -1,7 +1,5 @@
 """Permissions and their assignment to users; level 0."""
 
-from __future__ import annotations
-
 from phoneprov_core.access.model import (
     Assignment,
     NewAssignment,
@@ -17,8 +15,8 @@ from phoneprov_http.guards import level_0
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, UserUuid, Uuid
 
 
-def permission_routes(permissions: Permissions) -> Routes:
-    """``/permissions``."""
+def permission_routes(permissions: Permissions, user_permissions: UserPermissions) -> Routes:
+    """``/permissions`` and ``/user-perms``."""
     routes = Routes("Permissions", guards=[level_0])
 
     @routes.get("/permissions")
@@ -50,13 +48,6 @@ def permission_routes(permissions: Permissions) -> Routes:
         """Delete a permission. It must not be assigned to a user."""
         await permissions.delete(request.user, uuid)
         return done("Permission deleted")
-
-    return routes
-
-
-def user_permission_routes(user_permissions: UserPermissions) -> Routes:
-    """``/user-perms``."""
-    routes = Routes("Permissions", guards=[level_0])
 
     @routes.get("/user-perms/{user_uuid:str}")
     async def get_assignment(request: ApiRequest, user_uuid: UserUuid) -> Envelope[Assignment]:

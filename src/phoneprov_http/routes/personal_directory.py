@@ -1,7 +1,5 @@
 """Contacts of a user; the user or level 0."""
 
-from __future__ import annotations
-
 from phoneprov_core.directory.model import (
     NewPersonalContact,
     PersonalContact,
@@ -22,10 +20,8 @@ def personal_directory_routes(directory: PersonalDirectory) -> Routes:
         request: ApiRequest, user_uuid: UserUuid
     ) -> Listed[PersonalContact]:
         """List a user's personal contacts. Oldest first."""
-        return listed(
-            await directory.of_user(request.user, user_uuid, request.page),
-            "personal contact",
-        )
+        found = await directory.of_user(request.user, user_uuid, request.page)
+        return listed(found, "personal contact")
 
     @routes.post("/personal-directory/{user_uuid:str}", raises=[Forbidden])
     async def create_personal_contact(

@@ -1,7 +1,5 @@
 """Configurations and the switch onto a phone; the owner or level 0."""
 
-from __future__ import annotations
-
 from phoneprov_core.deployments.errors import OF_A_SWITCH
 from phoneprov_core.deployments.preview import Preview, PreviewSwitch
 from phoneprov_core.deployments.switch import SwitchProfile
@@ -98,10 +96,7 @@ def profile_routes(
         return bare_list(await profiles.revisions(request.user, uuid, request.page), "revision")
 
     @routes.post("/phone-profiles/lint", status_code=200)
-    async def lint_configuration(
-        request: ApiRequest,  # noqa: ARG001
-        data: Body[LintRequest],
-    ) -> Bare[LintResult]:
+    async def lint_configuration(data: Body[LintRequest]) -> Bare[LintResult]:
         """Lint a configuration. Changes nothing. A text that is not well-formed is one finding."""
         result = await read_configurations.lint(data)
         return Bare(True, f"{len(result.findings)} finding(s) found", result)

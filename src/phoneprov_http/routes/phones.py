@@ -1,7 +1,5 @@
 """Phone inventory. Every account reads it, level 0 writes it."""
 
-from __future__ import annotations
-
 from phoneprov_core.kernel.errors import AlreadyExists, Forbidden
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch
 from phoneprov_core.phones.search import PhoneSearch

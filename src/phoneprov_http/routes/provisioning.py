@@ -1,7 +1,5 @@
 """Requests of phones for files, and phones that are not in the inventory."""
 
-from __future__ import annotations
-
 from phoneprov_core.kernel.paging import Listing, Newest
 from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch
 from phoneprov_core.provisioning.use_cases import DiscoveredPhones, Fetches

@@ -1,7 +1,5 @@
 """Links between users and extensions; level 0."""
 
-from __future__ import annotations
-
 from phoneprov_core.kernel.errors import AlreadyExists, NotFound
 from phoneprov_core.links.model import FullLink, LinkedExtension, LinkedUser, NewLink
 from phoneprov_core.links.use_cases import Links

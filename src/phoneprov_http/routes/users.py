@@ -1,7 +1,5 @@
 """Accounts; level 0."""
 
-from __future__ import annotations
-
 from phoneprov_core.access.rules import LastSuperadmin
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.users.model import NewUser, User, UserPatch

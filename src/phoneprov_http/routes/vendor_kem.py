@@ -1,7 +1,5 @@
 """Key expansion modules. Every account reads them, level 0 writes them."""
 
-from __future__ import annotations
-
 from phoneprov_core.kems.model import Kem, KemPatch, NewKem
 from phoneprov_core.kems.use_cases import Kems
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record

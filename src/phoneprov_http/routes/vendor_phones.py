@@ -1,7 +1,5 @@
 """Vendor flags of phones. Every account reads them, level 0 writes them."""
 
-from __future__ import annotations
-
 from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag
 from phoneprov_core.vendor_phones.use_cases import VendorPhones
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record

@@ -1,7 +1,5 @@
 """Service definitions. Every account reads them, level 0 writes them."""
 
-from __future__ import annotations
-
 from phoneprov_core.vendor_services.model import (
     NewVendorService,
     VendorService,

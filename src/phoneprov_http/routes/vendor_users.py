@@ -1,7 +1,5 @@
 """PINs for vendor phones; the user or level 0."""
 
-from __future__ import annotations
-
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.vendor_users.model import NewPin, VendorUser
 from phoneprov_core.vendor_users.use_cases import VendorUsers

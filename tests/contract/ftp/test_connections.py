@@ -163,6 +163,14 @@ async def test_greeting_of_many_lines_is_refused_after_few_of_them(
     assert lines <= 512
 
 
+async def test_reply_number_in_other_digits_is_not_quoted() -> None:
+    async with ScriptedFtp().serving() as server:
+        server.greeting = "\uff15\uff13\uff10 no\r\n220 yes\r\n".encode()
+        message = await failure(settings_for(server.port))
+
+        assert message.isascii()
+
+
 @pytest.mark.parametrize("verb", ["STOR", "RETR"])
 async def test_transfer_with_preliminary_replies_without_end_is_refused(verb: str) -> None:
     server = ScriptedFtp()

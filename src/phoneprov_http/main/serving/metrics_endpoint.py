@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from phoneprov_http.envelope import failure
+from phoneprov_http.envelope import ErrorInfo, failure
 from phoneprov_http.middleware.headers import HEADERS
 
 Expose = Callable[[], Awaitable[bytes]]
@@ -105,7 +105,7 @@ async def _refuse(
     request_id = secrets.token_hex(16)
     own = {name.decode(): value.decode() for name, value in HEADERS}
     headers = {**(headers or {}), **own, "x-request-id": request_id}
-    reply = failure(status, message, code=code, request_id=request_id, headers=headers)
+    reply = failure(status, message, ErrorInfo(code, (), request_id), headers)
     await reply.to_asgi_response(None, None)(scope, _nothing, send)
 
 
