@@ -71,7 +71,7 @@ def batch_rate(
     """Print the rate of a batch of PHONES phones beside that of a bare loop."""
     profiler = cProfile.Profile() if profile else None
     if not pauses:
-        hurry()
+        remove_pauses()
     with tempfile.TemporaryDirectory(prefix="phoneprov-batch-") as temporary:
         folder = Path(temporary)
         for name in ("bare-1", "bare-2"):
@@ -244,16 +244,16 @@ async def read_back(client: aioftp.Client, name: str) -> None:
     assert content.getvalue() == CONTENT
 
 
-def hurry() -> None:
+def remove_pauses() -> None:
     """From now on no pause is made between the keys of a phone."""
     execute = PhoneWeb.execute
 
-    async def hurried(
+    async def execute_without_pauses(
         self: PhoneWeb, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
     ) -> None:
         await execute(self, phone_ip, [KeyPress(command.uri) for command in commands], mac)
 
-    PhoneWeb.execute = hurried  # type: ignore[method-assign]
+    PhoneWeb.execute = execute_without_pauses  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":

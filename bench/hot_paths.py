@@ -184,7 +184,7 @@ def _logins() -> Iterator[Asked]:
 
 def _seen_switch(folder: Path) -> Seen:
     """A switch is one of a batch, for one alone mostly waits."""
-    batch_rate.hurry()
+    batch_rate.remove_pauses()
     profile = cProfile.Profile(time.thread_time)
     with batch_rate.surroundings(folder) as (environment, _):
         took = batch_rate.measured(environment, PHONES, 40)

@@ -54,14 +54,14 @@ class Server:
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.002)
-        raise RuntimeError(f"{self.name} does not answer: {self.said()}")
+        raise RuntimeError(f"{self.name} does not answer: {self.log_text()}")
 
     def wait_until_idle(self) -> None:
         """Until it has done nothing for a moment; raises RuntimeError when that takes long."""
         deadline, before = time.monotonic() + IDLE_SECONDS, -1.0
         while (now := self.cpu_seconds()) != before:
             if time.monotonic() > deadline:
-                raise RuntimeError(f"{self.name} does not come to rest: {self.said()}")
+                raise RuntimeError(f"{self.name} does not come to rest: {self.log_text()}")
             before = now
             time.sleep(0.2)
 

@@ -142,14 +142,14 @@ class Sipp:
 
     async def register(self, expires: int = 3600) -> str:
         """Register, or with 0 leave; the Call-ID."""
-        said = await self._run(_register(self._number, self._password, expires), "register")
-        [call_id, *_] = re.findall(r"^Call-ID: (\S+)", said, re.MULTILINE)
+        output = await self._run(_register(self._number, self._password, expires), "register")
+        [call_id, *_] = re.findall(r"^Call-ID: (\S+)", output, re.MULTILINE)
         return str(call_id)
 
     async def notified(self) -> str:
         """Wait for a NOTIFY and answer it; the message as it was on the wire."""
-        said = await self._run(_NOTIFIED, "notified")
-        return said[said.index("NOTIFY ") :].partition("-----")[0]
+        output = await self._run(_NOTIFIED, "notified")
+        return output[output.index("NOTIFY ") :].partition("-----")[0]
 
     async def _run(self, scenario: str, name: str) -> str:
         folder = self._exchange.folder

@@ -44,7 +44,7 @@ class SccpPhone:
             self._send(REGISTER, identity + device + features + bytes(132))
             if await self._registered:
                 return
-            await self._hung_up()
+            await self._disconnected()
             await asyncio.sleep(0.5)
 
     async def leave(self) -> None:
@@ -57,7 +57,7 @@ class SccpPhone:
         await self._reading
         self._writer.close()
 
-    async def _hung_up(self) -> None:
+    async def _disconnected(self) -> None:
         self._writer.close()
         await self._reading
 
@@ -68,7 +68,7 @@ class SccpPhone:
         try:
             while True:
                 size, _, kind = struct.unpack("<III", await reader.readexactly(12))
-                self._heard(kind, await reader.readexactly(size - 4))
+                self._handle_message(kind, await reader.readexactly(size - 4))
         except (asyncio.IncompleteReadError, ConnectionError):
             self._has(registered=False)
 
@@ -76,7 +76,7 @@ class SccpPhone:
         if not self._registered.done():
             self._registered.set_result(registered)
 
-    def _heard(self, kind: int, fields: bytes) -> None:
+    def _handle_message(self, kind: int, fields: bytes) -> None:
         if kind == REFUSED:
             self._has(registered=False)
         elif kind == CAPABILITIES_ASKED:

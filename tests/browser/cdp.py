@@ -50,7 +50,7 @@ class Page:
                 assert "error" not in reply, reply
                 result: dict[str, Any] = reply["result"]
                 return result
-            self._happened(reply.get("method", ""), reply.get("params", {}))
+            self._handle_event(reply.get("method", ""), reply.get("params", {}))
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
@@ -61,7 +61,7 @@ class Page:
         parsed: dict[str, Any] = json.loads(message)
         return parsed
 
-    def _happened(self, what: str, details: dict[str, Any]) -> None:
+    def _handle_event(self, what: str, details: dict[str, Any]) -> None:
         if what == "Network.requestWillBeSent":
             self.asked.append(details["request"]["url"])
         elif what == "Log.entryAdded" and details["entry"]["level"] in {"error", "warning"}:

@@ -57,7 +57,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def shots(tmp_path: Path) -> Path:
+def screenshots(tmp_path: Path) -> Path:
     folder = Path(os.environ.get("SCREENSHOTS", tmp_path))
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -106,7 +106,7 @@ def test_reload_keeps_the_session_and_sign_out_ends_it(console: Console) -> None
 
 
 def test_account_without_level_0_sees_what_the_api_allows(
-    browser: Browser, service: Service, shots: Path
+    browser: Browser, service: Service, screenshots: Path
 ) -> None:
     console = Console(browser.new_context(viewport={"width": 1280, "height": 900}), service.url)
     refused: list[str] = []
@@ -121,7 +121,7 @@ def test_account_without_level_0_sees_what_the_api_allows(
     ]  # fmt: skip
     for link in ("Phones", "Profiles", "People", "Directory"):
         console.go(link)
-        console.page.screenshot(path=shots / f"plain-{link.lower()}.png")
+        console.page.screenshot(path=screenshots / f"plain-{link.lower()}.png")
     for place in ("#/phones/00:1B:D4:00:00:01", "#/about", "#/switch"):
         console.open(place)
         console.settled()
@@ -134,7 +134,7 @@ def test_account_without_level_0_sees_what_the_api_allows(
 
 
 def test_phone_is_switched_watched_and_rolled_back(
-    console: Console, service: Service, shots: Path
+    console: Console, service: Service, screenshots: Path
 ) -> None:
     page = console.page
     page.get_by_role("link", name="00:1B:D4:00:00:01").click()
@@ -144,13 +144,13 @@ def test_phone_is_switched_watched_and_rolled_back(
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("The profile fits this phone.")).to_be_visible()
     expect(page.get_by_role("heading", name="Findings")).to_be_visible()
-    page.screenshot(path=shots / "preview.png", full_page=True)
+    page.screenshot(path=screenshots / "preview.png", full_page=True)
 
     page.get_by_role("button", name="Switch", exact=True).click()
     expect(page.get_by_role("heading", name="Deployed")).to_be_visible()
     expect(page.get_by_text("Confirmation: Confirmed")).to_be_visible(timeout=40_000)
     assert page.locator(".timeline li.done").count() == 4
-    page.screenshot(path=shots / "switched.png", full_page=True)
+    page.screenshot(path=screenshots / "switched.png", full_page=True)
 
     profile = next(
         one for one in service.api("GET", "phone-profiles") if one["name"] == "Front desk"
@@ -162,18 +162,18 @@ def test_phone_is_switched_watched_and_rolled_back(
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("region", name="Changes")).to_contain_text("sshPassword")
     expect(page.get_by_role("region", name="Changes")).not_to_contain_text("secret of the phone")
-    page.screenshot(path=shots / "preview-diff.png", full_page=True)
+    page.screenshot(path=screenshots / "preview-diff.png", full_page=True)
     page.get_by_role("button", name="Switch", exact=True).click()
     expect(page.get_by_text("Confirmation: Confirmed")).to_be_visible(timeout=40_000)
 
     page.locator("main").get_by_role("link", name="Phone", exact=True).click()
     expect(page.get_by_text("Front desk, revision 2")).to_be_visible()
-    page.screenshot(path=shots / "phone.png", full_page=True)
+    page.screenshot(path=screenshots / "phone.png", full_page=True)
     page.get_by_role("button", name="Roll back").click()
     page.get_by_role("dialog").get_by_role("button", name="Roll back").click()
     expect(page.get_by_role("heading", name=re.compile("Rollback"))).to_be_visible()
     expect(page.get_by_text("Confirmation: Confirmed")).to_be_visible(timeout=40_000)
-    page.screenshot(path=shots / "rollback.png", full_page=True)
+    page.screenshot(path=screenshots / "rollback.png", full_page=True)
 
 
 def test_search_and_filters_are_kept_in_the_address(console: Console) -> None:
@@ -212,7 +212,9 @@ def test_phones_are_filtered_by_login_and_last_outcome(console: Console, service
     expect(page.get_by_role("link", name="00:1B:D4:00:00:04")).to_have_count(0)
 
 
-def test_failed_switch_shows_the_reason(console: Console, service: Service, shots: Path) -> None:
+def test_failed_switch_shows_the_reason(
+    console: Console, service: Service, screenshots: Path
+) -> None:
     service.api("POST", "phones", {
         "mac": "00:1B:D4:00:00:99", "model": "CP-7945G", "phone_ip": "127.0.1.99",
         "name": "Unplugged",
@@ -225,7 +227,7 @@ def test_failed_switch_shows_the_reason(console: Console, service: Service, shot
     expect(page.get_by_role("heading", name="Failed")).to_be_visible(timeout=40_000)
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.locator(".timeline li.failed")).to_have_count(1)
-    page.screenshot(path=shots / "switch-failed.png", full_page=True)
+    page.screenshot(path=screenshots / "switch-failed.png", full_page=True)
     service.api("DELETE", "phones/00:1B:D4:00:00:99")
 
 
@@ -253,7 +255,7 @@ def test_phone_create_update_and_delete_are_shown(console: Console) -> None:
 
 
 def test_batch_runs_with_progress_and_is_repeated_for_failed_phones(
-    console: Console, service: Service, shots: Path
+    console: Console, service: Service, screenshots: Path
 ) -> None:
     service.api("POST", "phones", {
         "mac": "00:1B:D4:00:00:98", "model": "CP-7945G", "phone_ip": "127.0.1.98",
@@ -265,13 +267,13 @@ def test_batch_runs_with_progress_and_is_repeated_for_failed_phones(
     page.get_by_label("Profile", exact=True).select_option(label="Front desk")
     page.get_by_label("Location").fill("Hall")
     page.get_by_label("Stop after this percentage of failures").fill("")
-    page.screenshot(path=shots / "new-batch.png", full_page=True)
+    page.screenshot(path=screenshots / "new-batch.png", full_page=True)
     page.get_by_role("button", name="Start batch").click()
     page.get_by_role("dialog").get_by_role("button", name="Start batch").click()
     expect(page.get_by_role("heading", name="Batch")).to_be_visible()
-    page.screenshot(path=shots / "batch-running.png", full_page=True)
+    page.screenshot(path=screenshots / "batch-running.png", full_page=True)
     expect(page.get_by_text("2 of 3 done, 1 failed, 0 skipped")).to_be_visible(timeout=60_000)
-    page.screenshot(path=shots / "batch.png", full_page=True)
+    page.screenshot(path=screenshots / "batch.png", full_page=True)
 
     page.get_by_role("link", name="Repeat for failed phones").click()
     expect(page.get_by_label("MAC addresses")).to_have_value("00:1B:D4:00:00:98")
@@ -287,7 +289,9 @@ def test_batch_runs_with_progress_and_is_repeated_for_failed_phones(
 # Profiles
 
 
-def test_editor_marks_findings_and_jumps_to_their_lines(console: Console, shots: Path) -> None:
+def test_editor_marks_findings_and_jumps_to_their_lines(
+    console: Console, screenshots: Path
+) -> None:
     page = console.page
     console.go("Profiles")
     page.get_by_role("link", name="New profile").click()
@@ -303,7 +307,7 @@ def test_editor_marks_findings_and_jumps_to_their_lines(console: Console, shots:
     )
     assert selected == 62
     expect(page.locator(".gutter .error")).to_have_text("62")
-    page.screenshot(path=shots / "editor.png", full_page=True)
+    page.screenshot(path=screenshots / "editor.png", full_page=True)
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("alert")).to_be_visible()
 
@@ -314,11 +318,11 @@ def test_editor_marks_findings_and_jumps_to_their_lines(console: Console, shots:
     page.get_by_role("button", name="Save").click()
     page.get_by_role("button", name="Compare").click()
     expect(page.get_by_role("region", name="Changes")).to_contain_text("SCCP45.9-3-1-1S")
-    page.screenshot(path=shots / "revisions.png", full_page=True)
+    page.screenshot(path=screenshots / "revisions.png", full_page=True)
 
 
 def test_text_survives_the_end_of_the_session(
-    console: Console, service: Service, shots: Path
+    console: Console, service: Service, screenshots: Path
 ) -> None:
     page = console.page
     console.open("#/profiles/new")
@@ -329,7 +333,7 @@ def test_text_survives_the_end_of_the_session(
     page.get_by_role("button", name="Create").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Your session has ended")
-    page.screenshot(path=shots / "session-ended.png")
+    page.screenshot(path=screenshots / "session-ended.png")
     expect(dialog.get_by_label("Username")).to_have_value("ada")
     expect(dialog.get_by_label("Password")).to_be_focused()
     dialog.get_by_label("Password").fill("analytical engine 1843")
@@ -364,7 +368,7 @@ def test_unsaved_text_is_left_only_after_confirmation(console: Console) -> None:
 # People, directory, import
 
 
-def test_user_gets_extension_level_and_pin(console: Console, shots: Path) -> None:
+def test_user_gets_extension_level_and_pin(console: Console, screenshots: Path) -> None:
     page = console.page
     console.go("People")
     page.get_by_role("link", name="Grace Hopper").click()
@@ -381,13 +385,13 @@ def test_user_gets_extension_level_and_pin(console: Console, shots: Path) -> Non
         "button", name="Save"
     ).click()
     expect(page.locator("#notices")).to_contain_text("Vendor user saved")
-    page.screenshot(path=shots / "person.png", full_page=True)
+    page.screenshot(path=screenshots / "person.png", full_page=True)
     page.get_by_role("button", name="Remove link").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove link").click()
     expect(page.get_by_role("cell", name="Reception")).to_have_count(0)
 
 
-def test_contact_is_created_and_deleted(console: Console, shots: Path) -> None:
+def test_contact_is_created_and_deleted(console: Console, screenshots: Path) -> None:
     page = console.page
     console.go("Directory")
     page.get_by_role("button", name="New contact").first.click()
@@ -397,7 +401,7 @@ def test_contact_is_created_and_deleted(console: Console, shots: Path) -> None:
     dialog.get_by_role("button", name="Create").click()
     contact = page.get_by_role("button", name="Annabella Milbanke")
     expect(contact).to_be_visible()
-    page.screenshot(path=shots / "directory.png")
+    page.screenshot(path=screenshots / "directory.png")
     contact.click()
     dialog.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").last.get_by_role("button", name="Delete").click()
@@ -405,7 +409,7 @@ def test_contact_is_created_and_deleted(console: Console, shots: Path) -> None:
 
 
 def test_extension_and_kem_are_created_updated_and_deleted(
-    console: Console, service: Service, shots: Path
+    console: Console, service: Service, screenshots: Path
 ) -> None:
     page = console.page
     dialog = page.get_by_role("dialog")
@@ -420,7 +424,7 @@ def test_extension_and_kem_are_created_updated_and_deleted(
     dialog.get_by_role("button", name="Create").click()
     page.get_by_role("button", name="2002").click()
     dialog.get_by_label("Voicemail", exact=True).check()
-    page.screenshot(path=shots / "extension.png")
+    page.screenshot(path=screenshots / "extension.png")
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_have_count(0)
     (extension,) = service.api("GET", "extensions?q=2002")
@@ -445,7 +449,7 @@ def test_extension_and_kem_are_created_updated_and_deleted(
 
 
 def test_import_dry_run_shows_rows_before_anything_is_written(
-    console: Console, shots: Path
+    console: Console, screenshots: Path
 ) -> None:
     page = console.page
     console.go("People")
@@ -461,7 +465,7 @@ def test_import_dry_run_shows_rows_before_anything_is_written(
     expect(page.get_by_role("heading", name="Dry run: nothing was written")).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("^4 Wrong name"))).to_be_visible()
     expect(page.get_by_role("button", name="Import")).to_be_disabled()
-    page.screenshot(path=shots / "import.png", full_page=True)
+    page.screenshot(path=screenshots / "import.png", full_page=True)
     page.get_by_label("CSV text").fill(table)
     page.get_by_role("button", name="Dry run").click()
     page.get_by_role("button", name="Import").click()
@@ -473,12 +477,12 @@ def test_import_dry_run_shows_rows_before_anything_is_written(
 # Connection
 
 
-def test_lost_connection_is_shown_and_restored(console: Console, shots: Path) -> None:
+def test_lost_connection_is_shown_and_restored(console: Console, screenshots: Path) -> None:
     page = console.page
     console.context.set_offline(True)
     page.get_by_role("navigation").get_by_role("link", name="Profiles").click()
     expect(page.locator("#connection")).to_contain_text("Connection lost")
-    page.screenshot(path=shots / "connection-lost.png")
+    page.screenshot(path=screenshots / "connection-lost.png")
     console.context.set_offline(False)
     expect(page.locator("#connection")).to_be_empty()
     expect(page.get_by_role("link", name="Front desk")).to_be_visible()
@@ -556,7 +560,7 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 360])
 def test_every_page_meets_wcag_and_fits_the_window(
-    browser: Browser, service: Service, shots: Path, scheme: Any, width: int
+    browser: Browser, service: Service, screenshots: Path, scheme: Any, width: int
 ) -> None:
     context = browser.new_context(
         viewport={"width": width, "height": 800}, color_scheme=scheme, bypass_csp=True
@@ -565,14 +569,14 @@ def test_every_page_meets_wcag_and_fits_the_window(
     console.open()
     console.page.get_by_label("Username").wait_for()
     found: dict[str, Any] = {}
-    check(console, "Sign in", found, shots / f"sign-in-{scheme}-{width}.png")
+    check(console, "Sign in", found, screenshots / f"sign-in-{scheme}-{width}.png")
     console.sign_in()
     for name, place in PAGES.items():
         console.open(place)
         console.settled()
         console.page.wait_for_load_state("networkidle")
         file = f"{name.lower().replace(' ', '-')}-{scheme}-{width}.png"
-        check(console, name, found, shots / file)
+        check(console, name, found, screenshots / file)
     context.close()
     assert found == {}, json.dumps(found, indent=1)
     assert console.complaints == []
@@ -616,7 +620,7 @@ def test_first_load_is_small_and_interactive_within_a_second(
 
 
 def test_list_of_10000_phones_scrolls_without_long_tasks(
-    browser: Browser, service: Service, shots: Path
+    browser: Browser, service: Service, screenshots: Path
 ) -> None:
     rows = "".join(
         f"00:1B:D5:{n >> 16:02X}:{n >> 8 & 255:02X}:{n & 255:02X},CP-7945G,Desk {n},Floor {n % 9}\n"
@@ -635,7 +639,7 @@ def test_list_of_10000_phones_scrolls_without_long_tasks(
     longest = max(wall for wall, _ in tasks)
     busiest = max(processor for _, processor in tasks)
     measured(f"longest task while scrolling: {longest:.0f} ms, processor time {busiest:.0f} ms")
-    page.screenshot(path=shots / "phones-10000.png")
+    page.screenshot(path=screenshots / "phones-10000.png")
     page.keyboard.press("End")
     expect(page.locator("[data-index]").last).to_contain_text("00:1B:D5:00:27:0F")
     assert len(tasks) > 100

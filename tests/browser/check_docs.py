@@ -50,13 +50,13 @@ def test_docs_page_shows_every_operation_and_runs_one(base: str, tmp_path: Path)
     token = httpx.post(f"{base}/api/v1/auth/login", json=credentials).json()["data"]["accessToken"]
     paths = httpx.get(f"{base}/docs/openapi.json").json()["paths"]
     chromium = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
-    shots = Path(os.environ.get("SCREENSHOTS", tmp_path))
+    screenshots = Path(os.environ.get("SCREENSHOTS", tmp_path))
 
     with browser(chromium, tmp_path / "profile") as page:
         page.call("Page.navigate", url=f"{base}/docs")
         count = sum(len(operations) for operations in paths.values())
         page.until(f"document.querySelectorAll('.opblock').length === {count}")
-        page.screenshot(shots / "docs.png")
+        page.screenshot(screenshots / "docs.png")
 
         page.click(".btn.authorize")
         page.type("#auth-bearer-value", token)
@@ -69,7 +69,7 @@ def test_docs_page_shows_every_operation_and_runs_one(base: str, tmp_path: Path)
         page.until(f"!!document.querySelector('{live} .response-col_status')")
         shown = page.evaluate(f"document.querySelector('{live}').innerText")
         page.evaluate(f"document.querySelector('{live}').scrollIntoView()")
-        page.screenshot(shots / "docs-tried.png")
+        page.screenshot(screenshots / "docs-tried.png")
 
         assert "200" in shown
         assert '"username": "ada"' in shown

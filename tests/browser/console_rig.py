@@ -183,13 +183,13 @@ class Console:
         self.complaints: list[str] = []
         self.hosts: set[str] = set()
         self._url = url
-        self.page.on("console", self._said)
+        self.page.on("console", self._record_message)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on(
             "request", lambda request: self.hosts.add(httpx.URL(request.url).netloc.decode())
         )
 
-    def _said(self, message: Any) -> None:
+    def _record_message(self, message: Any) -> None:
         # A request that is refused on purpose is reported by the browser, too.
         if message.type in {"error", "warning"} and "Failed to load resource" not in message.text:
             self.complaints.append(message.text)

@@ -182,12 +182,12 @@ def run(*command: str | Path, path: Path | None = None, cwd: Path | None = None)
 def test_openapi_python_client_generates_a_working_client(
     document: Path, tmp_path: Path, service: Served
 ) -> None:
-    said = run(
+    output = run(
         TOOLS / "bin/openapi-python-client", "generate", "--meta", "none", "--fail-on-warning",
         "--path", document, "--output-path", tmp_path / "made/phoneprov_client",
     )  # fmt: skip
 
-    assert "Unable" not in said
+    assert "Unable" not in output
     run(TOOLS / "bin/python", "-c", PYTHON_CLIENT, service.url, path=tmp_path / "made")
 
 

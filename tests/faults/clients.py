@@ -57,7 +57,7 @@ class Office:
         finally:
             await line.close()
 
-    async def keeps_its_connection(self, chance: random.Random, over: asyncio.Event) -> None:
+    async def reuse_connection(self, chance: random.Random, over: asyncio.Event) -> None:
         """Asks on one connection until the server closes it, then on the next."""
         while not over.is_set():
             async with self.line() as line:
@@ -72,7 +72,7 @@ class Office:
                         break
                     await asyncio.sleep(chance.choice([0, 0, 0.01, SOON]))
 
-    async def comes_anew(self, over: asyncio.Event) -> None:
+    async def connect_for_each_request(self, over: asyncio.Event) -> None:
         """Makes a connection for every request."""
         while not over.is_set():
             async with self.line() as line:

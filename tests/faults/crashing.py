@@ -159,17 +159,17 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
         return (DESKS if self.desk else POINTS | SAVES)[self.point] if self.point else None
 
 
-def hurry() -> None:
+def remove_pauses() -> None:
     """From now on no pause is made between the keys of a phone."""
     execute = PhoneWeb.execute
 
-    async def hurried(
+    async def execute_without_pauses(
         self: PhoneWeb, phone_ip: str, commands: Sequence[KeyPress], mac: str | None = None
     ) -> None:
-        hasty = [msgspec.structs.replace(command, pause=0.0) for command in commands]
-        await execute(self, phone_ip, hasty, mac)
+        without_pauses = [msgspec.structs.replace(command, pause=0.0) for command in commands]
+        await execute(self, phone_ip, without_pauses, mac)
 
-    PhoneWeb.execute = hurried  # type: ignore[method-assign]
+    PhoneWeb.execute = execute_without_pauses  # type: ignore[method-assign]
 
 
 def arm(point: Point) -> None:
@@ -199,7 +199,7 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def carry_out(order: Order) -> None:
+async def run_order(order: Order) -> None:
     """In a service of its own."""
     container = prepare(read_settings(order.environment))
     actor = Actor(order.user_uuid, 0)
@@ -230,14 +230,14 @@ async def change_desk(services: PhoneServices, order: Order) -> None:
 
 def main() -> None:
     """One order a line; the answer is how the process ended that carried it out."""
-    hurry()
+    remove_pauses()
     for line in sys.stdin:
         order = msgspec.json.decode(line, type=Order)
         child = os.fork()
         if not child:
             if order.place:
                 arm(order.place)
-            asyncio.run(carry_out(order))
+            asyncio.run(run_order(order))
             os._exit(0)
         _, status = os.waitpid(child, 0)
         print(json.dumps(os.waitstatus_to_exitcode(status)), flush=True)  # noqa: T201

@@ -92,13 +92,13 @@ class Served(Service):
         deadline = time.monotonic() + 60
         while not (self._serves() if self._held else self.listens()):
             assert self._process is not None
-            assert self._process.poll() is None, self.said()
-            assert time.monotonic() < deadline, self.said()
+            assert self._process.poll() is None, self.log_text()
+            assert time.monotonic() < deadline, self.log_text()
             time.sleep(0.01)
 
     def _serves(self) -> bool:
-        said = (self.folder / "log").read_bytes()
-        return said.count(b"phoneprov serves on") >= self._starts
+        content = (self.folder / "log").read_bytes()
+        return content.count(b"phoneprov serves on") >= self._starts
 
     def listens(self) -> bool:
         """Whether connections are taken."""
@@ -136,7 +136,7 @@ class Served(Service):
         process, began = self._process, time.monotonic()
         assert process is not None
         while process.poll() is None:
-            assert time.monotonic() - began < seconds, f"it did not end: {self.said()}"
+            assert time.monotonic() - began < seconds, f"it did not end: {self.log_text()}"
             await asyncio.sleep(0.005)
         self._process = None
         return process.returncode, time.monotonic() - began

@@ -30,7 +30,7 @@ class Asked:
         return reply.data
 
 
-async def a_floor(ask: Asked) -> str:
+async def create_floor(ask: Asked) -> str:
     """The phones, and a profile for all of them; its uuid."""
     for number in range(1, PHONES + 1):
         phone = {"mac": a_mac(number), "phone_ip": "127.0.0.1", "location": "floor"}
@@ -73,7 +73,7 @@ async def test_batch_of_a_killed_process_is_completed(served: Served, tmp_path: 
         async with served.line() as line:
             ask = Asked(line, token)
             new = {"action": "switch", "location": "floor", "at_once": 3}
-            new["profile_uuid"] = await a_floor(ask)
+            new["profile_uuid"] = await create_floor(ask)
             uuid = (await ask("POST", "/batches", new))["uuid"]
         for turn in range(1, kills + 1):
             await put_in_place(outside, PHONES * turn // (kills + 1))

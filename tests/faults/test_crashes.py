@@ -11,7 +11,7 @@ from pathlib import Path
 from faults.ledger import Writer
 from faults.served import Served
 from faults.writers import Contacts, Phones, Profiles, Services, Sessions, Users
-from support.scale import SEED, chances, note, rounds, spread
+from support.scale import SEED, note, random_choices, rounds, spread
 
 HALF_THERE = {
     "a user without a password": (
@@ -27,27 +27,27 @@ HALF_THERE = {
 """What must be nowhere, and how to count it."""
 
 
-def people(owner: str, username: str, what: str) -> list[Writer]:
+def writers_for(owner: str, username: str, what: str) -> list[Writer]:
     """One writer of each kind, and two of those that are quick."""
     return [
-        Users(1, chances(f"{what} users")),
-        Phones(2, chances(f"{what} phones")),
-        Phones(3, chances(f"{what} other phones")),
-        Profiles(4, chances(f"{what} profiles"), owner),
-        Contacts(5, chances(f"{what} contacts")),
-        Contacts(6, chances(f"{what} other contacts")),
-        Services(7, chances(f"{what} services")),
-        Sessions(8, chances(f"{what} sessions"), username),
+        Users(1, random_choices(f"{what} users")),
+        Phones(2, random_choices(f"{what} phones")),
+        Phones(3, random_choices(f"{what} other phones")),
+        Profiles(4, random_choices(f"{what} profiles"), owner),
+        Contacts(5, random_choices(f"{what} contacts")),
+        Contacts(6, random_choices(f"{what} other contacts")),
+        Services(7, random_choices(f"{what} services")),
+        Sessions(8, random_choices(f"{what} sessions"), username),
     ]
 
 
 async def test_answered_changes_of_a_killed_service_are_stored(served: Served) -> None:
     await asyncio.to_thread(served.start)
-    chance, times = chances("kills"), rounds(3, 200)
+    chance, times = random_choices("kills"), rounds(3, 200)
     starts: list[float] = []
     async with served.direct() as direct:
         root = await direct.account(level=0, username="root")
-    writers = people(root.uuid, "root", "kills")
+    writers = writers_for(root.uuid, "root", "kills")
     for _ in range(times):
         token = await served.token()
         writing = [
@@ -60,7 +60,7 @@ async def test_answered_changes_of_a_killed_service_are_stored(served: Served) -
         await asyncio.sleep(chance.uniform(0.02, 0.6))
         served.kill()
         await asyncio.gather(*writing)
-        await asyncio.to_thread(look_into, served.folder)
+        await asyncio.to_thread(check_database, served.folder)
         if chance.random() < 0.1:  # once more, while it starts
             served.spawn()
             await asyncio.sleep(chance.uniform(0.0, 1.5))
@@ -79,7 +79,7 @@ async def test_answered_changes_of_a_killed_service_are_stored(served: Served) -
     )
 
 
-def look_into(folder: Path) -> None:
+def check_database(folder: Path) -> None:
     """A copy of what the killed service left, as it is: the service shall recover it itself."""
     file, copy = folder / "phoneprov.db", folder / "copy.db"
     for ending in ("", "-wal"):

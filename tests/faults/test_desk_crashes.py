@@ -45,12 +45,12 @@ async def test_login_and_logout_killed_at_any_step_are_repaired(tmp_path: Path) 
     points = rounds(SHORT, tuple(DESKS))
     repaired = 0
     async with desk(tmp_path / "files") as outside, killer() as kill:
-        service = await furnished(tmp_path, outside, kill)
+        service = await populated(tmp_path, outside, kill)
         for point in points:
             for kind in BOTH * times:
                 await service.change(kind, point)
                 repaired += await service.repaired(f"{kind}, {point}")
-                await service.bring_to(kind)
+                await service.repeat_if_rolled_back(kind)
     assert repaired
     note(
         f"login and logout killed at {len(points)} places, {times} times each: phone and desk "
@@ -62,11 +62,11 @@ async def test_first_switch_killed_at_any_step_is_repaired(tmp_path: Path) -> No
     points = rounds(SWITCHES, tuple(POINTS))
     repaired = 0
     async with desk(tmp_path / "files") as outside, killer() as kill:
-        service = await furnished(tmp_path, outside, kill)
+        service = await populated(tmp_path, outside, kill)
         for point in points:
             await service.change("switch", point)
             repaired += await service.repaired(f"switch, {point}")
-            await service.bring_to("logout")
+            await service.repeat_if_rolled_back("logout")
     assert repaired
     note(
         f"switch killed at {len(points)} places: phone and desk agree after the next start; "
@@ -74,14 +74,14 @@ async def test_first_switch_killed_at_any_step_is_repaired(tmp_path: Path) -> No
     )
 
 
-async def furnished(folder: Path, outside: Desk, kill: Killer) -> Service:
+async def populated(folder: Path, outside: Desk, kill: Killer) -> Service:
     environment = {
         "PHONEPROV_DATA_DIR": str(folder / "data"),
         "PHONEPROV_SECRET_KEYS": "the key of all the crashes of the tests",
         "PHONEPROV_SWITCHES_PER_PHONE": "0",
         **outside.settings(),
     }
-    return Service(environment, await furnish(environment), outside, kill)
+    return Service(environment, await populate(environment), outside, kill)
 
 
 class Service:
@@ -125,7 +125,7 @@ class Service:
         assert self._outside.leftovers() == [], what
         return count
 
-    async def bring_to(self, kind: Kind) -> None:
+    async def repeat_if_rolled_back(self, kind: Kind) -> None:
         """Carry out what was killed if the repair took it back."""
         async with started(self._environment) as container:
             is_used = (await self._record(container)).user_uuid is not None
@@ -154,7 +154,7 @@ async def started(environment: Mapping[str, str]) -> AsyncIterator[Container]:
         yield container
 
 
-async def furnish(environment: Mapping[str, str]) -> str:
+async def populate(environment: Mapping[str, str]) -> str:
     """A phone with a default profile, and a user with a PIN and a profile. Returns the latter."""
     settings = read_settings(environment)
     prepare(settings)

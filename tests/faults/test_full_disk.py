@@ -58,11 +58,11 @@ async def test_full_disk_refuses_changes_and_recovers(served: Served) -> None:
             refused(await line.ask(*changes[0], token=token), changes[0])
         served.tell(signal.SIGTERM)
         assert (await served.ended(30))[0] == 0
-    said = served.said()
-    assert "Traceback" not in said
+    log = served.log_text()
+    assert "Traceback" not in log
     # The log was on that disk too: what it could not take was counted, and it went on.
-    assert re.search(r'"event":"\d+ events were dropped."', said)
-    assert '"status":201' in said
+    assert re.search(r'"event":"\d+ events were dropped."', log)
+    assert '"status":201' in log
     connection = sqlite3.connect(served.folder / "phoneprov.db")
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     connection.close()
@@ -94,7 +94,7 @@ async def test_full_disk_of_postgres_refuses_changes_and_recovers(
             await fill_and_empty(served, small_disk)
         finally:
             served.kill()
-    assert "Traceback" not in served.said()
+    assert "Traceback" not in served.log_text()
     note("full disk, PostgreSQL: changes refused with 503, questions answered, then taken again")
 
 

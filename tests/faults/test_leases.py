@@ -20,7 +20,7 @@ from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.deployments.model import Deployment, Outcome, Wanted
 from races.wire import Line, Reply
 from support.postgres import new_database
-from support.scale import LONG, chances, note, rounds, spread
+from support.scale import LONG, note, random_choices, rounds, spread
 
 XML = "<device><deviceProtocol>SCCP</deviceProtocol></device>"
 PHONES = [a_mac(number) for number in (1, 2, 3)]
@@ -69,7 +69,7 @@ async def switch(line: Line, token: str, profile: str, mac: str) -> tuple[Reply,
     return reply, time.monotonic() - began
 
 
-async def look(line: Line, token: str) -> float:
+async def time_read(line: Line, token: str) -> float:
     """How many seconds a plain question takes, at the same time and place."""
     began = time.monotonic()
     assert (await line.ask("GET", "/me", token=token)).status == 200
@@ -105,11 +105,11 @@ async def test_concurrent_switches_of_a_phone_run_one(
         async with all_started(*services):
             token = await services[0].token()
             profile = await a_profile(services[0], token)
-            await busy_is_refused_at_once(services[0], services[1], outside, token, profile)
-            await none_overlap(services, outside, token, profile)
+            await check_busy_phone_is_refused(services[0], services[1], outside, token, profile)
+            await check_switches_do_not_overlap(services, outside, token, profile)
 
 
-async def busy_is_refused_at_once(
+async def check_busy_phone_is_refused(
     one: Served, other: Served, outside: Desk, token: str, profile: str
 ) -> None:
     waits, looks = [], []
@@ -118,7 +118,7 @@ async def busy_is_refused_at_once(
         winner = asyncio.create_task(switch(first, token, profile, PHONES[0]))
         await asyncio.wait_for(outside.begun.wait(), 10)
         for _ in range(20):
-            looks.append(await look(second, token))
+            looks.append(await time_read(second, token))
             refused, seconds = await switch(second, token, profile, PHONES[0])
             assert (refused.status, refused.code) == (409, "phone_busy")
             waits.append(seconds)
@@ -129,14 +129,16 @@ async def busy_is_refused_at_once(
     note(f"busy phone, {one.name}: refused after {spread(waits)}; a plain question {spread(looks)}")
 
 
-async def none_overlap(services: list[Served], outside: Desk, token: str, profile: str) -> None:
+async def check_switches_do_not_overlap(
+    services: list[Served], outside: Desk, token: str, profile: str
+) -> None:
     times = rounds(12, 500)
     won = Counter({PHONES[0]: 2})
     waits: list[float] = []
     looks: list[float] = []
 
     async def go(service: Served, number: int) -> None:
-        chance = chances(f"phones {number}")
+        chance = random_choices(f"phones {number}")
         async with service.line() as line:
             for _ in range(times):
                 mac = chance.choice(PHONES)
@@ -145,7 +147,7 @@ async def none_overlap(services: list[Served], outside: Desk, token: str, profil
                 won[mac] += reply.status == 200
                 if reply.status == 409:
                     waits.append(seconds)
-                    looks.append(await look(line, token))
+                    looks.append(await time_read(line, token))
                     await asyncio.sleep(chance.uniform(0.01, 0.05))
 
     outside.pause = 0.01
@@ -171,7 +173,7 @@ async def none_overlap(services: list[Served], outside: Desk, token: str, profil
 
 
 @pytest.fixture
-def impatient_pair(services: list[Served]) -> list[Served]:
+def services_with_short_leases(services: list[Served]) -> list[Served]:
     """Two services that share a database, and whose leases are short."""
     return [Served(one.folder, one.database_url, command=impatient.COMMAND) for one in services[:2]]
 
@@ -181,9 +183,9 @@ def impatient_pair(services: list[Served]) -> list[Served]:
     "database_url", ["sqlite", "postgres"] if LONG else ["postgres"], indirect=True
 )
 async def test_lease_of_a_killed_process_expires(
-    impatient_pair: list[Served], tmp_path: Path
+    services_with_short_leases: list[Served], tmp_path: Path
 ) -> None:
-    one, other = impatient_pair
+    one, other = services_with_short_leases
     async with desk(tmp_path / "files") as outside:
         for service in (one, other):
             service.environment |= outside.settings()

@@ -15,10 +15,10 @@ import pytest
 
 from faults.ledger import Writer
 from faults.served import Served
-from faults.test_crashes import HALF_THERE, people
+from faults.test_crashes import HALF_THERE, writers_for
 from races.wire import Line
 from support.postgres import Server, new_database
-from support.scale import SEED, chances, note, rounds, spread
+from support.scale import SEED, note, random_choices, rounds, spread
 
 BACK_SECONDS = 5.0
 """How long after the database's return the first request succeeds at the latest."""
@@ -56,7 +56,7 @@ class Watch:
         self.refused: list[float] = []
         self.slowest = 0.0
 
-    async def look(self) -> None:
+    async def read_once(self) -> None:
         line = await Line.open(self._port)
         try:
             while True:
@@ -82,7 +82,7 @@ async def at_work(served: Served, writers: list[Writer], token: str) -> AsyncIte
     working = [
         asyncio.create_task(writer.write(served.port, token, lambda: goes_on)) for writer in writers
     ]
-    watching = asyncio.create_task(watch.look())
+    watching = asyncio.create_task(watch.read_once())
     try:
         yield watch
     finally:
@@ -103,13 +103,13 @@ def restart(server: Server) -> Callable[[], None]:
     return server.start
 
 
-def one_backend_dies(server: Server) -> Callable[[], None]:
+def kill_backend(server: Server) -> Callable[[], None]:
     """The server takes it for a crash, ends all others and recovers by itself."""
     os.kill(backends(server)[-1], signal.SIGKILL)
-    return lambda: asyncio.run(until_it_lets_in(server))
+    return lambda: asyncio.run(wait_until_it_accepts_connections(server))
 
 
-async def until_it_lets_in(server: Server) -> None:
+async def wait_until_it_accepts_connections(server: Server) -> None:
     async with asyncio.timeout(30):
         while True:
             with suppress(OSError, asyncpg.PostgresError):
@@ -118,17 +118,17 @@ async def until_it_lets_in(server: Server) -> None:
             await asyncio.sleep(0.005)
 
 
-def fall_silent(server: Server) -> Callable[[], None]:
+def stop_answering(server: Server) -> Callable[[], None]:
     """Nothing answers any more, and no connection ends."""
     pids = [postmaster(server), *backends(server)]
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
 
-    def go_on() -> None:
+    def resume() -> None:
         for pid in pids:
             os.kill(pid, signal.SIGCONT)
 
-    return go_on
+    return resume
 
 
 def postmaster(server: Server) -> int:
@@ -140,7 +140,7 @@ def backends(server: Server) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-FAULTS = {crash: 0.5, restart: 0.5, one_backend_dies: 0.0, fall_silent: 6.5}
+FAULTS = {crash: 0.5, restart: 0.5, kill_backend: 0.0, stop_answering: 6.5}
 """What happens, and for how many seconds at least."""
 
 
@@ -153,9 +153,9 @@ async def test_postgres_restart_fails_requests_and_recovers(
         root = await direct.account(level=0, username="root")
     async with served.lines(1):
         pids = served.pids
-    writers = people(root.uuid, "root", "postgres")
-    chance = chances("postgres")
-    happens = rounds([crash, fall_silent], [*FAULTS] * 5)
+    writers = writers_for(root.uuid, "root", "postgres")
+    chance = random_choices("postgres")
+    happens = rounds([crash, stop_answering], [*FAULTS] * 5)
     back: dict[str, list[float]] = {}
     slowest = 0.0
     for fault in happens:
@@ -166,20 +166,20 @@ async def test_postgres_restart_fails_requests_and_recovers(
             await asyncio.to_thread(come_back)
             began = time.monotonic()
             while not (watch.good and watch.good[-1] > began):
-                assert time.monotonic() - began < 30, served.said()
+                assert time.monotonic() - began < 30, served.log_text()
                 await asyncio.sleep(0.01)
             back.setdefault(fault.__name__, []).append(watch.good[-1] - began)
             await asyncio.sleep(0.3)
-        assert watch.refused or fault is one_backend_dies
+        assert watch.refused or fault is kill_backend
         slowest = max([slowest, watch.slowest, *(writer.slowest for writer in writers)])
         async with served.line() as line:
             for writer in writers:
                 assert await writer.check(line, token) == [], f"seed {SEED}"
-        await look_into(served.database_url)
+        await check_database(served.database_url)
     assert served.pids == pids, "a process of ours ended"
     assert max(map(max, back.values())) < BACK_SECONDS
     assert slowest < LONGEST_SECONDS
-    assert "Traceback" not in served.said()
+    assert "Traceback" not in served.log_text()
     kept, lost = sum(w.acknowledged for w in writers), sum(w.unknown for w in writers)
     note(
         f"PostgreSQL away {len(happens)} times: {kept} answered writes, all kept;"
@@ -202,7 +202,7 @@ WHERE relnamespace = 'public'::regnamespace
 """Raises for an index that is broken, or that lacks what is in its table."""
 
 
-async def look_into(url: str) -> None:
+async def check_database(url: str) -> None:
     """Nothing is half there, and every table and index is sound."""
     connection = await asyncpg.connect(url.replace("+asyncpg", ""))
     try:

@@ -19,7 +19,7 @@ from phoneprov_http.main.serving.protocol import SILENCE_SECONDS
 from phoneprov_http.main.serving.server import STOP_SECONDS
 from races.direct import password_hash
 from races.wire import HALF, REST, Line
-from support.scale import LONG, chances, note, rounds, spread
+from support.scale import LONG, note, random_choices, rounds, spread
 
 XML = "<device><deviceProtocol>SCCP</deviceProtocol></device>"
 SIGNALS = itertools.cycle([signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
@@ -62,7 +62,7 @@ async def test_restart_with_inherited_socket_drops_and_refuses_nothing(
         token = await served.token()
         profile = await prepare(served, token)
         for number in range(times):
-            chance = chances(f"stop {number}")
+            chance = random_choices(f"stop {number}")
             office = Office(served, token, profile)
             stopped, over = asyncio.Event(), asyncio.Event()
             outside.open.clear()
@@ -70,8 +70,8 @@ async def test_restart_with_inherited_socket_drops_and_refuses_nothing(
             try:
                 async with asyncio.TaskGroup() as clients:
                     for client in (
-                        *(office.keeps_its_connection(chance, over) for _ in range(12)),
-                        *(office.comes_anew(over) for _ in range(4)),
+                        *(office.reuse_connection(chance, over) for _ in range(12)),
+                        *(office.connect_for_each_request(over) for _ in range(4)),
                         office.sends_slowly(stopped),
                         office.switches(outside, stopped),
                     ):
@@ -97,7 +97,7 @@ async def test_restart_with_inherited_socket_drops_and_refuses_nothing(
             assert await outcomes(served) == [Outcome.DEPLOYED] * 2 * (number + 1)
             stops.append(seconds)
             answered += office.answered
-    assert "Traceback" not in served.said()
+    assert "Traceback" not in served.log_text()
     note(
         f"restart with a socket of {holds_socket}, {workers} processes: {times} times under load, "
         f"{answered} requests, 0 dropped, 0 refused; ended after {spread(stops)}"
@@ -138,9 +138,9 @@ async def test_stop_finishes_accepted_requests_and_refuses_connections(
         reply = await line.reply()
         assert (reply.status, reply.headers["connection"]) == (404, "close")
     assert (await served.ended(60))[0] == 0
-    said = served.said()
-    assert said.count("stopping: accepted requests are finished") == workers
-    assert said.count('"event":"stopped","unfinished_requests":0') == workers
+    log = served.log_text()
+    assert log.count("stopping: accepted requests are finished") == workers
+    assert log.count('"event":"stopped","unfinished_requests":0') == workers
 
 
 async def test_stop_waits_for_unfinished_request_until_its_deadline(start: Start) -> None:

@@ -68,11 +68,11 @@ async def test_switch_and_save_killed_at_any_step_are_recovered(
     outside: Desk, environment: dict[str, str]
 ) -> None:
     async with killer() as kill:
-        await cut_off_switches(kill, outside, environment)
-        await cut_off_saves(kill, environment)
+        await kill_during_switches(kill, outside, environment)
+        await kill_during_saves(kill, environment)
 
 
-async def cut_off_switches(kill: Killer, outside: Desk, environment: dict[str, str]) -> None:
+async def kill_during_switches(kill: Killer, outside: Desk, environment: dict[str, str]) -> None:
     times = rounds(1, 20)
     places = [(name, turn) for turn in range(times) for name in POINTS]
     macs = [a_mac(number) for number in range(1, len(places) + 1)]
@@ -86,7 +86,7 @@ async def cut_off_switches(kill: Killer, outside: Desk, environment: dict[str, s
     for number, (name, _) in enumerate(places):
         await cut_off(kill, outside, environment, name, before)
         async with started(environment) as service:
-            await put_right(service, outside, name, before)
+            await check_repair(service, outside, name, before)
             if number + 1 < len(places):
                 before = await prepare_phone(service, outside, macs[number + 1])
     note(
@@ -95,7 +95,7 @@ async def cut_off_switches(kill: Killer, outside: Desk, environment: dict[str, s
     )
 
 
-async def cut_off_saves(kill: Killer, environment: dict[str, str]) -> None:
+async def kill_during_saves(kill: Killer, environment: dict[str, str]) -> None:
     times = rounds(1, 20)
     for name in [*SAVES] * times:
         async with started(environment) as (use_cases, _):
@@ -184,7 +184,7 @@ async def cut_off(
     assert phone.file.read_bytes() == expected, name
 
 
-async def put_right(service: Service, outside: Desk, name: str, phone: Before) -> None:
+async def check_repair(service: Service, outside: Desk, name: str, phone: Before) -> None:
     """The next start, and the next switch of the phone."""
     use_cases, database = service
     async with database.read() as tx:

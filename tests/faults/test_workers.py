@@ -30,11 +30,11 @@ async def test_killed_worker_is_replaced_and_workers_end_with_their_supervisor(
     served: Served,
 ) -> None:
     await asyncio.to_thread(served.start)
-    await a_killed_worker_is_replaced_while_others_serve_on(served)
-    await workers_leave_with_their_supervisor(served)
+    await check_killed_worker_is_replaced(served)
+    await check_workers_end_with_supervisor(served)
 
 
-async def a_killed_worker_is_replaced_while_others_serve_on(served: Served) -> None:
+async def check_killed_worker_is_replaced(served: Served) -> None:
     times, away = rounds(1, 20), []
     token = await served.token()
     answered = 0
@@ -44,7 +44,7 @@ async def a_killed_worker_is_replaced_while_others_serve_on(served: Served) -> N
             (victim,) = {*served.pids} - {await owner_of(other, served.pids, served.port)}
             began = time.monotonic()
             os.kill(victim, signal.SIGKILL)
-            replaced = asyncio.create_task(each_answers_again(served, victim))
+            replaced = asyncio.create_task(wait_until_each_worker_answers(served, victim))
             while not replaced.done():
                 # Who is connected to the other notices nothing; nor does who comes anew.
                 assert (await other.ask("GET", "/me", token=token)).status == 200
@@ -59,7 +59,7 @@ async def a_killed_worker_is_replaced_while_others_serve_on(served: Served) -> N
     )
 
 
-async def each_answers_again(served: Served, victim: int) -> None:
+async def wait_until_each_worker_answers(served: Served, victim: int) -> None:
     async with asyncio.timeout(30):
         while victim in (pids := workers_of(served.pid)) or len(pids) < 2:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
@@ -67,7 +67,7 @@ async def each_answers_again(served: Served, victim: int) -> None:
         pass
 
 
-async def workers_leave_with_their_supervisor(served: Served) -> None:
+async def check_workers_end_with_supervisor(served: Served) -> None:
     async with served.lines(1) as lines:
         pids = served.pids
         for line in lines:

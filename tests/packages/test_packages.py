@@ -132,11 +132,11 @@ def test_examples_install_and_are_selected_by_name(wheel: Path, tmp_path: Path) 
         "print(type(uploader_of(s, MemoryDatabase())).__name__, type(phone_driver_of(s)).__name__)"
     )
 
-    said = run(
+    output = run(
         *(python, "-c", program),
         PHONEPROV_UPLOADER="folder",
         PHONEPROV_FOLDER=str(tmp_path),
         PHONEPROV_PHONE_DRIVER="snom",
     )
 
-    assert said.split() == ["FolderUploader", "SnomPhones"]
+    assert output.split() == ["FolderUploader", "SnomPhones"]

@@ -49,7 +49,7 @@ async def test_failover_first_write_is_answered_and_none_is_lost(cluster: Cluste
             note(f"Patroni, {way}: first write {seconds:.2f} s after the promotion")
             if seconds > _PROMISED_SECONDS:
                 slow[way] = seconds
-            _bring_back(leader, way)
+            _restore_node(leader, way)
             await cluster.synchronous()
     finally:
         writing.cancel()
@@ -67,9 +67,9 @@ async def _fail(cluster: Cluster, leader: Node, way: str, writer: Writer) -> flo
     if way == "switchover":
         switching = asyncio.create_task(asyncio.to_thread(cluster.switchover, leader))
     elif way == "Patroni dead":
-        leader.tell_patroni(signal.SIGKILL)
+        leader.signal_patroni(signal.SIGKILL)
     else:
-        leader.tell_host(signal.SIGKILL if way == "host dead" else signal.SIGSTOP)
+        leader.signal_host(signal.SIGKILL if way == "host dead" else signal.SIGSTOP)
     await cluster.promoted(cluster.other(leader))
     seconds = await writer.until_acknowledged_after(time.monotonic())
     if way == "switchover":
@@ -77,8 +77,8 @@ async def _fail(cluster: Cluster, leader: Node, way: str, writer: Writer) -> flo
     return seconds
 
 
-def _bring_back(node: Node, way: str) -> None:
+def _restore_node(node: Node, way: str) -> None:
     if way == "host silent":
-        node.tell_host(signal.SIGCONT)
+        node.signal_host(signal.SIGCONT)
     elif way != "switchover":
         node.start()

@@ -110,14 +110,14 @@ class Node:
                 **as_server_user(self._folder),
             )
 
-    def tell_patroni(self, number: signal.Signals) -> None:
+    def signal_patroni(self, number: signal.Signals) -> None:
         """Send a signal to Patroni alone."""
         assert self._process is not None
         self._process.send_signal(number)
         if number == signal.SIGKILL:
             self._process.wait()
 
-    def tell_host(self, number: signal.Signals) -> None:
+    def signal_host(self, number: signal.Signals) -> None:
         """Send a signal to every process of the host."""
         assert self._process is not None
         pids = [self._process.pid]
@@ -132,8 +132,8 @@ class Node:
 
     def close(self) -> None:
         if self._process is not None:
-            self.tell_host(signal.SIGCONT)
-            self.tell_host(signal.SIGKILL)
+            self.signal_host(signal.SIGCONT)
+            self.signal_host(signal.SIGKILL)
 
 
 class Cluster:

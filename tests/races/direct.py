@@ -128,7 +128,7 @@ class Direct:
         finally:
             await engine.dispose()
 
-    async def dismiss_everybody(self) -> None:
+    async def remove_all_assignments(self) -> None:
         """Take every assignment away."""
         async with self.database.write() as tx:
             for user in await tx.users.rows(1000):

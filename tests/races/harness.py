@@ -81,8 +81,8 @@ class Service:
         deadline = time.monotonic() + START_SECONDS
         try:
             while not self._answers():
-                assert self._process.poll() is None, self.said()
-                assert time.monotonic() < deadline, self.said()
+                assert self._process.poll() is None, self.log_text()
+                assert time.monotonic() < deadline, self.log_text()
                 time.sleep(0.05)
         except BaseException:
             self._process.kill()
@@ -98,20 +98,20 @@ class Service:
             process.wait(60)
         finally:
             process.kill()
-        assert "Traceback" not in self.said(), self.said()
+        assert "Traceback" not in self.log_text(), self.log_text()
 
-    def said(self) -> str:
+    def log_text(self) -> str:
         """What it wrote to its log; none of the tests' secrets may be in there."""
-        said = self._log.read_text(encoding="utf-8")
-        assert _SECRETS.in_text(said) == []
-        return said
+        content = self._log.read_text(encoding="utf-8")
+        assert _SECRETS.in_text(content) == []
+        return content
 
     @property
     def _log(self) -> Path:
         return self.folder / "log"
 
     def _answers(self) -> bool:
-        addresses = _ADDRESS.findall(self.said())
+        addresses = _ADDRESS.findall(self.log_text())
         if len(addresses) < self._starts:
             return False
         self.port = int(addresses[-1])

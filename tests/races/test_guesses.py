@@ -36,7 +36,7 @@ async def failures(direct: Direct, username: str) -> int:
         return (await tx.attempts.of(account_key(username))).failures
 
 
-async def wait_is_over(direct: Direct, username: str) -> None:
+async def expire_lock(direct: Direct, username: str) -> None:
     """Let the time go by for which a login is closed."""
     async with direct.database.write() as tx:
         attempts = await tx.attempts.of(account_key(username))
@@ -108,14 +108,14 @@ async def test_locked_account_is_locked_in_a_new_process(service: Service, tmp_p
             async with later.lines(1) as (line,):
                 assert (await log_in(line, ada.username)).status == 429
 
-                await wait_is_over(direct, ada.username)
+                await expire_lock(direct, ada.username)
                 assert (await log_in(line, ada.username, WRONG)).status == 401
                 again = await log_in(line, ada.username)
                 assert again.status == 429
                 # The second lock is longer than the first one, of 30 seconds.
                 assert 30 < int(again.headers["retry-after"]) <= 60
 
-                await wait_is_over(direct, ada.username)
+                await expire_lock(direct, ada.username)
                 assert (await log_in(line, ada.username)).status == 200
                 assert await failures(direct, ada.username) == 0
     note(f"a closed login, {service.name}: closed after a start too")

@@ -13,7 +13,7 @@ from phoneprov_adapters.security.argon2 import PARAMETERS
 from races.direct import PASSWORD, Direct
 from races.harness import WORKERS, Service
 from races.wire import Line, kept_open, replies
-from races.workers import MIB, forget_most_memory, most_memory
+from races.workers import MIB, most_memory, reset_peak_memory
 from support.scale import LONG, long_only, note, rounds
 
 CORES = os.cpu_count() or 1
@@ -46,7 +46,9 @@ async def pings(line: Line, logins: asyncio.Task[None]) -> list[float]:
     return waited
 
 
-async def grown_by(service: Service, count: int, workers: int) -> tuple[int, list[float], float]:
+async def measure_memory_growth(
+    service: Service, count: int, workers: int
+) -> tuple[int, list[float], float]:
     """The bytes by which the processes grew at most while ``count`` users logged in at once, the
     seconds that others waited for each answer, and the seconds that all logins took."""
     async with service.direct() as direct:
@@ -55,7 +57,7 @@ async def grown_by(service: Service, count: int, workers: int) -> tuple[int, lis
         await kept_open(lines)
         pids = service.pids
         for pid in pids:
-            forget_most_memory(pid)
+            reset_peak_memory(pid)
         began = time.perf_counter()
         logins = asyncio.create_task(all_log_in(lines[:count], names))
         waited = await pings(lines[-1], logins)
@@ -68,7 +70,7 @@ async def test_concurrent_logins_use_bounded_memory_and_do_not_delay_others(
     hierarchical: Service,
 ) -> None:
     count = rounds(40, 100)
-    grown, waited, took = await grown_by(hierarchical, count, workers=2)
+    grown, waited, took = await measure_memory_growth(hierarchical, count, workers=2)
 
     note(
         f"{count} logins at once, {hierarchical.name}, 2 processes: grow by {grown / MIB:.0f} MiB "
@@ -82,7 +84,7 @@ async def test_concurrent_logins_use_bounded_memory_and_do_not_delay_others(
 
 async def test_processes_share_the_memory_limit_for_hashes(service: Service) -> None:
     count = rounds(24, 100)
-    grown, *_ = await grown_by(service, count, workers=WORKERS)
+    grown, *_ = await measure_memory_growth(service, count, workers=WORKERS)
 
     at_once = max(CORES, WORKERS)
     note(

@@ -35,15 +35,17 @@ STRICT_BLOWS: dict[str, Blow] = {
 
 
 @pytest.fixture(params=LevelRule)
-def ground(request: pytest.FixtureRequest, service: Service, hierarchical: Service) -> Service:
+def ruled_service(
+    request: pytest.FixtureRequest, service: Service, hierarchical: Service
+) -> Service:
     """A service under each of the two rules."""
     return service if request.param is LevelRule.STRICT else hierarchical
 
 
 async def test_superadmins_removing_each_other_leave_one(
-    ground: Service,
+    ruled_service: Service,
 ) -> None:
-    rule = ground.settings.level_rule
+    rule = ruled_service.settings.level_rule
     blows = STRICT_BLOWS if rule is LevelRule.STRICT else BLOWS
     pairs = list(itertools.product(blows.values(), repeat=2))
     # At each other, and each at themselves.
@@ -51,13 +53,13 @@ async def test_superadmins_removing_each_other_leave_one(
     duels = rounds(len(kinds), 500)
     deadline = time.monotonic() + 60
     lost = Counter[int]()
-    async with ground.direct() as direct, ground.lines(2) as lines:
-        await direct.dismiss_everybody()
+    async with ruled_service.direct() as direct, ruled_service.lines(2) as lines:
+        await direct.remove_all_assignments()
         ada, bob = await direct.account(), await direct.account()
         one = (await direct.permission(1)).uuid
         for number in itertools.count():
             # How often the two meet depends on the machine: the duels go on until some did.
-            if number >= duels and (_met(lost) or time.monotonic() > deadline):
+            if number >= duels and (_has_enough_conflicts(lost) or time.monotonic() > deadline):
                 break
             first, second, at = kinds[number % len(kinds)]
             tokens = [await _superadmin(direct, user) for user in (ada, bob)]
@@ -76,14 +78,14 @@ async def test_superadmins_removing_each_other_leave_one(
             assert statuses[0] == 200
             assert statuses[1] in {401, 403, 409}, statuses
             lost[statuses[1]] += 1
-    assert _met(lost), f"the requests did not meet: {lost}"
+    assert _has_enough_conflicts(lost), f"the requests did not meet: {lost}"
     note(
-        f"duels of two superadmins, {ground.name}, {rule.value}: {lost.total()}, one left each "
-        f"time; the other's request got {dict(sorted(lost.items()))}"
+        f"duels of two superadmins, {ruled_service.name}, {rule.value}: {lost.total()}, one left "
+        f"each time; the other's request got {dict(sorted(lost.items()))}"
     )
 
 
-def _met(lost: Counter[int]) -> bool:
+def _has_enough_conflicts(lost: Counter[int]) -> bool:
     """Whether enough requests were refused by the rule, and not because the caller was gone."""
     return lost[409] > lost.total() // 10
 

@@ -72,7 +72,7 @@ def most_memory(pid: int) -> int:
     return _status(pid, "VmHWM")
 
 
-def forget_most_memory(pid: int) -> None:
+def reset_peak_memory(pid: int) -> None:
     (_PROC / str(pid) / "clear_refs").write_text("5")
 
 

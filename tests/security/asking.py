@@ -83,19 +83,19 @@ async def answer(
         "state": {},
     }
     messages = [{"type": "http.request", "body": body, "more_body": False}]
-    said: list[Any] = []
+    sent_messages: list[Any] = []
 
     async def receive() -> Any:
         return messages.pop() if messages else {"type": "http.disconnect"}
 
     async def send(message: Any) -> None:
-        said.append(message)
+        sent_messages.append(message)
 
     app: Any = api.client._transport.app  # type: ignore[attr-defined]
     began = time.thread_time()
     await app(scope, receive, send)
     cost = (time.thread_time() - began) * 1000
-    start, *rest = said
+    start, *rest = sent_messages
     content = b"".join(message.get("body", b"") for message in rest)
     names = {name.decode().lower(): value.decode() for name, value in start["headers"]}
     return Answer(start["status"], names, content, cost)

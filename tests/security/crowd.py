@@ -28,12 +28,12 @@ BODY = (
 
 
 async def slow_head(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    await drip(reader, writer, b"GET /health/live HTTP/1.1\r\nx-slow: " + b"a" * 1000)
+    await send_slowly(reader, writer, b"GET /health/live HTTP/1.1\r\nx-slow: " + b"a" * 1000)
 
 
 async def slow_body(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     writer.write(BODY)
-    await drip(reader, writer, b'"username": "' + b"a" * 900)
+    await send_slowly(reader, writer, b'"username": "' + b"a" * 900)
 
 
 async def slow_reader(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -42,7 +42,9 @@ async def slow_reader(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
         await asyncio.sleep(PAUSE)
 
 
-async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, content: bytes) -> None:
+async def send_slowly(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, content: bytes
+) -> None:
     for byte in content:
         writer.write(bytes([byte]))
         await asyncio.sleep(PAUSE)

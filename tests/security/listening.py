@@ -56,7 +56,7 @@ class Listening:
             assert time.monotonic() < deadline
             time.sleep(0.002)
 
-    def tell_to_stop(self) -> None:
+    def stop_connections(self) -> None:
         """What the server does, again and again, when it is to stop."""
         for connection in list(self._state.connections):
             connection.loop.call_soon_threadsafe(connection.shutdown)

@@ -192,4 +192,4 @@ def test_half_sent_requests_1100_under_1024_files_are_bounded(
     assert read_reply(other).startswith(b"HTTP/1.1 200 ")
     served.tell(signal.SIGTERM)
     event = "limit of connections reached" if trusted else "client address refused"
-    assert served.said().count(event) == 1
+    assert served.log_text().count(event) == 1

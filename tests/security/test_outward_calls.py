@@ -26,12 +26,12 @@ FILE = "SEP001BD4123456.cnf.xml"
 _calls: list[list[Any]] = []
 
 
-def _heard(event: str, arguments: tuple[Any, ...]) -> None:
+def _record_event(event: str, arguments: tuple[Any, ...]) -> None:
     if _calls and event in {"socket.connect", "socket.sendto", "socket.getaddrinfo"}:
         _calls[-1].append((event, *arguments[-1:]))
 
 
-sys.addaudithook(_heard)
+sys.addaudithook(_record_event)
 
 
 @pytest.fixture

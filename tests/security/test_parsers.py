@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from support.mutation import Mutations, composed
 from support.parsers import PARSERS
-from support.scale import SEED, chances, note, rounds
+from support.scale import SEED, note, random_choices, rounds
 
 MUTATED = rounds(1500, 141_000)
 COMPOSED = rounds(60, 2_000)
@@ -54,7 +54,7 @@ def test_parsers_raise_only_phoneprov_errors(name: str) -> None:
 
     for content in corpus:
         attempts.give(content)
-    mutations = Mutations(corpus, words, chances(name))
+    mutations = Mutations(corpus, words, random_choices(name))
     for _ in range(MUTATED - len(corpus)):
         attempts.give(mutations.one())
 
@@ -65,10 +65,10 @@ def test_parsers_raise_only_phoneprov_errors(name: str) -> None:
         suppress_health_check=list(HealthCheck),
     )
     @given(composed(corpus, words))
-    def put_together(content: bytes) -> None:
+    def reassemble(content: bytes) -> None:
         attempts.give(content)
 
-    put_together()
+    reassemble()
     # All refused, or all taken, would say that the inputs reach nothing.
     assert 0 < attempts.taken < attempts.count
     note(

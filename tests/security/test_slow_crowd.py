@@ -24,7 +24,7 @@ LINES = 4
 
 
 @contextmanager
-def a_crowd(port: int) -> Iterator[None]:
+def slow_clients(port: int) -> Iterator[None]:
     """``CROWD`` slow clients, all connected when the block begins."""
     crowd = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("crowd.py")), str(port), str(CROWD)],
@@ -83,7 +83,7 @@ async def test_slow_clients_do_not_delay_other_requests(service: Service) -> Non
     ratios = []
     for _ in range(WINDOWS):
         before = await waited(service, token)
-        with a_crowd(service.port):
+        with slow_clients(service.port):
             meanwhile = await waited(service, token)
         ratios.append(p99(meanwhile) / p99(before))
         without += before

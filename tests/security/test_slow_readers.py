@@ -141,5 +141,5 @@ def test_client_that_never_reads_does_not_delay_shutdown(
     with server.connect(receive_buffer=4096) as client:
         client.sendall(KEPT)
         time.sleep(0.1)
-        server.tell_to_stop()
+        server.stop_connections()
         server.until_idle()

@@ -8,7 +8,7 @@ from typing import Any
 
 from phoneprov_adapters.tftp.packets import ErrorCode
 from phoneprov_adapters.tftp.server import Denied, Limits, OpenFile, TftpServer
-from support.scale import chances, note, rounds
+from support.scale import note, random_choices, rounds
 
 
 class Wire(asyncio.DatagramTransport):
@@ -27,7 +27,7 @@ class Wire(asyncio.DatagramTransport):
 
 
 async def test_tftp_random_packets_leave_no_state() -> None:
-    random = chances("tftp flood")
+    random = random_choices("tftp flood")
     opened = 0
 
     async def open_file(name: str, client_ip: str) -> OpenFile | Denied:

@@ -42,7 +42,7 @@ class Rig:
         self._numbers = itertools.count(1000)
         self._now = time.time_ns() // 1_000_000
 
-    async def everybody(self) -> None:
+    async def create_callers(self) -> None:
         """Make the callers, once."""
         for name in (*UNKNOWN[2:], *KNOWN):
             self.users[name], session = await self._account(active=name != "deactivated")

@@ -41,10 +41,12 @@ def listing(complete: str, *entries: tuple[str, dict[str, str]]) -> Say:
     """A list as Asterisk sends it: a response, the entries, an end."""
 
     def say(action_id: str) -> bytes:
-        said = f"Response: Success\r\nActionID: {action_id}\r\nEventList: start\r\n\r\n".encode()
+        response = (
+            f"Response: Success\r\nActionID: {action_id}\r\nEventList: start\r\n\r\n".encode()
+        )
         for name, fields in entries:
-            said += event(name, ActionID=action_id, **fields)
-        return said + event(complete, ActionID=action_id, EventList="Complete")
+            response += event(name, ActionID=action_id, **fields)
+        return response + event(complete, ActionID=action_id, EventList="Complete")
 
     return say
 
@@ -131,7 +133,7 @@ class AmiStub:
                 writer.write(content)
                 await writer.drain()
 
-    def hang_up(self) -> None:
+    def disconnect_all(self) -> None:
         """End all connections."""
         for writer in self._writers:
             writer.close()

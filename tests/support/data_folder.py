@@ -13,7 +13,7 @@ from phoneprov_adapters.sql.engines.choice import embedded_url
 from phoneprov_adapters.sql.maintenance import migrate
 
 
-def furnish(folder: Path) -> None:
+def populate(folder: Path) -> None:
     """Make the folder. The schema is made once a process."""
     prepare(read_settings({"PHONEPROV_DATA_DIR": str(folder)}))
     database = folder / "phoneprov.db"

@@ -47,7 +47,7 @@ def configuration(name: str) -> str:
 """
 
 
-def press_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+def press_without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take no time between the keys that restart a phone, nor between questions to it."""
     keys = tuple(KeyPress(key.uri) for key in device.restart_keys(None))
     monkeypatch.setattr(device, "_SETTINGS_STARS", keys)
@@ -86,7 +86,7 @@ def settings_for(phone: SimulatedPhone, data: Path) -> dict[str, str]:
     return {"PHONEPROV_DATA_DIR": str(data), **reaching(phone, "phoneprov", FTP_PASSWORD)}
 
 
-def furnish(environment: dict[str, str]) -> None:
+def populate(environment: dict[str, str]) -> None:
     """Put the phone, Ada's and Bob's profiles and two of one name into an empty database."""
 
     async def put() -> None:

@@ -16,7 +16,7 @@ from support.switching import XML
 FLOOR = "2nd floor"
 
 
-async def a_floor(office: Office, root: Actor, owner: Actor, phones: int) -> Profile:
+async def create_floor(office: Office, root: Actor, owner: Actor, phones: int) -> Profile:
     """Phones on the second floor, and a profile."""
     for number in range(1, phones + 1):
         office.clock.advance(0.001)

@@ -103,7 +103,7 @@ class Fuzz:
         """Ask no more: hang up, so that the service need not wait for another request."""
         self._http.close()
 
-    def at_the_bounds(self, label: str) -> int:
+    def check_bounds(self, label: str) -> int:
         """Ask for one operation with each of its fields at its bounds, and beyond. Answers how
         many times; raises for the first reply that should not be."""
         operation = self._operation(label)

@@ -20,40 +20,40 @@ class Mutations:
     """Changes members of ``corpus`` at random; ``words`` are what a parser looks for."""
 
     def __init__(
-        self, corpus: Sequence[bytes], words: Sequence[bytes], chances: random.Random
+        self, corpus: Sequence[bytes], words: Sequence[bytes], random_choices: random.Random
     ) -> None:
         self._corpus = corpus
         self._words = (*words, *_ANYWHERE)
-        self._chances = chances
+        self._chances = random_choices
 
     def one(self) -> bytes:
         """The next input; now and then it is a member of the corpus as it stands."""
-        chances = self._chances
-        content = bytearray(chances.choice(self._corpus))
-        for _ in range(chances.choice((0, 1, 1, 1, 2, 2, 3, 8))):
+        random_choices = self._chances
+        content = bytearray(random_choices.choice(self._corpus))
+        for _ in range(random_choices.choice((0, 1, 1, 1, 2, 2, 3, 8))):
             self._change(content)
         return bytes(content[:LARGEST])
 
     def _change(self, content: bytearray) -> None:
-        chances = self._chances
-        at = chances.randint(0, len(content))
-        upto = min(len(content), at + chances.choice((1, 1, 2, 4, 16)))
-        match chances.randrange(7):
+        random_choices = self._chances
+        at = random_choices.randint(0, len(content))
+        upto = min(len(content), at + random_choices.choice((1, 1, 2, 4, 16)))
+        match random_choices.randrange(7):
             case 0 if content:
-                content[at % len(content)] ^= 1 << chances.randrange(8)
+                content[at % len(content)] ^= 1 << random_choices.randrange(8)
             case 1 if content:
-                content[at % len(content)] = chances.randrange(256)
+                content[at % len(content)] = random_choices.randrange(256)
             case 2:
-                content[at:at] = chances.choice(self._words)
+                content[at:at] = random_choices.choice(self._words)
             case 3:
-                content[at:upto] = chances.choice(self._words)
+                content[at:upto] = random_choices.choice(self._words)
             case 4:
                 del content[at:upto]
             case 5:
-                content[at:at] = content[at:upto] * chances.choice((1, 2, 40))
+                content[at:at] = content[at:upto] * random_choices.choice((1, 2, 40))
             case _:
-                other = chances.choice(self._corpus)
-                content[at:] = other[chances.randint(0, len(other)) :]
+                other = random_choices.choice(self._corpus)
+                content[at:] = other[random_choices.randint(0, len(other)) :]
 
 
 def composed(corpus: Sequence[bytes], words: Sequence[bytes]) -> st.SearchStrategy[bytes]:

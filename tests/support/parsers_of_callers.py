@@ -137,11 +137,11 @@ _PROXIES = [ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("fd00::/8")
 
 def _takes_forwarded(content: bytes) -> bool:
     """There is one address for any header; the header of an untrusted client is ignored."""
-    said = client_ip(_scope(b"x-forwarded-for", content, "10.0.0.1"), _PROXIES)
-    assert str(ipaddress.ip_address(said)) == said
+    result = client_ip(_scope(b"x-forwarded-for", content, "10.0.0.1"), _PROXIES)
+    assert str(ipaddress.ip_address(result)) == result
     stranger = _scope(b"x-forwarded-for", content, "192.0.2.1")
     assert client_ip(stranger, _PROXIES) == "192.0.2.1"
-    return said != "10.0.0.1"
+    return result != "10.0.0.1"
 
 
 FORWARDED = Parser(

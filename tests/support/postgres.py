@@ -202,7 +202,7 @@ async def ask(url: str, sql: str, *arguments: Any) -> list[Any]:
         await connection.close()
 
 
-async def until_a_lock_is_awaited(url: str) -> None:
+async def wait_for_blocked_lock(url: str) -> None:
     """Wait until a connection to this database waits for a lock of another one."""
     async with asyncio.timeout(10):
         while not await ask(url, "SELECT 1 FROM pg_locks WHERE NOT granted"):  # noqa: ASYNC110
@@ -259,7 +259,7 @@ _EMPTY = ";".join(str(table.delete()) for table in reversed(metadata.sorted_tabl
 _COMMON = "common"
 
 
-async def emptied_database() -> str:
+async def shared_empty_database() -> str:
     """The address of a migrated, empty database that the tests of this process share, one
     after the other: to empty it takes a tenth of the time that to make one does."""
     if not _common:

@@ -45,11 +45,11 @@ class Proxy:
             link.cancel()
         await asyncio.gather(*self._links, return_exceptions=True)
 
-    def fall_silent(self) -> None:
+    def stop_forwarding(self) -> None:
         """Keep every connection, take new ones, and pass on nothing any more."""
         self._speaking.clear()
 
-    def speak(self) -> None:
+    def resume_forwarding(self) -> None:
         """Pass on what was held back, and go on."""
         self._speaking.set()
 
@@ -104,6 +104,6 @@ async def proxy_before(server: Path) -> AsyncIterator[Proxy]:
     try:
         yield proxy
     finally:
-        proxy.speak()
+        proxy.resume_forwarding()
         await proxy.refuse()
         shutil.rmtree(folder)

@@ -30,7 +30,7 @@ def rounds(short: T, long: T) -> T:
     return long if LONG else short
 
 
-def chances(what: str) -> random.Random:
+def random_choices(what: str) -> random.Random:
     """Random choices for one purpose."""
     return random.Random(f"{SEED} {what}")
 

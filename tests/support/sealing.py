@@ -175,7 +175,7 @@ _migrated: list[bytes] = []
 async def empty_database(kind: str, folder: Path) -> str:
     """The address of an empty database of this kind, ``sqlite`` or ``postgres``."""
     if kind == "postgres":
-        return await postgres.emptied_database()
+        return await postgres.shared_empty_database()
     path = folder / "phoneprov.db"
     url = f"sqlite+aiosqlite:///{path}"
     # The schema is made once; every other test starts from a copy of the empty file.

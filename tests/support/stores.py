@@ -49,13 +49,13 @@ async def _sqlite(folder: Path) -> AsyncIterator[Database]:
 
 @asynccontextmanager
 async def _postgres(folder: Path) -> AsyncIterator[Database]:
-    async with _opened(await postgres.emptied_database()) as database:
+    async with _opened(await postgres.shared_empty_database()) as database:
         yield database
 
 
 @asynccontextmanager
 async def _pgbouncer(folder: Path) -> AsyncIterator[Database]:
-    async with _opened(pgbouncer.url(await postgres.emptied_database())) as database:
+    async with _opened(pgbouncer.url(await postgres.shared_empty_database())) as database:
         yield database
 
 

@@ -43,7 +43,7 @@ async def last_deployment(office: Office) -> Deployment:
     return (await deployments(office))[-1]
 
 
-async def whose_services(office: Office) -> str | None:
+async def services_user(office: Office) -> str | None:
     """The user that the phone's services act for."""
     async with office.database.read() as tx:
         return await tx.desks.user_of(MAC)

@@ -139,7 +139,7 @@ class ByEvents:
 
     async def is_lost(self) -> None:
         """The connection breaks off."""
-        self.stub.hang_up()
+        self.stub.disconnect_all()
 
     def refuses(self) -> None:
         """The login fails."""

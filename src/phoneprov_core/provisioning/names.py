@@ -17,13 +17,14 @@ _DEVICE = re.compile(r"(?:CTL|ITL)?(?:SEP|SIP)?([0-9A-F]{12})(?:\..*)?", re.IGNO
 def plain_name(requested: str) -> str | None:
     """The name without a leading slash, in lower case; None for a name that leads elsewhere.
 
-    A name is printable ASCII without backslash, and no segment of it is empty, ``.`` or ``..``.
+    A name is printable ASCII without backslash, and no segment of it is empty or begins with a
+    dot: hidden files include the unfinished uploads of FTP servers, with whole configurations.
     Phones put a slash before the names of locale files and mix upper and lower case.
     """
     name = requested.removeprefix("/")
     if not _PRINTABLE.fullmatch(name) or "\\" in name:
         return None
-    if any(segment in {"", ".", ".."} for segment in name.split("/")):
+    if any(not segment or segment.startswith(".") for segment in name.split("/")):
         return None
     return name.lower()
 

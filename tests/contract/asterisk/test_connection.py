@@ -216,7 +216,7 @@ async def test_event_flood_is_read_at_a_limited_rate(
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         b"Event: Half",
         b"Response: Success\r\nActionID: phoneprov-2\r\n",
@@ -228,10 +228,10 @@ async def test_event_flood_is_read_at_a_limited_rate(
         b"Event\r\nEvent: \r\n\r\n",
     ],
 )
-async def test_malformed_messages_are_ignored(stub: AmiStub, said: bytes) -> None:
+async def test_malformed_messages_are_ignored(stub: AmiStub, message: bytes) -> None:
     watching = await ManagerEvents(connection(stub)).begin(SIP)
 
-    await stub.tell(said)
+    await stub.tell(message)
 
     with pytest.raises(TimedOut, match="did not unregister"):
         await watching.returned(SHORT)

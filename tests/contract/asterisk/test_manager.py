@@ -171,7 +171,7 @@ async def test_header_names_ignore_case_and_the_first_value_counts(
 
 
 @pytest.mark.parametrize(
-    ("said", "ours"),
+    ("asterisk_message", "ours"),
     [
         ("Device not found", "sccp.conf"),
         ("device NOT found", "sccp.conf"),
@@ -184,8 +184,10 @@ async def test_header_names_ignore_case_and_the_first_value_counts(
         ("", "refused the action"),
     ],
 )
-async def test_refusal_message_is_replaced_by_ours(stub: AmiStub, said: str, ours: str) -> None:
-    stub.answers["SCCPDeviceRestart"] = failure(said)
+async def test_refusal_message_is_replaced_by_ours(
+    stub: AmiStub, asterisk_message: str, ours: str
+) -> None:
+    stub.answers["SCCPDeviceRestart"] = failure(asterisk_message)
 
     with pytest.raises(Refused, match=ours) as caught:
         await manager(stub).perform(RESTART)

@@ -32,11 +32,11 @@ class Asterisk(Protocol):
         """Leave the phone's endpoint without a contact."""
         ...
 
-    def fall_silent(self) -> None:
+    def stop_answering(self) -> None:
         """Have the next action not answered."""
         ...
 
-    async def vanish(self) -> None: ...
+    async def stop_server(self) -> None: ...
 
 
 class FakeAsterisk:
@@ -53,10 +53,10 @@ class FakeAsterisk:
     def refuse(self) -> None:
         self._memory.fail(Refused("Asterisk refused the action; see its log for the reason."))
 
-    def fall_silent(self) -> None:
+    def stop_answering(self) -> None:
         self._memory.fail(TimedOut("Asterisk's manager interface did not answer in time."))
 
-    async def vanish(self) -> None:
+    async def stop_server(self) -> None:
         self._memory.fail(Refused("Asterisk's manager interface cannot be reached."))
 
 
@@ -87,10 +87,10 @@ class StubbedAsterisk:
     def refuse(self) -> None:
         self._stub.answers[RESTART.name] = failure("No")
 
-    def fall_silent(self) -> None:
+    def stop_answering(self) -> None:
         self._stub.answers[RESTART.name] = None
 
-    async def vanish(self) -> None:
+    async def stop_server(self) -> None:
         await self._stub.stop()
 
 
@@ -148,14 +148,14 @@ async def test_action_that_asterisk_refuses_is_refused(asterisk: Asterisk) -> No
 
 
 async def test_action_without_an_answer_times_out(asterisk: Asterisk) -> None:
-    asterisk.fall_silent()
+    asterisk.stop_answering()
 
     with pytest.raises(TimedOut):
         await asterisk.manager.perform(RESTART)
 
 
 async def test_stopped_asterisk_is_refused(asterisk: Asterisk) -> None:
-    await asterisk.vanish()
+    await asterisk.stop_server()
 
     with pytest.raises(Refused, match="cannot be reached"):
         await asterisk.manager.perform(RESTART)

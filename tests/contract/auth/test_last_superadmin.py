@@ -74,13 +74,13 @@ async def test_superadmin_check_holds_until_the_level_is_removed(
     slowly = UserPermissions(hesitating, system_clock, random_id)
     at_once = UserPermissions(database, system_clock, random_id)
 
-    async def ada_takes_over_from_bob() -> None:
+    async def replace_bob_by_ada() -> None:
         await at_once.assign(ROOT, NewAssignment(user_uuid=ADA, perm_uuid=ZERO))
         await at_once.remove(ROOT, BOB)
 
     removed = asyncio.create_task(slowly.remove(ROOT, ADA))
     await hesitating.reached.wait()
-    taken_over = asyncio.create_task(ada_takes_over_from_bob())
+    taken_over = asyncio.create_task(replace_bob_by_ada())
     # Either it waits for the other, or it is done before.
     await asyncio.wait([taken_over], timeout=0.3)
     hesitating.go_on.set()

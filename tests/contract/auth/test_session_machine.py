@@ -280,7 +280,7 @@ class SessionsMachine(RuleBasedStateMachine):
     # What holds at all times
 
     @invariant()
-    def every_access_token_says_what_the_model_says(self) -> None:
+    def access_tokens_match_the_model(self) -> None:
         if self.access:
             self.run(self._compare())
 

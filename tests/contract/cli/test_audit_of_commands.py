@@ -19,7 +19,7 @@ from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_core.batches.commands import NewBatch
 from phoneprov_http.main.cli import main
-from support.desk import ADA, BOB, MAC, configuration, furnish, phone_beside, settings_for
+from support.desk import ADA, BOB, MAC, configuration, phone_beside, populate, settings_for
 from support.keys import NEW_KEY
 
 SYSTEM = "00000000-0000-0000-0000-000000000000"
@@ -76,7 +76,7 @@ class Installation:
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     folder = tmp_path_factory.mktemp("office")
-    furnish({"PHONEPROV_DATA_DIR": str(folder / "data")})
+    populate({"PHONEPROV_DATA_DIR": str(folder / "data")})
     with phone_beside(folder / "phone") as phone:
         made = Installation(settings_for(phone, folder / "data"), folder)
         made.run("switch", ADA, MAC)

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from phoneprov_adapters.sql.maintenance import backup_archive
 from phoneprov_http.main.cli import main
-from support.data_folder import furnish
+from support.data_folder import populate
 
 
 class Office:
@@ -23,7 +23,7 @@ class Office:
     def __init__(self, folder: Path) -> None:
         self.data = folder / "data"
         self.file = folder / "office.backup"
-        furnish(self.data)
+        populate(self.data)
 
     def run(self, *arguments: str, data: Path | None = None) -> Result:
         environment = {"PHONEPROV_DATA_DIR": str(data or self.data)}

@@ -18,7 +18,7 @@ from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.testing.records import a_mac
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_http.main.cli import main
-from support.desk import ADA, MAC, configuration, furnish, phone_beside, settings_for
+from support.desk import ADA, MAC, configuration, phone_beside, populate, settings_for
 
 NO_USER = "00000000-0000-4000-8000-ffffffffffff"
 
@@ -42,12 +42,12 @@ class Floor:
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("furnished")
+def populated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("populated")
     environment = {"PHONEPROV_DATA_DIR": str(folder)}
-    furnish(environment)
+    populate(environment)
 
-    async def three_more() -> None:
+    async def add_three_phones() -> None:
         async with open_phoneprov(read_settings(environment)) as phoneprov:
             for number in (1, 2, 3):
                 phone = NewPhone(
@@ -57,13 +57,13 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 )
                 await phoneprov.phones.create(phoneprov.system_actor(), phone)
 
-    asyncio.run(three_more())
+    asyncio.run(add_three_phones())
     return folder
 
 
 @pytest.fixture
-def floor(furnished: Path, tmp_path: Path) -> Iterator[Floor]:
-    shutil.copytree(furnished, tmp_path / "data")
+def floor(populated: Path, tmp_path: Path) -> Iterator[Floor]:
+    shutil.copytree(populated, tmp_path / "data")
     with phone_beside(tmp_path / "phone") as phone:
         yield Floor(settings_for(phone, tmp_path / "data"), tmp_path / "phone")
 

@@ -27,9 +27,9 @@ from support.desk import (
     MAC,
     NAMESAKE,
     configuration,
-    furnish,
     phone_beside,
-    press_quickly,
+    populate,
+    press_without_pauses,
     settings_for,
 )
 
@@ -56,16 +56,16 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("furnished")
-    furnish({"PHONEPROV_DATA_DIR": str(folder)})
+def populated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("populated")
+    populate({"PHONEPROV_DATA_DIR": str(folder)})
     return folder
 
 
 @pytest.fixture
-def desk(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    press_quickly(monkeypatch)
-    shutil.copytree(furnished, tmp_path / "data")
+def desk(populated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    press_without_pauses(monkeypatch)
+    shutil.copytree(populated, tmp_path / "data")
     with phone_beside(tmp_path / "phone") as phone:
         yield Desk(settings_for(phone, tmp_path / "data"), tmp_path / "phone")
 
@@ -220,8 +220,8 @@ def test_preview_fails_if_the_switch_would_fail(desk: Desk) -> None:
 
 def test_steps_are_shown_on_a_terminal_only(desk: Desk, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    said = tmp_path / "said"
-    with said.open("w") as output:
+    terminal = tmp_path / "terminal"
+    with terminal.open("w") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "phoneprov_http.main", "switch", ADA, MAC],
             env={**os.environ, "PHONEPROV_RESTART": "none", "TERM": "xterm", **desk.environment},
@@ -241,4 +241,4 @@ def test_steps_are_shown_on_a_terminal_only(desk: Desk, tmp_path: Path) -> None:
     assert process.wait(60) == 3
     assert b"upload" in shown
     assert b"restart" in shown
-    assert "\x1b" not in said.read_text("utf-8")
+    assert "\x1b" not in terminal.read_text("utf-8")

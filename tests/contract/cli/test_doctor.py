@@ -14,13 +14,13 @@ from click.testing import CliRunner
 
 from phoneprov_adapters.sql.stores.statistics import SqlStatistics
 from phoneprov_http.main.cli import main
-from support.data_folder import furnish
+from support.data_folder import populate
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
-    furnish(folder)
+    populate(folder)
     return folder
 
 

@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PHONEPROV_DATA_DIR", str(tmp_path / "data"))
 
-    async def furnish() -> None:
+    async def populate() -> None:
         async with open_phoneprov(settings()) as use_cases:
             new = NewUser(
                 username="ada", first_name="A", last_name="L", email="a@b.ch",
@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             )  # fmt: skip
             await use_cases.users.create(use_cases.system_actor(), new)
 
-    asyncio.run(furnish())
+    asyncio.run(populate())
     return tmp_path
 
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from phoneprov_http.main.cli import main
-from support.data_folder import furnish
+from support.data_folder import populate
 
 
 def test_prune_dry_run_counts_and_prune_removes(
@@ -19,7 +19,7 @@ def test_prune_dry_run_counts_and_prune_removes(
 ) -> None:
     monkeypatch.setenv("PHONEPROV_DATA_DIR", str(tmp_path))
     database = tmp_path / "phoneprov.db"
-    furnish(tmp_path)
+    populate(tmp_path)
     with closing(sqlite3.connect(database)) as connection, connection:
         for uuid, at in (("old", "2020-01-01T00:00:00.000Z"), ("new", "9999-01-01T00:00:00.000Z")):
             connection.execute(

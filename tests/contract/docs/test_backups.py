@@ -37,7 +37,7 @@ def commands(section: str) -> list[str]:
     return blocks
 
 
-async def carry_out(script: str, environment: Mapping[str, str]) -> None:
+async def run_script(script: str, environment: Mapping[str, str]) -> None:
     bash = shutil.which("bash")
     assert bash is not None
     path = [str(Path(sys.executable).parent), str(binaries()), os.environ["PATH"]]
@@ -47,8 +47,8 @@ async def carry_out(script: str, environment: Mapping[str, str]) -> None:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    said, _ = await asyncio.wait_for(process.communicate(), 60)
-    assert process.returncode == 0, said.decode()
+    output, _ = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 0, output.decode()
 
 
 @asynccontextmanager
@@ -57,7 +57,7 @@ async def opened(environment: Mapping[str, str]) -> AsyncIterator[UseCases]:
         yield use_cases
 
 
-async def furnish(environment: Mapping[str, str]) -> Profile:
+async def populate(environment: Mapping[str, str]) -> Profile:
     """Secrets of each kind, in a database that is there."""
     container = prepare(read_settings(environment))
     async with running(container) as use_cases:
@@ -100,7 +100,7 @@ async def back_up(script: str, environment: Mapping[str, str]) -> tuple[int, int
         task = asyncio.create_task(writing.go())
         await writing.some()
         before = writing.answered
-        await carry_out(script, environment)
+        await run_script(script, environment)
         after = writing.answered
         await writing.some()
         task.cancel()
@@ -109,7 +109,9 @@ async def back_up(script: str, environment: Mapping[str, str]) -> tuple[int, int
     return before, after
 
 
-async def look(environment: Mapping[str, str], profile: Profile, kept: tuple[int, int]) -> None:
+async def check_restored(
+    environment: Mapping[str, str], profile: Profile, kept: tuple[int, int]
+) -> None:
     """All of it is there and can be read, and is worked with."""
     async with opened(environment) as use_cases:
         assert await use_cases.profiles.get(ACTOR, profile.uuid) == profile
@@ -135,7 +137,7 @@ async def test_sqlite_backup_page_restores_the_database(tmp_path: Path) -> None:
     settings = read_settings(environment)
     prepare(settings)
     await migrate_embedded(settings)
-    profile = await furnish(environment)
+    profile = await populate(environment)
 
     kept = await back_up(to_back_up, environment)
     async with opened(environment) as use_cases:
@@ -145,12 +147,12 @@ async def test_sqlite_backup_page_restores_the_database(tmp_path: Path) -> None:
     for file in data.iterdir():
         file.unlink()
     (data / "phoneprov.db-wal").write_bytes(last_written)
-    await carry_out(to_restore, environment)
+    await run_script(to_restore, environment)
 
     modes = {
         file.name: file.stat().st_mode & 0o777 for file in (*backup.iterdir(), *data.iterdir())
     }
-    await look(environment, profile, kept)
+    await check_restored(environment, profile, kept)
     connection = sqlite3.connect(data / "phoneprov.db")
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     connection.close()
@@ -170,12 +172,12 @@ async def test_postgres_backup_page_restores_the_database(tmp_path: Path) -> Non
     to_back_up, to_restore = commands("PostgreSQL")
     async with new_database() as old, new_database(migrated=False) as new:
         live = environment | address(old)
-        profile = await furnish(live)
+        profile = await populate(live)
         kept = await back_up(to_back_up, live)
         async with opened(live) as use_cases:
             await use_cases.profiles.delete(ACTOR, profile.uuid)
 
         for url in (new, old):
             restored = environment | address(url)
-            await carry_out(to_restore, restored)
-            await look(restored, profile, kept)
+            await run_script(to_restore, restored)
+            await check_restored(restored, profile, kept)

@@ -17,7 +17,7 @@ from phoneprov_core.devices.restart import CiscoPhones
 HOW_TO = Path(__file__).parents[3] / "docs/how-to"
 
 
-def carried_out(page: str, folder: Path, before: str = "") -> str:
+def run_page(page: str, folder: Path, before: str = "") -> str:
     """What every shell command of the page says, one after the other in one folder; ``before``
     is a script that goes before them."""
     script = "\n".join(
@@ -54,36 +54,36 @@ phoneprov import extensions extensions.csv
 
 
 def test_key_rotation_page_runs_as_written(tmp_path: Path) -> None:
-    said = carried_out("rotate-keys.md", tmp_path, BEFORE_ROTATION)
+    output = run_page("rotate-keys.md", tmp_path, BEFORE_ROTATION)
 
     keys = (tmp_path / "phoneprov-data/secret.key").read_text().strip()
     assert "," not in keys
     assert (tmp_path / "phoneprov-data/secret.key").stat().st_mode & 0o777 == 0o600
-    assert keys not in said
+    assert keys not in output
     new = SecretKeys.parse(keys).current.id
-    assert f"1 secret(s) were encrypted with the key {new}." in said
-    assert "(older): nothing needs it" in said
-    assert said.endswith(f"{new} (the first): 1 extensions.password\n")
+    assert f"1 secret(s) were encrypted with the key {new}." in output
+    assert "(older): nothing needs it" in output
+    assert output.endswith(f"{new} (the first): 1 extensions.password\n")
 
 
 def test_backup_astray_page_runs_as_written(tmp_path: Path) -> None:
-    said = carried_out("backup-astray.md", tmp_path, BEFORE_ROTATION)
+    output = run_page("backup-astray.md", tmp_path, BEFORE_ROTATION)
 
     keys = (tmp_path / "phoneprov-data/secret.key").read_text().strip()
     assert "," not in keys
-    assert "session(s) were ended." in said
-    assert "(older, for PINs only): nothing needs it" in said
-    assert said.endswith(
+    assert "session(s) were ended." in output
+    assert "(older, for PINs only): nothing needs it" in output
+    assert output.endswith(
         f"{SecretKeys.parse(keys).current.id} (the first): 1 extensions.password\n"
     )
 
 
 def test_import_page_runs_as_written(tmp_path: Path) -> None:
-    said = carried_out("import-and-export.md", tmp_path, INSTALLATION)
+    output = run_page("import-and-export.md", tmp_path, INSTALLATION)
 
-    assert said.count("Imported: 1 new, 0 changed, 0 unchanged, 0 wrong.") >= 2
-    assert said.count("Imported: 2 new, 0 changed, 0 unchanged, 0 wrong.") == 3
-    assert "Imported: 0 new, 1 changed, 1 unchanged, 0 wrong." in said
+    assert output.count("Imported: 1 new, 0 changed, 0 unchanged, 0 wrong.") >= 2
+    assert output.count("Imported: 2 new, 0 changed, 0 unchanged, 0 wrong.") == 3
+    assert "Imported: 0 new, 1 changed, 1 unchanged, 0 wrong." in output
     assert "[1001]\ntype = line" in (tmp_path / "sccp-lines.conf").read_text()
     assert (
         "[SEP001BD4123456]\ntype = device\ndevicetype = 7945"
@@ -136,12 +136,12 @@ def test_driver_page_runs_as_written(tmp_path: Path) -> None:
         (tmp_path / name).write_text(code, encoding="utf-8")
     [project] = blocks("write-a-driver.md", "toml")
 
-    said = python(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", ".")
+    output = python(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", ".")
     module, name = re.findall(r'power = "(\w+):(\w+)"', project)[0]
     python(tmp_path, "-c", f"from {module} import {name}")
 
-    assert re.search(r"\d\d? passed", said)
-    assert "failed" not in said
+    assert re.search(r"\d\d? passed", output)
+    assert "failed" not in output
     assert "phoneprov.phones" in project
 
 

@@ -19,9 +19,9 @@ from support.desk import (
     MAC,
     change,
     configuration,
-    furnish,
     phone_beside,
-    press_quickly,
+    populate,
+    press_without_pauses,
     settings_for,
 )
 
@@ -57,11 +57,11 @@ def test_put_back_page_commands_print_the_shown_output(
 ) -> None:
     wrong = configuration(ADA).replace("<webAccess>0<", "<webAccess>true<")
     monkeypatch.chdir(tmp_path)
-    press_quickly(monkeypatch)
+    press_without_pauses(monkeypatch)
     Path("new.cnf.xml").write_text(wrong, "utf-8")
     with phone_beside(tmp_path / "phone") as phone:
         environment = {**settings_for(phone, tmp_path / "data"), "COLUMNS": "120"}
-        furnish(environment)
+        populate(environment)
         runner = CliRunner(env=environment)
         assert runner.invoke(main, ["switch", ADA, MAC]).exit_code == 0
         change(environment, ADA, wrong)

@@ -77,7 +77,7 @@ async def test_examples_of_a_page_are_real_responses(page: Path, tmp_path: Path)
                 watch.comes_back(mac, CAME_BACK)
             await tasks.start.done()
 
-        text = await _carried_out(api, token, text, pairs, meanwhile)
+        text = await _execute_request(api, token, text, pairs, meanwhile)
     if WRITING:
         page.write_text(text, encoding="utf-8")
 
@@ -89,7 +89,7 @@ class _Directly:
         self.start = MemoryBackground()
 
 
-async def _carried_out(
+async def _execute_request(
     api: Api,
     token: str,
     text: str,

@@ -23,8 +23,8 @@ def test_tutorial_commands_run_as_written(tmp_path: Path) -> None:
 
     # What is left running in the background must not outlive a step that fails.
     script = "trap 'kill $(jobs -p) 2>/dev/null' EXIT\n" + script
-    said = tmp_path / "said"
-    with said.open("w") as output:
+    transcript = tmp_path / "transcript"
+    with transcript.open("w") as output:
         done = subprocess.run(
             [bash, "-eo", "pipefail", "-m", "-c", script],
             cwd=tmp_path,
@@ -38,7 +38,7 @@ def test_tutorial_commands_run_as_written(tmp_path: Path) -> None:
             check=False,
         )
 
-    replies = said.read_text("utf-8")
+    replies = transcript.read_text("utf-8")
     assert done.returncode == 0, replies + (tmp_path / "server.log").read_text("utf-8")
     assert '"message":"Profile switched"' in replies
     assert '"restart":"ok"' in replies

@@ -92,7 +92,7 @@ def test_upload_reset_after_any_byte_leaves_what_is_reported(
                 return f"{outcome}: { ({name: len(file) for name, file in files.items()}) }"
             await asyncio.sleep(0.01)
 
-    async def all_cuts(port: int) -> list[str]:
+    async def run_all_cuts(port: int) -> list[str]:
         outcome, ends = await upload(port, 1 << 30)
         assert outcome == "ok"
         size = ends[-1]
@@ -112,4 +112,4 @@ def test_upload_reset_after_any_byte_leaves_what_is_reported(
         pyftpdlib_server(folder, handler, certificate, ports) as port,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
-        assert runner.run(all_cuts(port)) == []
+        assert runner.run(run_all_cuts(port)) == []

@@ -129,11 +129,11 @@ def test_upload_reset_anywhere_under_uvloop_is_an_error_of_ours() -> None:
             await server.quiet(20)
             return None if server.files == wanted else f"{fault}: {sorted(server.files)}"
 
-    async def all_of_them() -> list[str | None]:
+    async def run_all_faults() -> list[str | None]:
         return [await one(Fault(verb, kind, nth)) for verb, nth, kind in RESETS]
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        assert [wrong for wrong in runner.run(all_of_them()) if wrong] == []
+        assert [wrong for wrong in runner.run(run_all_faults()) if wrong] == []
 
 
 @pytest.mark.parametrize("reply", ["500", "502", "522", "530", "550"])
@@ -155,7 +155,7 @@ async def test_upload_hidden_name_refused_uses_a_visible_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("verb", "reply", "words", "said"),
+    ("verb", "reply", "words", "expected"),
     [
         ("USER", "530", "Non-anonymous sessions must use encryption.", "requires TLS"),
         ("USER", "550", "SSL/TLS required on the control channel", "requires TLS"),
@@ -177,12 +177,12 @@ async def test_upload_hidden_name_refused_uses_a_visible_one() -> None:
     ],
 )
 async def test_upload_refusal_is_read_for_its_cause(
-    verb: str, reply: str, words: str, said: str
+    verb: str, reply: str, words: str, expected: str
 ) -> None:
     async with scripted(Fault(verb, "refuse", 1, f"{reply} {words}")).serving() as server:
         error = await failure(server)
 
-        assert said in error.message
+        assert expected in error.message
         assert words not in error.message
 
 

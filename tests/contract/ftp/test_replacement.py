@@ -26,7 +26,7 @@ OLD, NEW = b"old" * 7000, b"new!" * 40_000
 ASIDE, AGAIN = 2, 3
 
 
-def stubborn(*faults: Fault) -> ScriptedFtp:
+def refusing_server(*faults: Fault) -> ScriptedFtp:
     server = ScriptedFtp()
     server.renames_over = False
     server.faults = list(faults)
@@ -52,7 +52,7 @@ async def failure(server: ScriptedFtp, timeout: float = 5.0) -> PhoneprovError:
 
 @pytest.mark.parametrize("lacks", [set(), {"MLSD", "NLST", "LIST"}])
 async def test_file_is_replaced_and_a_note_reports_it(lacks: set[str]) -> None:
-    async with stubborn().serving() as server:
+    async with refusing_server().serving() as server:
         server.lacks = lacks
         uploaded = await upload(server)
 
@@ -62,7 +62,7 @@ async def test_file_is_replaced_and_a_note_reports_it(lacks: set[str]) -> None:
 
 
 async def test_replacement_without_old_file_has_no_note() -> None:
-    async with stubborn().serving() as server:
+    async with refusing_server().serving() as server:
         server.files.clear()
 
         assert (await upload(server)).notes == ()
@@ -72,7 +72,7 @@ async def test_replacement_without_old_file_has_no_note() -> None:
 @pytest.mark.parametrize("reply", ["450", "553"])
 @pytest.mark.parametrize("nth", [ASIDE, AGAIN])
 async def test_replacement_refused_rename_restores_the_old_file(nth: int, reply: str) -> None:
-    async with stubborn(Fault("RNTO", "refuse", nth, reply)).serving() as server:
+    async with refusing_server(Fault("RNTO", "refuse", nth, reply)).serving() as server:
         caught = await failure(server)
 
         assert isinstance(caught, Refused)
@@ -85,7 +85,7 @@ async def test_replacement_refused_rename_restores_the_old_file(nth: int, reply:
 async def test_replacement_lost_connection_restores_the_old_file(
     nth: int, verb: str, kind: Kind
 ) -> None:
-    async with stubborn(Fault(verb, kind, nth)).serving() as server:
+    async with refusing_server(Fault(verb, kind, nth)).serving() as server:
         caught = await failure(server)
 
         assert isinstance(caught, Refused)
@@ -94,7 +94,7 @@ async def test_replacement_lost_connection_restores_the_old_file(
 
 @pytest.mark.parametrize("nth", [ASIDE, AGAIN])
 async def test_replacement_silent_server_restores_the_old_file(nth: int) -> None:
-    async with stubborn(Fault("RNTO", "hang", nth)).serving() as server:
+    async with refusing_server(Fault("RNTO", "hang", nth)).serving() as server:
         started = perf_counter()
         caught = await failure(server, 1.0)
 
@@ -104,7 +104,7 @@ async def test_replacement_silent_server_restores_the_old_file(nth: int) -> None
 
 
 async def test_replacement_server_that_renames_the_old_file_late_has_unknown_outcome() -> None:
-    async with stubborn().serving() as server:
+    async with refusing_server().serving() as server:
 
         def slow(verb: str, rest: str) -> None:
             is_aside = verb == "RNTO" and server.seen.count("RNTO") == ASIDE
@@ -125,14 +125,14 @@ async def test_replacement_server_that_renames_the_old_file_late_has_unknown_out
 
 
 async def test_replacement_reply_to_the_first_rename_lost_restores_the_old_file() -> None:
-    async with stubborn(Fault("RNTO", "deaf", ASIDE)).serving() as server:
+    async with refusing_server(Fault("RNTO", "deaf", ASIDE)).serving() as server:
         await failure(server)
 
         assert server.files == {f"/{NAME}": OLD}
 
 
 async def test_replacement_reply_to_the_second_rename_lost_finds_the_new_file() -> None:
-    async with stubborn(Fault("RNTO", "deaf", AGAIN)).serving() as server:
+    async with refusing_server(Fault("RNTO", "deaf", AGAIN)).serving() as server:
         uploaded = await upload(server)
 
         assert server.files[f"/{NAME}"] == NEW
@@ -141,7 +141,7 @@ async def test_replacement_reply_to_the_second_rename_lost_finds_the_new_file() 
 
 async def test_old_bytes_are_uploaded_if_the_rename_back_fails() -> None:
     refusals = [Fault("RNTO", "refuse", nth, "553") for nth in range(AGAIN, 9)]
-    async with stubborn(*refusals).serving() as server:
+    async with refusing_server(*refusals).serving() as server:
         await failure(server)
 
         assert server.files[f"/{NAME}"] == OLD
@@ -150,7 +150,7 @@ async def test_old_bytes_are_uploaded_if_the_rename_back_fails() -> None:
 async def test_file_that_cannot_be_restored_is_reported_with_its_place() -> None:
     refusals = [Fault("RNTO", "refuse", nth, "553") for nth in range(AGAIN, 9)]
     stores = [Fault("STOR", "refuse", nth) for nth in range(2, 9)]
-    async with stubborn(*refusals, *stores).serving() as server:
+    async with refusing_server(*refusals, *stores).serving() as server:
         caught = await failure(server)
 
         aside = f".{NAME}.a-1-old.tmp"
@@ -160,7 +160,7 @@ async def test_file_that_cannot_be_restored_is_reported_with_its_place() -> None
 
 
 async def test_rename_refused_without_an_old_file_is_refused() -> None:
-    async with stubborn(Fault("RNTO", "refuse", 1, "553")).serving() as server:
+    async with refusing_server(Fault("RNTO", "refuse", 1, "553")).serving() as server:
         server.files.clear()
         caught = await failure(server)
 
@@ -171,7 +171,7 @@ async def test_rename_refused_without_an_old_file_is_refused() -> None:
 async def test_replacement_closed_connection_restores_the_old_file_over_a_new_one() -> None:
     # RETR comes for the temporary file, for the old one, and before that is put back.
     faults = Fault("RNTO", "refuse", AGAIN, "553"), Fault("RETR", "reset", 3)
-    async with stubborn(*faults).serving() as server:
+    async with refusing_server(*faults).serving() as server:
         await failure(server)
 
         assert server.files == {f"/{NAME}": OLD}
@@ -181,7 +181,7 @@ async def test_replacement_old_file_over_the_limit_is_not_touched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(replace, "_OLD_LIMIT", len(OLD) - 1)
-    async with stubborn().serving() as server:
+    async with refusing_server().serving() as server:
         caught = await failure(server)
 
         assert isinstance(caught, Refused)
@@ -190,7 +190,7 @@ async def test_replacement_old_file_over_the_limit_is_not_touched(
 
 async def test_interrupted_restore_is_repeated() -> None:
     faults = Fault("RNTO", "refuse", AGAIN, "553"), Fault("RNTO", "reset", AGAIN + 1)
-    async with stubborn(*faults).serving() as server:
+    async with refusing_server(*faults).serving() as server:
         await failure(server)
 
         assert server.files == {f"/{NAME}": OLD}
@@ -198,7 +198,7 @@ async def test_interrupted_restore_is_repeated() -> None:
 
 async def test_partial_restore_is_not_accepted_as_the_file() -> None:
     refusals = [Fault("RNTO", "refuse", nth, "553") for nth in range(AGAIN, 9)]
-    async with stubborn(*refusals, Fault("STOR", "half", 2)).serving() as server:
+    async with refusing_server(*refusals, Fault("STOR", "half", 2)).serving() as server:
         await failure(server)
 
         assert server.files[f"/{NAME}"] == OLD

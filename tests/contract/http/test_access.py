@@ -92,7 +92,7 @@ async def rig(
         **SETTINGS[request.param],
     ) as api:
         opened = Rig(api)
-        await opened.everybody()
+        await opened.create_callers()
         yield request.param, opened
 
 

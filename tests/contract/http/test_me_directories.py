@@ -49,8 +49,5 @@ async def test_me_company_directory_contains_every_contact(admin: Caller, ada: C
 
 
 @pytest.mark.parametrize("path", [PERSONAL, COMPANY])
-async def test_me_directories_check_token_and_page(
-    ada: Caller, anonymous: Caller, path: str
-) -> None:
+async def test_me_directories_page_out_of_bounds_is_refused(ada: Caller, path: str) -> None:
     assert set(error_of(await ada.get(path, limit=1001, offset=-1), 422)) == {"limit", "offset"}
-    error_of(await anonymous.get(path, limit=1001), 401, "unauthenticated")

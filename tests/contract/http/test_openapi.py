@@ -347,20 +347,20 @@ def test_patterns_match_their_rules(field: Any, rule: Any) -> None:
 
     @settings(max_examples=150, deadline=None)
     @given(st.from_regex(pattern).filter(lambda text: len(text) < 100))
-    def what_fits_is_taken(text: str) -> None:
+    def matching_text_is_accepted(text: str) -> None:
         rule(text)
 
     @settings(max_examples=150, deadline=None)
     @given(st.text(max_size=20))
-    def what_is_taken_fits(text: str) -> None:
+    def accepted_text_matches(text: str) -> None:
         try:
             rule(text)
         except ValueError:
             return
         assert pattern.match(text)
 
-    what_fits_is_taken()
-    what_is_taken_fits()
+    matching_text_is_accepted()
+    accepted_text_matches()
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.mark.parametrize("label", FUZZ.labels)
 def test_every_response_matches_the_document(label: str) -> None:
-    assert FUZZ.at_the_bounds(label) >= 2
+    assert FUZZ.check_bounds(label) >= 2
     assert FUZZ.at_random(label, examples=rounds(4, 12)) >= 1
 
 
@@ -43,18 +43,18 @@ def _without_404(document: dict[str, Any]) -> None:
     del document["paths"]["/api/v1/phones/{mac}"]["get"]["responses"]["404"]
 
 
-def _another_message(document: dict[str, Any]) -> None:
+def _change_message(document: dict[str, Any]) -> None:
     listed = document["components"]["schemas"]["Listed_Phone_"]
     listed["properties"]["message"] = {"const": "phones"}
 
 
-def _a_field_less(document: dict[str, Any]) -> None:
+def _remove_field(document: dict[str, Any]) -> None:
     schema = document["components"]["schemas"]["Phone"]
     del schema["properties"]["brand"]
     schema["required"].remove("brand")
 
 
-def _a_header_more(document: dict[str, Any]) -> None:
+def _add_required_header(document: dict[str, Any]) -> None:
     reply = document["paths"]["/api/v1/phones"]["get"]["responses"]["200"]
     reply["headers"]["X-Nothing"] = {"required": True, "schema": {"type": "string"}}
 
@@ -65,15 +65,15 @@ def _limit(document: dict[str, Any]) -> dict[str, Any]:
     return schema  # type: ignore[no-any-return]
 
 
-def _a_larger_limit(document: dict[str, Any]) -> None:
+def _raise_limit(document: dict[str, Any]) -> None:
     _limit(document)["maximum"] = 1001
 
 
-def _a_smaller_limit(document: dict[str, Any]) -> None:
+def _lower_limit(document: dict[str, Any]) -> None:
     _limit(document)["maximum"] = 999
 
 
-def _a_field_that_must_be_sent(document: dict[str, Any]) -> None:
+def _add_required_field(document: dict[str, Any]) -> None:
     document["components"]["schemas"]["CreateCompanyContact"]["required"].append("work")
 
 
@@ -85,12 +85,12 @@ def _without_a_token(document: dict[str, Any]) -> None:
     ("lie", "label"),
     [
         (_without_404, "GET /api/v1/phones/{mac}"),
-        (_another_message, "GET /api/v1/phones"),
-        (_a_field_less, "GET /api/v1/phones"),
-        (_a_header_more, "GET /api/v1/phones"),
-        (_a_larger_limit, "GET /api/v1/phones"),
-        (_a_smaller_limit, "GET /api/v1/phones"),
-        (_a_field_that_must_be_sent, "POST /api/v1/company-directory"),
+        (_change_message, "GET /api/v1/phones"),
+        (_remove_field, "GET /api/v1/phones"),
+        (_add_required_header, "GET /api/v1/phones"),
+        (_raise_limit, "GET /api/v1/phones"),
+        (_lower_limit, "GET /api/v1/phones"),
+        (_add_required_field, "POST /api/v1/company-directory"),
         (_without_a_token, "GET /health/live"),
     ],
 )
@@ -101,4 +101,4 @@ def test_wrong_schema_is_found(service: Served, lie: Any, label: str) -> None:
     fuzz.begin(service, fill_it=False)
 
     with pytest.raises(FailureGroup):
-        fuzz.at_the_bounds(label)
+        fuzz.check_bounds(label)

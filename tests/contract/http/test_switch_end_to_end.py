@@ -19,7 +19,7 @@ from support import ami_stub
 from support import api as support
 from support.ami_stub import AmiStub, event
 from support.api import Caller, error_of, opened_api
-from support.desk import press_quickly
+from support.desk import press_without_pauses
 from support.phone_simulated import arrived
 from support.switch_rig import FILE, STARS, a_desk_phone, a_profile_of, switch
 
@@ -115,7 +115,7 @@ async def confirmed(admin: Caller) -> Any:
 async def test_switch_restarted_phone_is_confirmed_over_its_web_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    press_quickly(monkeypatch)
+    press_without_pauses(monkeypatch)
     async with office(tmp_path) as (phone, admin):
         data_of(await switch(admin, await a_profile_of(admin)))
         assert phone.restarted
@@ -133,7 +133,7 @@ async def test_switch_phone_without_restart_is_not_confirmed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The complaint about every peer: restart says ok, and the phone did nothing."""
-    press_quickly(monkeypatch)
+    press_without_pauses(monkeypatch)
     monkeypatch.setattr(PhoneWebServer, "go_away", lambda self, seconds: None)
     async with office(tmp_path, PHONEPROV_CONFIRM_TIMEOUT="1") as (_, admin):
         assert data_of(await switch(admin, await a_profile_of(admin)))["restart"] == "ok"

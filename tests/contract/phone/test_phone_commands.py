@@ -33,9 +33,9 @@ class Phone(Protocol):
         """Let the phone return an error number once, after ``after`` successes."""
         ...
 
-    def fall_silent(self, *, after: int) -> None: ...
+    def stop_answering(self, *, after: int) -> None: ...
 
-    async def vanish(self) -> None: ...
+    async def stop_server(self) -> None: ...
 
 
 class FakePhone:
@@ -49,10 +49,10 @@ class FakePhone:
     def refuse(self, number: int, *, after: int) -> None:
         self._fail(Refused(f"The phone refused the command (error {number})."), after)
 
-    def fall_silent(self, *, after: int) -> None:
+    def stop_answering(self, *, after: int) -> None:
         self._fail(TimedOut("The phone's web server did not answer in time."), after)
 
-    async def vanish(self) -> None:
+    async def stop_server(self) -> None:
         self._fail(Refused("The phone's web server cannot be reached."), 0)
 
     def _fail(self, planned: PhoneprovError, after: int) -> None:
@@ -71,10 +71,10 @@ class StubbedPhone:
     def refuse(self, number: int, *, after: int) -> None:
         self._stub.answers = [*[sends(http())] * after, error(number), sends(http())]
 
-    def fall_silent(self, *, after: int) -> None:
+    def stop_answering(self, *, after: int) -> None:
         self._stub.answers = [*[sends(http())] * after, nothing, sends(http())]
 
-    async def vanish(self) -> None:
+    async def stop_server(self) -> None:
         await self._stub.stop()
 
 
@@ -140,7 +140,7 @@ async def test_refused_command_is_named_by_number_and_stops_the_call(
 
 @pytest.mark.parametrize("after", [0, 2])
 async def test_silent_phone_times_out_and_gets_no_further_command(phone: Phone, after: int) -> None:
-    phone.fall_silent(after=after)
+    phone.stop_answering(after=after)
 
     with pytest.raises(TimedOut):
         await phone.commands.execute(IP, KEYS)
@@ -149,7 +149,7 @@ async def test_silent_phone_times_out_and_gets_no_further_command(phone: Phone, 
 
 
 async def test_stopped_phone_is_refused(phone: Phone) -> None:
-    await phone.vanish()
+    await phone.stop_server()
 
     with pytest.raises(Refused, match="cannot be reached"):
         await phone.commands.execute(IP, KEYS)

@@ -54,14 +54,14 @@ async def test_phone_without_tls_gets_nothing_in_clear(stub: PhoneStub) -> None:
 
 
 async def test_invalid_tls_records_are_refused() -> None:
-    async def garbles(writer: asyncio.StreamWriter) -> None:
+    async def send_invalid_records(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n")
         await writer.drain()
         socket = writer.get_extra_info("socket")
         socket._sock.send(b"\x17\x03\x03\x00\x20" + b"\0" * 32)
         await nothing(writer)
 
-    async with PhoneStub(garbles, tls=server_tls()) as stub:
+    async with PhoneStub(send_invalid_records, tls=server_tls()) as stub:
         with pytest.raises(Refused):
             await web(stub, scheme="https").execute(IP, CLEAR_SERVICES)
 

@@ -29,7 +29,7 @@ async def database(url: str) -> AsyncIterator[PostgresDatabase]:
 
 
 @pytest.fixture
-async def hasty(url: str) -> AsyncIterator[PostgresDatabase]:
+async def short_deadline_database(url: str) -> AsyncIterator[PostgresDatabase]:
     """The same database, opened with short deadlines."""
     opened = database_at(url, SHORT)
     await opened.open()
@@ -50,5 +50,5 @@ async def far(proxy: Proxy, url: str) -> AsyncIterator[PostgresDatabase]:
     opened = database_at(proxy.url(url), SHORT)
     await opened.open()
     yield opened
-    proxy.speak()
+    proxy.resume_forwarding()
     await opened.close()

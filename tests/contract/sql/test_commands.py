@@ -54,7 +54,7 @@ async def test_create_admin_in_an_empty_database_succeeds(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("change", "says", "code"),
+    ("change", "expected", "code"),
     [
         (("/test_", "/no_such_"), "no database of that name", 1),
         (("postgres@", f"{postgres.WITH_PASSWORD}:planted@"), "user name or the password", 1),
@@ -67,12 +67,12 @@ async def test_create_admin_in_an_empty_database_succeeds(tmp_path: Path) -> Non
 )
 @pytest.mark.parametrize("command", ["upgrade", "current"])
 async def test_invalid_database_address_is_one_line_without_the_password(
-    tmp_path: Path, url: str, command: str, change: tuple[str, str], says: str, code: int
+    tmp_path: Path, url: str, command: str, change: tuple[str, str], expected: str, code: int
 ) -> None:
     done = await phoneprov(tmp_path, url.replace(*change, 1), "db", command)
 
     assert (done.exit_code, done.stdout) == (code, "")
-    assert says in done.stderr
+    assert expected in done.stderr
     assert done.stderr.count("\n") == 1
     assert "plan" not in done.stderr
 

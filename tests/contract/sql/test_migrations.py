@@ -150,7 +150,7 @@ async def test_upgrade_waits_for_another_host() -> None:
             async with other.transaction():
                 await other.execute("LOCK TABLE alembic_version IN SHARE ROW EXCLUSIVE MODE")
                 waiting = asyncio.create_task(migrate.upgrade(url))
-                await postgres.until_a_lock_is_awaited(url)
+                await postgres.wait_for_blocked_lock(url)
                 # What the other host does, as far as can be seen from here.
                 await other.execute("INSERT INTO alembic_version VALUES ($1)", newest())
             await waiting

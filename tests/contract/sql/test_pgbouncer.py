@@ -57,14 +57,14 @@ async def test_pgbouncer_many_clients_share_few_connections(
             assert user is not None
             await tx.users.put(a_user(0, phone=str(int(user.phone or "") + 1)))
 
-    async def look(database: PostgresDatabase) -> None:
+    async def read_user(database: PostgresDatabase) -> None:
         async with database.read() as tx:
             assert await tx.users.by_username("ada-0") is not None
             assert await tx.users.count() == 1
             assert len(await tx.users.rows(10)) == 1
 
     both = (through, other)
-    await asyncio.gather(*(ask(both[n % 2]) for n in range(60) for ask in (count_up, look)))
+    await asyncio.gather(*(ask(both[n % 2]) for n in range(60) for ask in (count_up, read_user)))
 
     async with other.read() as tx:
         assert await tx.users.find(identifier(0)) == a_user(0, phone="60")

@@ -30,7 +30,7 @@ async def add(database: PostgresDatabase, user: User) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "code", "says"),
+    ("state", "code", "expected"),
     [
         ("53100", "disk_full", "database is full"),
         ("53200", "unavailable", "short of memory"),
@@ -47,7 +47,7 @@ async def add(database: PostgresDatabase, user: User) -> None:
     ],
 )
 async def test_server_errors_have_messages_of_the_service(
-    database: PostgresDatabase, url: str, state: str, code: str, says: str
+    database: PostgresDatabase, url: str, state: str, code: str, expected: str
 ) -> None:
     await postgres.ask(url, ON_EACH_NEW_USER.format(state=state))
 
@@ -56,7 +56,7 @@ async def test_server_errors_have_messages_of_the_service(
             await tx.permissions.add(a_permission(1))
             await tx.users.add(a_user(1))
 
-    with pytest.raises(Unavailable, match=says) as error:
+    with pytest.raises(Unavailable, match=expected) as error:
         await add_both()
 
     assert error.value.code == code
@@ -103,7 +103,7 @@ async def test_deadlock_one_of_two_transactions_succeeds(url: str) -> None:
 
 
 async def test_lock_wait_over_the_deadline_is_unavailable(
-    database: PostgresDatabase, hasty: PostgresDatabase
+    database: PostgresDatabase, short_deadline_database: PostgresDatabase
 ) -> None:
     async with database.write() as tx:
         await tx.users.add(a_user(1))
@@ -111,10 +111,10 @@ async def test_lock_wait_over_the_deadline_is_unavailable(
     async with database.write() as holder:
         await holder.users.find(identifier(1))
         with pytest.raises(Unavailable, match="too long"):
-            async with hasty.write() as tx:
+            async with short_deadline_database.write() as tx:
                 await tx.users.find(identifier(1))
 
-    async with hasty.write() as tx:
+    async with short_deadline_database.write() as tx:
         assert await tx.users.remove(identifier(1))
 
 
@@ -130,12 +130,14 @@ async def test_requests_above_the_pool_size_wait(
     assert await asyncio.gather(*(read() for _ in range(5 * SIZE))) == [0] * (5 * SIZE)
 
 
-async def test_connection_wait_over_the_deadline_is_unavailable(hasty: PostgresDatabase) -> None:
+async def test_connection_wait_over_the_deadline_is_unavailable(
+    short_deadline_database: PostgresDatabase,
+) -> None:
     all_taken = asyncio.Barrier(SIZE + 1)
     over = asyncio.Event()
 
     async def keep() -> None:
-        async with hasty.write() as tx:
+        async with short_deadline_database.write() as tx:
             await tx.users.count()
             await all_taken.wait()
             await over.wait()
@@ -143,15 +145,15 @@ async def test_connection_wait_over_the_deadline_is_unavailable(hasty: PostgresD
     keepers = [asyncio.create_task(keep()) for _ in range(SIZE)]
     await all_taken.wait()
     with pytest.raises(Unavailable, match="busy"):
-        async with hasty.read() as tx:
+        async with short_deadline_database.read() as tx:
             await tx.users.count()
     with pytest.raises(Unavailable, match="busy"):
-        async with hasty.write() as tx:
+        async with short_deadline_database.write() as tx:
             await tx.users.count()
     over.set()
     await asyncio.gather(*keepers)
 
-    async with hasty.read() as tx:
+    async with short_deadline_database.read() as tx:
         assert await tx.users.count() == 0
 
 
@@ -183,7 +185,7 @@ async def test_superadmin_checks_of_two_processes_are_serialized(url: str) -> No
 async def test_transaction_continued_after_a_conflict_does_not_succeed(
     database: PostgresDatabase,
 ) -> None:
-    async def go_on_regardless() -> None:
+    async def continue_after_conflict() -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1))
             await tx.users.add(a_user(1))
@@ -191,7 +193,7 @@ async def test_transaction_continued_after_a_conflict_does_not_succeed(
                 await tx.users.count()
 
     with pytest.raises(Unavailable, match="nothing was changed"):
-        await go_on_regardless()
+        await continue_after_conflict()
 
     async with database.read() as tx:
         assert await tx.users.count() == 0
@@ -202,12 +204,12 @@ async def test_read_only_server_is_replaced_by_another_connection(
 ) -> None:
     name = (await postgres.ask(url, "SELECT current_database()"))[0][0]
 
-    async def take_no_changes(truth: str) -> None:
+    async def set_read_only(truth: str) -> None:
         await postgres.server().run(
             f"ALTER DATABASE {name} SET default_transaction_read_only = {truth}"
         )
 
-    await take_no_changes("on")
+    await set_read_only("on")
     await database.close()
     await database.open()
     async with database.read() as tx:
@@ -216,7 +218,7 @@ async def test_read_only_server_is_replaced_by_another_connection(
         await add(database, a_user(1))
 
     # What was a standby may be the primary by now, or the address may mean another server.
-    await take_no_changes("off")
+    await set_read_only("off")
     await add(database, a_user(1))
 
 
@@ -242,7 +244,7 @@ async def test_database_user_with_password_connects(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "expected"),
     [
         (("/test_", "/no_such_"), "no database of that name"),
         (("host=", "host=/nowhere"), "cannot be reached"),
@@ -250,8 +252,10 @@ async def test_database_user_with_password_connects(url: str) -> None:
         (("host=", "statement_tmeout=1&host="), "schema|cannot be used"),
     ],
 )
-async def test_wrong_address_is_unavailable(url: str, change: tuple[str, str], says: str) -> None:
-    with pytest.raises(Unavailable, match=says):
+async def test_wrong_address_is_unavailable(
+    url: str, change: tuple[str, str], expected: str
+) -> None:
+    with pytest.raises(Unavailable, match=expected):
         await database_at(url.replace(*change)).open()
 
 
@@ -267,8 +271,8 @@ async def test_lost_durability_is_logged_at_start(
     assert any("synchronous_commit is off" in line for line in messages)
 
 
-async def test_deadlines_are_set_on_the_server(hasty: PostgresDatabase) -> None:
-    driver = (await hasty._connect()).driver
+async def test_deadlines_are_set_on_the_server(short_deadline_database: PostgresDatabase) -> None:
+    driver = (await short_deadline_database._connect()).driver
     try:
         rows = await driver.fetch("SELECT name, setting FROM pg_settings WHERE unit = 'ms'")
     finally:

@@ -45,7 +45,7 @@ async def unavailable(*requests: Awaitable[object]) -> None:
     assert time.monotonic() - began < LATEST
 
 
-async def nothing_is_left_open(url: str) -> None:
+async def check_nothing_is_open(url: str) -> None:
     """No more connections than may be kept, and none of them in a transaction."""
     for _ in range(50):
         states = await postgres.ask(
@@ -63,18 +63,18 @@ async def test_network_silent_during_a_read_is_unavailable(
     far: PostgresDatabase, proxy: Proxy, url: str
 ) -> None:
     await asyncio.gather(*(read(far) for _ in range(SIZE)))
-    proxy.fall_silent()
+    proxy.stop_forwarding()
 
     # More than there are connections: some wait for one and then for a new one.
     await unavailable(*(read(far) for _ in range(SIZE)), *(write(far, n) for n in range(20)))
     await unavailable(read(far), write(far, 21))
 
-    proxy.speak()
+    proxy.resume_forwarding()
     began = time.monotonic()
     await write(far, 30)
     assert await read(far) >= 1
     assert time.monotonic() - began < SHORT.answer
-    await nothing_is_left_open(url)
+    await check_nothing_is_open(url)
 
 
 async def test_network_silent_during_a_change_is_unavailable(
@@ -85,12 +85,12 @@ async def test_network_silent_during_a_change_is_unavailable(
     async def change() -> None:
         async with far.write() as tx:
             await tx.users.put(a_user(1, username="changed"))
-            proxy.fall_silent()
+            proxy.stop_forwarding()
             await tx.users.add(a_user(2))
 
     await unavailable(change())
 
-    proxy.speak()
+    proxy.resume_forwarding()
     # The server has noticed by now or does so when it has no answer: the record is free again.
     async with asyncio.timeout(2 * SHORT.total):
         async with far.write() as tx:
@@ -100,14 +100,14 @@ async def test_network_silent_during_a_change_is_unavailable(
 
 
 async def test_host_lost_during_a_change_is_unavailable(
-    far: PostgresDatabase, proxy: Proxy, hasty: PostgresDatabase
+    far: PostgresDatabase, proxy: Proxy, short_deadline_database: PostgresDatabase
 ) -> None:
-    await write(hasty, 1)
+    await write(short_deadline_database, 1)
 
     async def change() -> None:
         async with far.write() as tx:
             await tx.users.find(identifier(1))
-            proxy.fall_silent()
+            proxy.stop_forwarding()
             await tx.users.count()
 
     await unavailable(change())
@@ -115,7 +115,7 @@ async def test_host_lost_during_a_change_is_unavailable(
     # The server got no message: it must detect the loss by itself.
     async def take() -> bool:
         try:
-            async with hasty.write() as tx:
+            async with short_deadline_database.write() as tx:
                 return await tx.users.remove(identifier(1))
         except Unavailable:
             return False
@@ -146,7 +146,7 @@ async def test_network_silent_during_commit_is_unavailable(
                 await tx.users.add(a_user(number))
             if len(numbers) > 1:
                 await tx.users.count()
-            proxy.fall_silent()
+            proxy.stop_forwarding()
 
     with pytest.raises(Unavailable, match="outcome is unknown"):
         await change()
@@ -160,8 +160,8 @@ async def test_commit_after_a_slow_transaction_has_its_full_deadline(
     async with far.write() as tx:
         await tx.users.add(a_user(1))
         await asyncio.sleep(SHORT.total - 0.4)
-        proxy.fall_silent()
-        asyncio.get_running_loop().call_later(0.7, proxy.speak)
+        proxy.stop_forwarding()
+        asyncio.get_running_loop().call_later(0.7, proxy.resume_forwarding)
 
     assert await read(far) == 1
 
@@ -169,20 +169,20 @@ async def test_commit_after_a_slow_transaction_has_its_full_deadline(
 async def test_connection_reset_is_unavailable(
     far: PostgresDatabase, proxy: Proxy, url: str
 ) -> None:
-    async def read_and_be_cut_off() -> None:
+    async def read_on_lost_connection() -> None:
         async with far.read() as tx:
             await tx.users.count()
             await proxy.cut()
             await tx.users.count()
 
-    async def write_and_be_cut_off() -> None:
+    async def write_on_lost_connection() -> None:
         async with far.write() as tx:
             await tx.users.add(a_user(1))
             await proxy.cut()
             await tx.users.add(a_user(2))
 
-    await unavailable(read_and_be_cut_off())
-    await unavailable(write_and_be_cut_off())
+    await unavailable(read_on_lost_connection())
+    await unavailable(write_on_lost_connection())
 
     assert await read(far) == 0
     assert await written(url) == set()
@@ -211,11 +211,11 @@ async def test_server_refusing_connections_is_unavailable(
 
 
 async def test_server_without_greeting_is_unavailable(proxy: Proxy, url: str) -> None:
-    proxy.fall_silent()
+    proxy.stop_forwarding()
     database = database_at(proxy.url(url), SHORT)
     await unavailable(database.open())
 
-    proxy.speak()
+    proxy.resume_forwarding()
     await database.open()
     assert await read(database) == 0
     await database.close()
@@ -225,7 +225,7 @@ async def test_request_cancelled_while_the_server_is_silent_ends_in_time(
     far: PostgresDatabase, proxy: Proxy, url: str
 ) -> None:
     await read(far)
-    proxy.fall_silent()
+    proxy.stop_forwarding()
     requests = [asyncio.create_task(read(far)), asyncio.create_task(write(far, 1))]
     await asyncio.sleep(0.02)
 
@@ -236,9 +236,9 @@ async def test_request_cancelled_while_the_server_is_silent_ends_in_time(
 
     assert all(request.cancelled() for request in requests)
     assert time.monotonic() - began < SHORT.rollback + 0.5
-    proxy.speak()
+    proxy.resume_forwarding()
     await write(far, 2)
-    await nothing_is_left_open(url)
+    await check_nothing_is_open(url)
     assert identifier(2) in await written(url)
 
 
@@ -275,7 +275,7 @@ async def test_requests_cancelled_at_any_moment_leave_no_transaction_open(
         await asyncio.gather(*requests, return_exceptions=True)
 
     await asyncio.gather(*(write(database, 1000 + n) for n in range(SIZE)))
-    await nothing_is_left_open(url)
+    await check_nothing_is_open(url)
 
 
 async def test_crashed_server_is_used_again_after_its_restart() -> None:
@@ -315,7 +315,7 @@ async def test_crashed_server_is_used_again_after_its_restart() -> None:
 
             assert others == []
             assert acknowledged <= await written(url)
-            await nothing_is_left_open(url)
+            await check_nothing_is_open(url)
             await database.close()
     finally:
         await asyncio.to_thread(server.close)
@@ -324,7 +324,7 @@ async def test_crashed_server_is_used_again_after_its_restart() -> None:
 async def test_connections_ended_by_the_server_are_replaced(
     database: PostgresDatabase, url: str
 ) -> None:
-    async def write_and_be_ended() -> None:
+    async def write_on_ended_connection() -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1))
             await postgres.ask(
@@ -335,7 +335,7 @@ async def test_connections_ended_by_the_server_are_replaced(
             await tx.users.add(a_user(2))
 
     await asyncio.gather(*(read(database) for _ in range(SIZE)))
-    await unavailable(write_and_be_ended())
+    await unavailable(write_on_ended_connection())
 
     await asyncio.gather(*(read(database) for _ in range(2 * SIZE)))
     assert await written(url) == set()

@@ -169,10 +169,10 @@ def test_timelines_unreadable_file_is_ignored(tmp_path: Path) -> None:
 async def test_hosts_server_is_not_postgres_is_refused_by_name(
     url: str, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def said(*_: object) -> str:
+    async def report_version(*_: object) -> str:
         return version
 
-    monkeypatch.setattr(asyncpg.Connection, "fetchval", said)
+    monkeypatch.setattr(asyncpg.Connection, "fetchval", report_version)
 
     with pytest.raises(NotPostgres) as refused:
         await database_at(url).open()
@@ -222,7 +222,7 @@ async def test_hosts_first_fails_while_it_is_used_writes_continue_at_the_second(
     await write(1)
     async with AsyncExitStack() as stack:
         if how == "silent":
-            proxy.fall_silent()
+            proxy.stop_forwarding()
         else:
             await proxy.refuse()
             if how != "killed":

@@ -230,7 +230,7 @@ async def answers_of(database: Database, asked: list[Question], take_back: bool)
     return answers
 
 
-async def everything_in(database: Database) -> list[Any]:
+async def all_records(database: Database) -> list[Any]:
     """All that can be listed."""
     async with database.read() as tx:
         lists = [attrgetter(name)(tx) for name in (*RECORDS, "links.full", "enriched_phones")]
@@ -271,8 +271,8 @@ class Three(RuleBasedStateMachine):
         self._same(lambda database: answers_of(database, asked, take_back))
 
     @invariant()
-    def the_same_is_there(self) -> None:
-        self._same(everything_in)
+    def databases_are_equal(self) -> None:
+        self._same(all_records)
 
     def teardown(self) -> None:
         self.runner.run(self.left.aclose())

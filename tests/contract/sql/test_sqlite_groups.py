@@ -50,10 +50,10 @@ async def write(database: SqliteDatabase, number: int, meanwhile: Meanwhile = no
         await tx.phones.add(a_phone(number))
         await meanwhile(tx)
     # When the block has ended, its changes are committed.
-    assert number in await there(database)
+    assert number in await stored_numbers(database)
 
 
-async def there(database: SqliteDatabase) -> set[int]:
+async def stored_numbers(database: SqliteDatabase) -> set[int]:
     async with database.read() as tx:
         return {int(phone.mac[-2:], 16) for phone in await tx.phones.rows(1000)}
 
@@ -82,7 +82,7 @@ async def test_waiting_writers_are_committed_together(
     ended = await together(database, *[nothing] * 9)
 
     assert ended == [None] * 10
-    assert await there(database) == set(range(1, 11))
+    assert await stored_numbers(database) == set(range(1, 11))
     assert len(commits) == 1
 
 
@@ -102,7 +102,7 @@ async def test_failed_transaction_is_rolled_back_alone(database: SqliteDatabase)
     ended = await together(database, nothing, fail, nothing)
 
     assert [type(error) for error in ended if error] == [ZeroDivisionError]
-    assert await there(database) == {1, 2, 4}
+    assert await stored_numbers(database) == {1, 2, 4}
 
 
 async def test_cancelled_transaction_is_rolled_back_alone(database: SqliteDatabase) -> None:
@@ -115,7 +115,7 @@ async def test_cancelled_transaction_is_rolled_back_alone(database: SqliteDataba
     ended = await together(database, nothing, cancelled, nothing)
 
     assert [type(error) for error in ended if error] == [asyncio.CancelledError]
-    assert await there(database) == {1, 2, 4}
+    assert await stored_numbers(database) == {1, 2, 4}
 
 
 async def test_failed_commit_rolls_back_the_group_and_fails_every_transaction(
@@ -130,23 +130,23 @@ async def test_failed_commit_rolls_back_the_group_and_fails_every_transaction(
 
     assert [type(error) for error in ended] == [Unavailable] * 3
     assert {getattr(error, "code", None) for error in ended} == {"disk_full"}
-    assert await there(database) == set()
+    assert await stored_numbers(database) == set()
     await write(database, 9)
 
 
 async def test_error_that_rolls_back_the_group_fails_every_transaction(
     database: SqliteDatabase, commits: list[None]
 ) -> None:
-    async def all_of_it(tx: Tx) -> None:
+    async def roll_back_group(tx: Tx) -> None:
         # As SQLite does by itself when there is no room left.
         await tx.users._connection._run(("ROLLBACK", ()))
         raise Unavailable("no room", code="disk_full")
 
-    ended = await together(database, nothing, all_of_it, nothing)
+    ended = await together(database, nothing, roll_back_group, nothing)
 
     assert [type(error) for error in ended] == [Unavailable] * 3 + [type(None)]
     assert {getattr(error, "code", None) for error in ended[:3]} == {"disk_full"}
-    assert await there(database) == {4}
+    assert await stored_numbers(database) == {4}
 
 
 async def test_cancelled_first_transaction_does_not_block_the_group(
@@ -170,19 +170,19 @@ async def test_cancelled_first_transaction_does_not_block_the_group(
 
     assert [type(error) for error in ended] == [asyncio.CancelledError, type(None)]
     # Its block had ended: the change is kept, although the outcome was reported as unknown.
-    assert await there(database) == {1, 2}
+    assert await stored_numbers(database) == {1, 2}
 
 
 async def test_readers_see_committed_changes_only(database: SqliteDatabase) -> None:
     seen: list[set[int]] = []
 
-    async def look(_: Tx) -> None:
-        seen.append(await there(database))
+    async def observe(_: Tx) -> None:
+        seen.append(await stored_numbers(database))
 
-    await together(database, look, look)
+    await together(database, observe, observe)
 
     assert seen == [set(), set()]
-    assert await there(database) == {1, 2, 3}
+    assert await stored_numbers(database) == {1, 2, 3}
 
 
 async def test_many_writers_over_time_lose_nothing(
@@ -190,7 +190,7 @@ async def test_many_writers_over_time_lose_nothing(
 ) -> None:
     await asyncio.gather(*(write(database, number) for number in range(60)))
 
-    assert await there(database) == set(range(60))
+    assert await stored_numbers(database) == set(range(60))
     assert len(commits) < 30
     async with database.write() as tx:
         assert await tx.leases.take(a_mac(1), "me", 60) == 1

@@ -11,7 +11,7 @@ from support.watching import WAYS, Watched
 
 
 @pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def _short_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_watch, "AT_FIRST", 0.02)
 
 

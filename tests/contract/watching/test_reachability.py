@@ -51,7 +51,7 @@ async def reachability(request: pytest.FixtureRequest) -> AsyncIterator[Reachabi
         assert list(phone.folder.iterdir()) == []
 
 
-def says(answer: Reach) -> str:
+def message_of(answer: Reach) -> str:
     assert answer.duration_ms >= 0
     assert answer.message.endswith(".")
     assert len(answer.message.splitlines()) == 1
@@ -63,14 +63,14 @@ async def test_server_accepting_the_login_is_reachable(reachability: Reachabilit
     answer = await reachability.server(IP)
 
     assert answer.reachable is True
-    assert says(answer)
+    assert message_of(answer)
 
 
 async def test_phone_with_a_response_is_reachable(reachability: Reachability) -> None:
     answer = await reachability.phone(PHONE)
 
     assert answer.reachable is True
-    assert says(answer)
+    assert message_of(answer)
 
 
 async def test_other_phone_at_the_address_is_reported() -> None:
@@ -78,7 +78,7 @@ async def test_other_phone_at_the_address_is_reported() -> None:
         answer = await reachability.phone(OTHER)
 
     assert answer.reachable is False
-    assert PHONE.mac in says(answer)
+    assert PHONE.mac in message_of(answer)
 
 
 async def test_web_server_without_mac_is_reported() -> None:
@@ -86,7 +86,7 @@ async def test_web_server_without_mac_is_reported() -> None:
         answer = await RealReachability(uploader(1), web_of_stub(stub)).phone(PHONE)
 
     assert answer.reachable is True
-    assert "MAC" in says(answer)
+    assert "MAC" in message_of(answer)
 
 
 async def test_server_refusing_the_login_is_not_reachable() -> None:
@@ -94,7 +94,7 @@ async def test_server_refusing_the_login_is_not_reachable() -> None:
         answer = await reachability.server(IP)
 
     assert answer.reachable is False
-    assert "refused the user or the password" in says(answer)
+    assert "refused the user or the password" in message_of(answer)
 
 
 @pytest.mark.parametrize("address", [None, "10.1.2.3"])
@@ -105,7 +105,7 @@ async def test_forbidden_address_is_reported_without_an_exception(address: str |
             await reachability.phone(at(PHONE, address)),
         ):
             assert answer.reachable is False
-            assert says(answer)
+            assert message_of(answer)
 
 
 async def test_closed_port_is_reported_without_an_exception() -> None:
@@ -131,7 +131,7 @@ async def test_silent_host_is_reported_within_the_deadline(
         assert time.monotonic() - began < SHORT + SLACK
     for answer in answers:
         assert answer.reachable is False
-        assert says(answer)
+        assert message_of(answer)
         assert answer.duration_ms >= SHORT * 900
 
 

@@ -244,10 +244,10 @@ async def test_login_attempt_is_counted_before_verification(
 ) -> None:
     counted: list[int] = []
 
-    async def look() -> None:
+    async def observe() -> None:
         counted.append(await failures(office))
 
-    meanwhile(office, monkeypatch, look)
+    meanwhile(office, monkeypatch, observe)
     await fail(office)
 
     assert counted == [1]

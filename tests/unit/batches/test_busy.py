@@ -17,11 +17,11 @@ async def test_phone_in_a_call_is_processed_last(
 ) -> None:
     office.calls.talking.add(a_mac(1))
 
-    async def hang_up() -> None:
+    async def end_calls() -> None:
         if len(office.uploader.uploads) == 10:
             office.calls.talking.clear()
 
-    journal.at("upload", hang_up)
+    journal.at("upload", end_calls)
     batch = await ended(office, root, await begin(office, root, profile, at_once=1))
 
     assert batch.phones == Counts(done=12, total=12)

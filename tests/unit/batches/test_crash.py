@@ -146,14 +146,14 @@ async def test_phone_interrupted_repeatedly_fails(
             async with office.database.write() as tx:
                 await tx.deployments.add(record)
         office.clock.advance(31)
-        turns = await one_who_crashes(office)
+        turns = await run_crashing_worker(office)
 
     phone = (await phones_of(office, root, await the_batch(office, root)))[0]
     assert phone.state is PhoneState.FAILED
     assert phone.message == "The attempt was interrupted 3 times."
 
 
-async def one_who_crashes(office: Office) -> list[Turn]:
+async def run_crashing_worker(office: Office) -> list[Turn]:
     """Takes the batch up, looks at what was left, begins it again, and is gone."""
     work = office.another_runner()._work
     async with office.database.write() as tx:

@@ -17,7 +17,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
-from support.floor import a_floor, begin, ended, phones_of
+from support.floor import begin, create_floor, ended, phones_of
 from support.office import Office, Settings
 from support.switching import Journal, deployments, is_free, switch
 
@@ -154,7 +154,7 @@ def test_batch_without_rate_limit_starts_all_phones() -> None:
 async def test_batch_over_the_failure_limit_is_halted(
     office: Office, root: Actor, ada: Actor, profile: Profile
 ) -> None:
-    await a_floor_more(office, root)
+    await add_phones_to_floor(office, root)
     for _ in range(40):
         office.uploader.fail_next(NO)
 
@@ -170,7 +170,7 @@ async def test_batch_over_the_failure_limit_is_halted(
     assert batch.ended_at is not None
 
 
-async def a_floor_more(office: Office, root: Actor) -> None:
+async def add_phones_to_floor(office: Office, root: Actor) -> None:
     """Twenty-eight phones more."""
     for number in range(13, 41):
         await office.phones.create(
@@ -208,7 +208,7 @@ async def test_phone_without_restart_is_failed(
 async def test_phone_with_restarts_disabled_is_done() -> None:
     office = Office(Settings(restart=RestartBy.NONE))
     root = await office.add_user("root", level=0)
-    profile = await a_floor(office, root, root, 2)
+    profile = await create_floor(office, root, root, 2)
 
     batch = await ended(office, root, await begin(office, root, profile))
 

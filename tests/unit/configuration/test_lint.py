@@ -66,9 +66,11 @@ def test_lint_profile_without_phone_services_is_a_warning(element: str, code: st
 
 
 def test_findings_hold_no_secret() -> None:
-    said = " ".join(finding.message for finding in lint(FRONT_DESK))
+    messages = " ".join(finding.message for finding in lint(FRONT_DESK))
 
-    assert not {"4711", "moat", "drawbridge", "horse", "9753"} & set(said.replace(":", " ").split())
+    assert not {"4711", "moat", "drawbridge", "horse", "9753"} & set(
+        messages.replace(":", " ").split()
+    )
 
 
 @pytest.mark.parametrize(

@@ -79,12 +79,12 @@ def test_well_formed_configuration_is_accepted(text: str) -> None:
     ],
 )
 def test_malformed_xml_is_refused_with_line_and_column(text: str, reason: str, at: str) -> None:
-    said = objection(text)
+    message = objection(text)
 
-    assert said is not None
-    assert said.startswith("is not well-formed XML: ")
-    assert reason in said
-    assert said.endswith(f"({at})")
+    assert message is not None
+    assert message.startswith("is not well-formed XML: ")
+    assert reason in message
+    assert message.endswith(f"({at})")
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ def test_malformed_xml_is_refused_with_line_and_column(text: str, reason: str, a
     ],
 )
 def test_document_type_is_refused(text: str) -> None:
-    said = objection("\n" + text)
+    message = objection("\n" + text)
 
-    assert said is not None
-    assert re.fullmatch(r"contains a document type declaration \(line 2, column \d+\)", said)
+    assert message is not None
+    assert re.fullmatch(r"contains a document type declaration \(line 2, column \d+\)", message)
 
 
 def test_entity_expansion_is_refused_at_once() -> None:
@@ -139,9 +139,9 @@ def test_names_up_to_256_characters_are_accepted(template: str) -> None:
 def test_control_character_is_refused_with_line_and_column(template: str, character: str) -> None:
     before = template.partition("{}")[0]
 
-    said = objection("<!-- \u00a0\u00e9 -->\r\n" + template.replace("{}", character))
+    message = objection("<!-- \u00a0\u00e9 -->\r\n" + template.replace("{}", character))
 
-    assert said == (
+    assert message == (
         "contains a control character other than tab and line ends "
         f"(line 2, column {len(before) + 1})"
     )
@@ -163,10 +163,10 @@ def test_nesting_without_end_is_refused_at_once() -> None:
     ],
 )  # fmt: skip
 def test_declared_encoding_utf_8_is_accepted(encoding: str) -> None:
-    said = objection(f'<?xml version="1.0" encoding="{encoding}"?>\n<a>\u00e9</a>')
+    message = objection(f'<?xml version="1.0" encoding="{encoding}"?>\n<a>\u00e9</a>')
 
-    assert said is not None
-    assert said.startswith("declares an encoding other than UTF-8 (line 1, column ")
+    assert message is not None
+    assert message.startswith("declares an encoding other than UTF-8 (line 1, column ")
 
 
 @pytest.mark.parametrize("encoding", ["", " ", "8bit", "utf-8 ", "\u00fctf-8", "a\x00b"])
@@ -209,9 +209,9 @@ def test_text_that_cannot_be_encoded_is_refused() -> None:
 @example("\x00", "")
 @example("utf-8'", "<?xml version='1.0' encoding='")
 def test_any_text_is_kept_or_refused(text: str, before: str) -> None:
-    said = objection(before + text)
+    message = objection(before + text)
 
-    assert said is None or re.search(r"\(line \d+, column \d+\)$|UTF-8$", said)
+    assert message is None or re.search(r"\(line \d+, column \d+\)$|UTF-8$", message)
 
 
 tags = st.from_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,8}", fullmatch=True)

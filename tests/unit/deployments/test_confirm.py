@@ -68,10 +68,10 @@ async def test_watch_starts_after_the_upload_and_before_the_restart(
 
     for step in ("upload", "restart"):
 
-        async def look(step: str = step) -> None:
+        async def observe(step: str = step) -> None:
             seen[step] = list(office.watch.watched)
 
-        journal.at(step, look)
+        journal.at(step, observe)
     await switch(office, ada, profile)
 
     assert seen == {"upload": [], "restart": [MAC]}

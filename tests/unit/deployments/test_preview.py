@@ -21,8 +21,8 @@ from support.switching import (
     Journal,
     deployments,
     last_deployment,
+    services_user,
     switch,
-    whose_services,
 )
 
 LOGIN = "<device>\n<userPassword>{}</userPassword>\n</device>"
@@ -93,7 +93,7 @@ async def test_preview_changes_nothing(
 
     assert journal.steps == steps
     assert await deployments(office) == records
-    assert await whose_services(office) == ada.user_uuid
+    assert await services_user(office) == ada.user_uuid
 
 
 async def test_preview_diff_starts_at_the_configuration_of_the_phone(

@@ -25,8 +25,8 @@ from support.switching import (
     deployments,
     is_free,
     last_deployment,
+    services_user,
     switch,
-    whose_services,
 )
 
 # When all goes well
@@ -71,10 +71,10 @@ async def test_switch_record_is_written_before_the_upload(
 ) -> None:
     seen: list[Deployment] = []
 
-    async def look() -> None:
+    async def observe() -> None:
         seen.append(await last_deployment(office))
 
-    journal.at("upload", look)
+    journal.at("upload", observe)
     await switch(office, ada, profile)
 
     assert (seen[0].outcome, seen[0].steps, seen[0].ended_at) == (Outcome.RUNNING, (), None)
@@ -88,10 +88,10 @@ async def test_switch_address_is_checked_before_any_call(
 
     for step in ("upload", "clear"):
 
-        async def look(step: str = step) -> None:
+        async def observe(step: str = step) -> None:
             seen[step] = await last_deployment(office)
 
-        journal.at(step, look)
+        journal.at(step, observe)
     await switch(office, ada, profile)
 
     assert seen["upload"].place is None
@@ -105,10 +105,10 @@ async def test_switch_running_steps_can_be_watched(
 ) -> None:
     seen: list[Deployment] = []
 
-    async def look() -> None:
+    async def observe() -> None:
         seen.append(await last_deployment(office))
 
-    journal.at("restart", look)
+    journal.at("restart", observe)
     await switch(office, ada, profile)
 
     assert (seen[0].outcome, seen[0].ended_at) == (Outcome.RUNNING, None)
@@ -161,10 +161,10 @@ async def test_switch_records_the_duration_of_each_step(
 
 
 def _passing(office: Office, seconds: float) -> Callable[[], Awaitable[None]]:
-    async def pass_time() -> None:
+    async def advance_clock() -> None:
         office.clock.advance(seconds)
 
-    return pass_time
+    return advance_clock
 
 
 async def test_switch_records_the_notes_of_the_uploader(
@@ -192,15 +192,15 @@ async def test_switch_assigns_the_services_to_the_owner_of_the_profile(
         await tx.desks.use(MAC, DeskUse(bob.user_uuid), shown(office.clock()))
     seen: list[str | None] = []
 
-    async def look() -> None:
-        seen.append(await whose_services(office))
+    async def observe() -> None:
+        seen.append(await services_user(office))
 
     for step in ("upload", "clear", "restart"):
-        journal.at(step, look)
+        journal.at(step, observe)
     await switch(office, root, profile)
 
     assert seen == [bob.user_uuid, ada.user_uuid, ada.user_uuid]
-    assert await whose_services(office) == ada.user_uuid
+    assert await services_user(office) == ada.user_uuid
 
 
 async def test_superadmin_switches_the_profile_of_any_user(

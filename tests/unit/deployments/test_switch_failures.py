@@ -17,7 +17,7 @@ from phoneprov_core.kernel.times import shown
 from phoneprov_core.phones.model import PhonePatch
 from phoneprov_core.profiles.model import Profile, ProfilePatch, Switched
 from support.office import Office
-from support.switching import MAC, Journal, is_free, last_deployment, switch, whose_services
+from support.switching import MAC, Journal, is_free, last_deployment, services_user, switch
 
 # When the upload fails
 
@@ -99,7 +99,7 @@ async def test_failed_upload_keeps_the_services_of_the_phone(
     with pytest.raises(Refused):
         await switch(office, ada, profile)
 
-    assert await whose_services(office) == bob.user_uuid
+    assert await services_user(office) == bob.user_uuid
 
 
 async def test_switch_after_a_failure_succeeds(
@@ -115,10 +115,10 @@ async def test_switch_after_a_failure_succeeds(
 async def test_unexpected_error_is_recorded_as_an_interruption(
     office: Office, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
-    async def stumble() -> None:
+    async def fail_unexpectedly() -> None:
         raise ZeroDivisionError
 
-    journal.at("upload", stumble)
+    journal.at("upload", fail_unexpectedly)
 
     with pytest.raises(ZeroDivisionError):
         await switch(office, ada, profile)
@@ -173,10 +173,10 @@ async def test_switch_without_address_clears_the_stored_session(
         await tx.desks.use(MAC, DeskUse(bob.user_uuid), shown(office.clock()))
     seen: list[str | None] = []
 
-    async def look() -> None:
-        seen.append(await whose_services(office))
+    async def observe() -> None:
+        seen.append(await services_user(office))
 
-    journal.at("restart", look)
+    journal.at("restart", observe)
     answer = await switch(office, ada, profile)
 
     assert answer.restart == "ok"
@@ -203,5 +203,5 @@ async def test_switch_failed_restart_is_part_of_the_result(
     assert record.outcome is Outcome.DEPLOYED
     assert [step.ok for step in record.steps] == [True, True, False]
     assert record.steps[2].message == answer.restart
-    assert await whose_services(office) == ada.user_uuid
+    assert await services_user(office) == ada.user_uuid
     assert await is_free(office)

@@ -24,8 +24,8 @@ from support.switching import (
     deployments,
     is_free,
     last_deployment,
+    services_user,
     switch,
-    whose_services,
 )
 
 # One at a time
@@ -127,12 +127,12 @@ async def test_switch_has_no_open_transaction_during_network_calls(
 async def test_switch_lost_lease_is_not_taken_from_its_holder(
     office: Office, root: Actor, ada: Actor, profile: Profile, journal: Journal
 ) -> None:
-    async def be_overtaken() -> None:
+    async def lose_lease() -> None:
         office.clock.advance(61)
         async with office.database.write() as tx:
             assert await tx.leases.take(MAC, "another", 60) is not None
 
-    journal.at("upload", be_overtaken)
+    journal.at("upload", lose_lease)
     await switch(office, ada, profile)
 
     assert not await is_free(office)
@@ -150,7 +150,7 @@ async def test_owner_deleted_during_a_switch_keeps_the_record(
 
     assert answer.restart == "ok"
     assert (await last_deployment(office)).outcome is Outcome.DEPLOYED
-    assert await whose_services(office) is None
+    assert await services_user(office) is None
     assert await is_free(office)
 
 

@@ -55,7 +55,7 @@ class PinOffice(Office):
         self.check = CheckPin(self.work, self.work, self.clock, journal=self.refused.append)
         self.pins = VendorUsers(self.database, self.work, self.clock, self.new_id)
 
-    async def furnish(self) -> None:
+    async def populate(self) -> None:
         self.ada = await self.add_user("ada")
         self.bob = await self.add_user("bob")
         await self.add_user("grace")
@@ -88,7 +88,7 @@ class PinOffice(Office):
 @pytest.fixture
 async def pin_office() -> PinOffice:
     office = PinOffice()
-    await office.furnish()
+    await office.populate()
     return office
 
 

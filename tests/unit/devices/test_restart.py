@@ -26,7 +26,7 @@ def manager() -> MemoryManager:
     return MemoryManager()
 
 
-async def said(driver: PhoneDriver, phone: Phone = PHONE) -> str:
+async def refusal_of(driver: PhoneDriver, phone: Phone = PHONE) -> str:
     """Why it cannot be restarted."""
     with pytest.raises(Conflict) as caught:
         await driver.restart(phone, "SCCP")
@@ -66,7 +66,7 @@ async def test_restart_set_to_none_restarts_nothing(
     never = NeverRestarting(CiscoPhones(RestartBy.AUTO, commands, manager))
 
     for driver in (cisco, never):
-        assert "restarts are switched off" in await said(driver)
+        assert "restarts are switched off" in await refusal_of(driver)
     assert (commands.sent, manager.performed) == ({}, [])
     for driver in (cisco, never):
         await driver.leave_services(PHONE)
@@ -74,7 +74,7 @@ async def test_restart_set_to_none_restarts_nothing(
 
 
 async def test_restart_without_a_manager_names_the_setting(commands: MemoryPhone) -> None:
-    assert "PHONEPROV_AMI_HOST" in await said(CiscoPhones(RestartBy.AMI, commands, None))
+    assert "PHONEPROV_AMI_HOST" in await refusal_of(CiscoPhones(RestartBy.AMI, commands, None))
     assert commands.sent == {}
 
 
@@ -98,7 +98,7 @@ async def test_restart_over_http_without_address_is_refused(
 ) -> None:
     lost = a_phone(1, phone_ip=None)
 
-    assert "phone_ip" in await said(CiscoPhones(RestartBy.HTTP, commands, None), lost)
+    assert "phone_ip" in await refusal_of(CiscoPhones(RestartBy.HTTP, commands, None), lost)
     await CiscoPhones(RestartBy.AMI, commands, manager).restart(lost, None)
     with pytest.raises(Conflict):
         reachable_ip(lost)
@@ -110,7 +110,7 @@ async def test_restart_over_http_forbidden_address_is_not_called(commands: Memor
 
     driver = CiscoPhones(RestartBy.HTTP, commands, None)
 
-    assert "outside the phone networks" in await said(driver, outside)
+    assert "outside the phone networks" in await refusal_of(driver, outside)
     assert commands.sent == {}
 
 

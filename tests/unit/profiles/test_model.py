@@ -46,11 +46,11 @@ def test_matching_model_is_accepted(models: tuple[str, ...], model: str | None) 
     [(("7911",), "7945"), (("7945",), "7945X"), (("7911", "7912"), "CP-7945G"), (("7945",), " ")],
 )
 def test_mismatching_model_is_named(models: tuple[str, ...], model: str) -> None:
-    said = objection(models, model=model)
+    problem = objection(models, model=model)
 
-    assert said is not None
-    assert model in said
-    assert all(wanted in said for wanted in models)
+    assert problem is not None
+    assert model in problem
+    assert all(wanted in problem for wanted in models)
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_matching_software_is_accepted(software: str | None, software_type: str 
     ("software", "software_type"), [("SCCP", "SIP"), ("SIP", "SIPE"), ("SIPE", "enterprise")]
 )
 def test_mismatching_software_is_named(software: str, software_type: str) -> None:
-    said = objection((), software, model=None, software_type=software_type)
+    problem = objection((), software, model=None, software_type=software_type)
 
-    assert said is not None
-    assert software in said
-    assert software_type in said
+    assert problem is not None
+    assert software in problem
+    assert software_type in problem
 
 
 @pytest.mark.parametrize("empty", ["", None])

@@ -176,12 +176,12 @@ async def test_profile_of_another_user_is_not_found(
         lambda uuid: office.profiles.delete(bob, uuid),
     ]
     for call in calls:
-        said = []
+        refusals = []
         for uuid in (profile.uuid, NOWHERE, "nonsense", ""):
             with pytest.raises(NotFound) as error:
                 await call(uuid)
-            said.append((error.value.message, error.value.code, error.value.problems))
-        assert len(set(said)) == 1
+            refusals.append((error.value.message, error.value.code, error.value.problems))
+        assert len(set(refusals)) == 1
 
 
 # Changing

@@ -23,9 +23,26 @@ def test_name_is_compared_in_lower_case_without_a_leading_slash(requested: str, 
 
 @pytest.mark.parametrize(
     "requested",
-    ["", "/", "..", "../a", "a/../b", "a//b", "//a", "./a", "a/.", "a\\b", "a\0", "é", "a" * 256],
+    [
+        *(
+            "",
+            "/",
+            "..",
+            "../a",
+            "a/../b",
+            "a//b",
+            "//a",
+            "./a",
+            "a/.",
+            "a\\b",
+            "a\0",
+            "é",
+            "a" * 256,
+        ),
+        *(".netrc", "a/.git/config", ".SEP001BD4123456.cnf.xml.part"),
+    ],
 )
-def test_name_outside_the_folder_is_refused(requested: str) -> None:
+def test_name_outside_the_folder_or_hidden_is_refused(requested: str) -> None:
     assert plain_name(requested) is None
 
 

@@ -181,11 +181,11 @@ async def lag_during(hasher: Argon2Hasher, hash_: str) -> float:
 async def test_calls_beyond_the_queue_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     go = threading.Event()
 
-    def verified_later(_secret: bytes, _hash: str | None) -> bool:
+    def verify_when_released(_secret: bytes, _hash: str | None) -> bool:
         return go.wait(10)
 
     async with cheap(workers=1, queue=1) as hasher:
-        monkeypatch.setattr(hasher, "_matches", verified_later)
+        monkeypatch.setattr(hasher, "_matches", verify_when_released)
         verifying = asyncio.gather(*[hasher.verify("correct horse", None) for _ in range(2)])
         await asyncio.sleep(0)
         outcomes = await asyncio.gather(
@@ -218,11 +218,11 @@ async def test_hasher_out_of_memory_is_unavailable(
         def no_memory(*_args: object) -> None:
             raise HashingError
 
-        def no_memory_either(*_args: object) -> None:
+        def fail_verification(*_args: object) -> None:
             raise VerificationError
 
         monkeypatch.setattr(hasher._argon2.__class__, "hash", no_memory)
-        monkeypatch.setattr(hasher._argon2.__class__, "verify", no_memory_either)
+        monkeypatch.setattr(hasher._argon2.__class__, "verify", fail_verification)
         with pytest.raises(Unavailable):
             await hasher.hash("correct horse")
         for known in (hash_, None):

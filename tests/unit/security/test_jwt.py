@@ -336,8 +336,10 @@ def test_token_cache_is_bounded(checks: list[str], monkeypatch: pytest.MonkeyPat
 
 def test_tokens_are_read_by_concurrent_threads() -> None:
     tokens = JwtTokens(NEW_KEYS)
-    said = [Claims(f"user {number}", "session", "token", ISSUED, EXPIRES) for number in range(50)]
-    several = [tokens.issue(TokenKind.ACCESS, claims) for claims in said]
+    claims_of_users = [
+        Claims(f"user {number}", "session", "token", ISSUED, EXPIRES) for number in range(50)
+    ]
+    several = [tokens.issue(TokenKind.ACCESS, claims) for claims in claims_of_users]
     read: list[list[Claims]] = []
 
     def reader() -> None:
@@ -349,7 +351,7 @@ def test_tokens_are_read_by_concurrent_threads() -> None:
     for thread in threads:
         thread.join()
 
-    assert read == [said] * 8
+    assert read == [claims_of_users] * 8
 
 
 def test_representations_hold_no_key_and_no_token() -> None:

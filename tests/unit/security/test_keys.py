@@ -230,12 +230,12 @@ def test_key_path_that_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_key_file_of_a_concurrent_start_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def overtaken(path: Path) -> str:
+    def create_concurrently(path: Path) -> str:
         write_key_file(tmp_path, OLD_KEY)
         monkeypatch.undo()
         raise FileNotFoundError
 
-    monkeypatch.setattr(module, "_read", overtaken)
+    monkeypatch.setattr(module, "_read", create_concurrently)
 
     assert load_or_create_keys(tmp_path).current.id == SecretKeys.parse(OLD_KEY).current.id
     assert [file.name for file in tmp_path.iterdir()] == ["secret.key"]
