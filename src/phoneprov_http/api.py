@@ -5,8 +5,4 @@
 from phoneprov_http.app import HttpSettings, create_app
 from phoneprov_http.main.serving.asgi import make_app
 
-__all__ = [
-    "HttpSettings",
-    "create_app",
-    "make_app",
-]
+__all__ = ["HttpSettings", "create_app", "make_app"]
