@@ -175,6 +175,8 @@ class _Writer:
             target.hasher.next_hash = self.hashes.get(row.line)
             try:
                 await _write(asked, target)
+                # The store may defer a write to its next statement: a conflict belongs to this row.
+                await target.store.find("-")
             except Unavailable:
                 raise
             except PhoneprovError as error:
