@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
-from phoneprov_core.kernel.paging import NEWEST
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.transfer.model import (
     Imported,
@@ -189,8 +188,6 @@ async def _write(asked: Asked, target: Target) -> None:
         return
     if asked.key is None:
         await target.create(asked.owner, asked.command)
-        # A conflict is raised with the next call at the latest: it belongs to this row.
-        await target.store.find(NEWEST)
     else:
         await target.update(asked.key, asked.command)
 
