@@ -25,6 +25,7 @@ from phoneprov_core.users.model import Registration
 from phoneprov_core.vendor_users.model import VendorUser
 from support.postgres import Server as Postgres
 
+OBSERVED = Path(__file__).parent / "observed"
 SERVING = {0}
 """Processors of the service, unless a test takes both."""
 DATABASES = ("sqlite", "postgresql")
@@ -117,9 +118,14 @@ def office(
     phones: int = 0,
     workers: int = 1,
     processors: set[int] = SERVING,
+    hashes: Path | None = None,
 ) -> Iterator[tuple[Server, str]]:
-    """The service, and an access token."""
+    """The service, and an access token. ``hashes`` is the folder for the times of its hashes."""
     folder.mkdir(mode=0o700, parents=True)
+    observed = {}
+    if hashes is not None:
+        hashes.mkdir()
+        observed = {"PYTHONPATH": str(OBSERVED), "BENCH_HASHES": str(hashes)}
     with database_for(kind) as database:
         environment = {
             "PHONEPROV_DATA_DIR": str(folder),
@@ -136,7 +142,7 @@ def office(
         with server(
             "phoneprov",
             [sys.executable, *command, "--workers", str(workers)],
-            environment,
+            environment | observed,
             processors=processors,
             folder=folder,
             ready="/health/ready",

@@ -45,7 +45,7 @@ class Server:
         return [self._process.pid, *descendants(self._process.pid)]
 
     def wait_for(self, path: str) -> None:
-        """Until it answers 200; raises RuntimeError with its last words."""
+        """Until it answers 200; raises RuntimeError with its log."""
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and self._process.poll() is None:
             try:
@@ -65,8 +65,8 @@ class Server:
             before = now
             time.sleep(0.2)
 
-    def said(self) -> str:
-        """The end of what it wrote."""
+    def log_text(self) -> str:
+        """The end of its log."""
         return self._log.read_text(errors="replace")[-1500:]
 
     def stop(self) -> None:

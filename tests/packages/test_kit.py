@@ -261,11 +261,11 @@ def test_kit_uploader_without_cleanup_is_found(results: Results) -> None:
 @pytest.mark.parametrize(
     ("fault", "test"),
     [
-        ("same_size", "test_a_file_of_the_same_size_is_replaced"),
-        ("later", "test_a_cancelled_upload_writes_nothing_afterwards"),
-        ("swallows", "test_a_cancelled_upload_leaves_the_old_file_or_the_new_one"),
-        ("blocks", "test_an_upload_does_not_block_the_event_loop"),
-        ("freezes", "test_an_upload_does_not_block_the_event_loop"),
+        ("same_size", "test_file_of_the_same_size_is_replaced"),
+        ("later", "test_cancelled_upload_writes_nothing_afterwards"),
+        ("swallows", "test_cancelled_upload_leaves_the_old_file_or_the_new_one"),
+        ("blocks", "test_upload_does_not_block_the_event_loop"),
+        ("freezes", "test_upload_does_not_block_the_event_loop"),
         ("quotes", "test_no_message_quotes_a_secret_or_the_configuration"),
     ],
 )
@@ -280,6 +280,6 @@ def test_kit_faulty_driver_is_found(results: Results) -> None:
         "test_concurrent_orders_are_all_executed",
         "test_refusal_of_the_phone_is_reworded",
         "test_silent_phone_times_out",
-        "test_a_phone_without_an_address_is_a_conflict",
-        "test_an_address_that_is_not_allowed_is_a_conflict",
+        "test_phone_without_an_address_is_a_conflict",
+        "test_address_that_is_not_allowed_is_a_conflict",
     }

@@ -119,7 +119,7 @@ class PhoneDriverContract:
 
         assert task.cancelled()
 
-    async def test_a_phone_without_an_address_is_a_conflict(self, rig: PhoneDriverRig) -> None:
+    async def test_phone_without_an_address_is_a_conflict(self, rig: PhoneDriverRig) -> None:
         if not rig.by_address:
             pytest.skip("the driver does not call the phone itself")
 
@@ -130,7 +130,7 @@ class PhoneDriverContract:
         _require_our_own_words(caught.value, rig)
 
     @pytest.mark.parametrize("address", ["192.0.2.1", "169.254.1.1", "224.0.0.1", "240.0.0.1"])
-    async def test_an_address_that_is_not_allowed_is_a_conflict(
+    async def test_address_that_is_not_allowed_is_a_conflict(
         self, rig: PhoneDriverRig, address: str
     ) -> None:
         if not rig.by_address:

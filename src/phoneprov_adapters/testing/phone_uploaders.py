@@ -20,13 +20,13 @@ class PhoneUploaderContract:
         """An uploader that may not connect to the phone; override it."""
         raise NotImplementedError("give your subclass a fixture 'elsewhere'")
 
-    async def test_a_phone_without_an_address_is_a_conflict(self, rig: UploaderRig) -> None:
+    async def test_phone_without_an_address_is_a_conflict(self, rig: UploaderRig) -> None:
         with pytest.raises(Conflict) as caught:
             await rig.uploader.upload(an_upload(PROFILE, ip=None))
 
         assert caught.value.code == "no_address"
 
-    async def test_an_address_outside_the_phone_networks_is_a_conflict(
+    async def test_address_outside_the_phone_networks_is_a_conflict(
         self, rig: UploaderRig, elsewhere: ConfigUploader
     ) -> None:
         with pytest.raises(Conflict) as caught:

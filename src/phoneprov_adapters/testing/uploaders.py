@@ -50,7 +50,7 @@ class UploaderContract:
 
         assert rig.read() == {name: PROFILE}
 
-    async def test_a_file_of_the_same_name_is_replaced_and_others_are_not(
+    async def test_file_of_the_same_name_is_replaced_and_others_are_not(
         self, rig: UploaderRig
     ) -> None:
         rig.write(NAME, OLD)
@@ -60,7 +60,7 @@ class UploaderContract:
 
         assert rig.read() == {NAME: PROFILE, "other.xml": OLD}
 
-    async def test_a_file_of_the_same_size_is_replaced(self, rig: UploaderRig) -> None:
+    async def test_file_of_the_same_size_is_replaced(self, rig: UploaderRig) -> None:
         other = PROFILE[:-1] + bytes([PROFILE[-1] ^ 1])
         rig.write(NAME, other)
 
@@ -68,9 +68,7 @@ class UploaderContract:
 
         assert rig.read() == {NAME: PROFILE}
 
-    async def test_content_that_is_there_already_can_be_uploaded_again(
-        self, rig: UploaderRig
-    ) -> None:
+    async def test_upload_of_equal_content_succeeds(self, rig: UploaderRig) -> None:
         for attempt in ("a-1", "a-2"):
             uploaded = await rig.uploader.upload(an_upload(PROFILE, attempt=attempt))
 
@@ -98,7 +96,7 @@ class UploaderContract:
 
         assert rig.read() == wanted
 
-    async def test_a_cancelled_upload_leaves_the_old_file_or_the_new_one(
+    async def test_cancelled_upload_leaves_the_old_file_or_the_new_one(
         self, rig: UploaderRig
     ) -> None:
         uploader = rig.uploader
@@ -122,7 +120,7 @@ class UploaderContract:
         assert rig.read()[NAME] == PROFILE
 
     @pytest.mark.parametrize("turns", [1, 5])
-    async def test_a_cancelled_upload_writes_nothing_afterwards(
+    async def test_cancelled_upload_writes_nothing_afterwards(
         self, rig: UploaderRig, turns: int
     ) -> None:
         task = asyncio.ensure_future(rig.uploader.upload(an_upload(LARGEST)))
@@ -146,7 +144,7 @@ class UploaderContract:
 
         assert task.cancelled() or was_done
 
-    async def test_an_upload_does_not_block_the_event_loop(self, rig: UploaderRig) -> None:
+    async def test_upload_does_not_block_the_event_loop(self, rig: UploaderRig) -> None:
         """Detects an uploader that never yields, and one that blocks for seconds."""
         for uploader in (rig.uploader, rig.silent):
             if uploader is None:

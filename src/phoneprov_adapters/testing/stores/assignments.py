@@ -47,7 +47,7 @@ class AssignmentsContract:
             await tx.permissions.add(a_permission(10, level=0, name="superadmin"))
             await tx.permissions.add(a_permission(11, level=1, name="desk"))
 
-    async def test_an_assignment_shows_level_and_name_of_its_permission(
+    async def test_assignment_shows_level_and_name_of_its_permission(
         self, database: Database
     ) -> None:
         await _assign(database, (ADA, ONE))
@@ -57,7 +57,7 @@ class AssignmentsContract:
         assert await _of_user(database, BOB) is None
         assert await _of_user(database, "") is None
 
-    async def test_a_renamed_permission_shows_in_its_assignments(self, database: Database) -> None:
+    async def test_renamed_permission_shows_in_its_assignments(self, database: Database) -> None:
         await _assign(database, (ADA, ONE))
         async with database.write() as tx:
             await tx.permissions.put(a_permission(11, level=1, name="front desk"))
@@ -66,9 +66,7 @@ class AssignmentsContract:
         assert assignment is not None
         assert assignment.perm_name == "front desk"
 
-    async def test_a_new_assignment_takes_the_place_of_the_current_one(
-        self, database: Database
-    ) -> None:
+    async def test_assignment_new_replaces_the_current_one(self, database: Database) -> None:
         await _assign(database, (ADA, ONE))
         async with database.write() as tx:
             await tx.assignments.assign(an_assignment(ADA, ZERO, 2))
@@ -79,7 +77,7 @@ class AssignmentsContract:
         async with database.write() as tx:
             assert await tx.permissions.remove(ONE)
 
-    async def test_no_two_users_have_the_assignment_of_one_uuid(self, database: Database) -> None:
+    async def test_assignment_uuid_is_unique(self, database: Database) -> None:
         await _assign(database, (ADA, ONE))
 
         with pytest.raises(Conflict) as caught:
@@ -105,7 +103,7 @@ class AssignmentsContract:
             assert not await tx.assignments.remove(ADA)
 
     @pytest.mark.parametrize(("user", "permission"), [(GONE, ZERO), (ADA, GONE)])
-    async def test_user_and_permission_must_exist(
+    async def test_assignment_of_a_missing_user_or_permission_is_not_found(
         self, database: Database, user: str, permission: str
     ) -> None:
         await _assign(database, (ADA, ONE))
@@ -118,7 +116,7 @@ class AssignmentsContract:
         assert assignment is not None
         assert assignment.perm_uuid == ONE
 
-    async def test_an_assignment_is_removed_once(self, database: Database) -> None:
+    async def test_assignment_is_removed_once(self, database: Database) -> None:
         await _assign(database, (ADA, ONE), (BOB, ONE))
 
         async with database.write() as tx:
@@ -147,7 +145,7 @@ class AssignmentsContract:
             ([(ADA, ZERO), (CLEO, ZERO)], LevelRule.STRICT, False),
         ],
     )
-    async def test_whether_another_active_user_holds_level_0(
+    async def test_other_superadmin_is_an_active_user_with_level_0(
         self, database: Database, assigned: list[tuple[str, str]], rule: LevelRule, expected: bool
     ) -> None:
         await _assign(database, *assigned)
@@ -157,7 +155,7 @@ class AssignmentsContract:
         async with database.write() as tx:
             assert await tx.assignments.another_superadmin(ADA, rule) is expected
 
-    async def test_the_largest_level_holds_level_0_by_the_interface_s_rule(
+    async def test_largest_level_holds_level_0_by_the_hierarchical_rule(
         self,
         database: Database,
     ) -> None:
@@ -178,7 +176,7 @@ class AssignmentsContract:
             await tx.users.remove(BOB)
             assert not await tx.assignments.another_superadmin(ADA, LevelRule.STRICT)
 
-    async def test_the_answer_stays_true_until_the_transaction_ends(
+    async def test_other_superadmin_is_locked_until_the_transaction_ends(
         self, database: Database
     ) -> None:
         everybody = (ADA, BOB, CLEO)

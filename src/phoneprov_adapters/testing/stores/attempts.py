@@ -68,7 +68,7 @@ class LoginAttemptsContract:
         assert await _of(database, "a") == Attempts()
         assert await _of(database, "b") == KEPT
 
-    async def test_a_count_is_begun_where_there_is_none(self, database: Database) -> None:
+    async def test_count_without_a_row_begins(self, database: Database) -> None:
         async with database.write() as tx:
             assert await tx.attempts.begin("a", KEPT)
         async with database.write() as tx:
@@ -109,7 +109,7 @@ class LoginAttemptsContract:
         assert began.count(True) == 1
         assert await _of(database, "a") == Attempts(failures=began.index(True) + 1)
 
-    async def test_a_count_of_an_error_s_transaction_is_not_kept(self, database: Database) -> None:
+    async def test_count_of_a_failed_transaction_is_not_stored(self, database: Database) -> None:
         await _keep(database, "a", KEPT)
 
         async def fail() -> None:
@@ -145,7 +145,7 @@ class LoginAttemptsContract:
         assert await _of(database, "a") == KEPT
         assert await _of(database, "b") == Attempts(1, later, later, 0)
 
-    async def test_counts_of_known_accounts_are_kept_for_ever(self, database: Database) -> None:
+    async def test_counts_of_known_accounts_are_not_removed(self, database: Database) -> None:
         known = msgspec.structs.replace(KEPT, known=1)
         await _keep(database, "a", known)
         await _keep(database, "b", KEPT)

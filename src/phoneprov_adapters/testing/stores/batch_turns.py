@@ -46,7 +46,7 @@ async def _finish(database: Database, hold: Hold) -> bool:
 class BatchTurnsContract:
     """The contract of ``Batches``: leases of batches and claims of phones."""
 
-    async def test_a_batch_is_held_by_one_at_a_time(self, database: Database) -> None:
+    async def test_batch_has_one_holder(self, database: Database) -> None:
         assert not await _any_free(database)
         assert await take_if_any(database) is None
         await add_batch(database, a_batch(1), 1)
@@ -57,7 +57,7 @@ class BatchTurnsContract:
         assert not await _any_free(database)
         assert await take_if_any(database, "you") is None
 
-    async def test_of_racing_processes_one_takes_each_batch(self, database: Database) -> None:
+    async def test_batch_one_of_racing_processes_takes_it(self, database: Database) -> None:
         for number in (1, 2, 3):
             await add_batch(database, a_batch(number), 1)
 
@@ -87,7 +87,7 @@ class BatchTurnsContract:
             await tx.batches.release(mine)
         assert await _keep(database, yours) is BatchState.RUNNING
 
-    async def test_a_hold_that_was_kept_is_held(self, database: Database) -> None:
+    async def test_hold_kept_for_zero_seconds_is_free(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 1)
         mine = await take(database, seconds=60)
 
@@ -95,7 +95,7 @@ class BatchTurnsContract:
 
         assert await _any_free(database)
 
-    async def test_a_batch_given_back_is_free(self, database: Database) -> None:
+    async def test_batch_released_can_be_taken(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 1)
         await add_batch(database, a_batch(2), 1)
         mine = await take(database)
@@ -110,7 +110,7 @@ class BatchTurnsContract:
         assert (await take(database)).batch_uuid == identifier(1)
         assert (await take(database)).batch_uuid == identifier(2)
 
-    async def test_phones_have_their_turn_by_position(self, database: Database) -> None:
+    async def test_phones_are_taken_by_position(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 5)
         hold = await take(database)
 
@@ -121,7 +121,7 @@ class BatchTurnsContract:
         assert [turn.position for turn in await claim(database, hold, 9)] == [3, 4, 5]
         assert await claim(database, hold, 9) == []
 
-    async def test_phone_put_back_has_its_turn_after_the_others(self, database: Database) -> None:
+    async def test_phone_postponed_is_next_after_the_others(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 3)
         hold = await take(database)
         first, second = await claim(database, hold, 2)
@@ -146,7 +146,7 @@ class BatchTurnsContract:
         assert (await batch_phones(database))[1].message is None
         assert await claim(database, hold, 9) == []  # The first is not due yet.
 
-    async def test_a_turn_ends_once_and_under_its_own_hold(self, database: Database) -> None:
+    async def test_turn_ends_once_under_its_own_hold(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 2)
         hold = await take(database, seconds=60)
         first, second = await claim(database, hold, 2)
@@ -174,7 +174,9 @@ class BatchTurnsContract:
             assert await tx.batches.abandoned(later, 9) == turns[1:]
             assert await tx.batches.abandoned(later, 1) == turns[1:2]
 
-    async def test_a_batch_is_done_when_no_phone_waits_or_runs(self, database: Database) -> None:
+    async def test_batch_without_pending_or_running_phones_is_done(
+        self, database: Database
+    ) -> None:
         await add_batch(database, a_batch(1), 2)
         hold = await take(database)
         assert not await _finish(database, hold)
@@ -191,7 +193,7 @@ class BatchTurnsContract:
             1, state=BatchState.DONE, ended_at=NOW, phones=Counts(done=1, failed=1, total=2)
         )
 
-    async def test_a_halted_batch_keeps_its_state_when_it_ends(self, database: Database) -> None:
+    async def test_halted_batch_keeps_its_state_when_it_ends(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 2)
         hold = await take(database)
         async with database.write() as tx:

@@ -29,7 +29,7 @@ from phoneprov_core.stores import Database
 class BatchesContract:
     """The contract of ``Batches``: storing and reading."""
 
-    async def test_a_batch_is_found_as_it_was_kept(self, database: Database) -> None:
+    async def test_batch_is_found_unchanged(self, database: Database) -> None:
         full = a_batch(
             1,
             profile_uuid=identifier(800),
@@ -51,7 +51,7 @@ class BatchesContract:
         assert await find_batch(database, 2) == a_batch(2, action=BatchAction.RESTART)
         assert await find_batch(database, 3) is None
 
-    async def test_its_phones_are_counted_when_it_is_read(self, database: Database) -> None:
+    async def test_batch_read_has_the_numbers_of_its_phones(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 230)
         await add_batch(database, a_batch(2), 2)
         hold = await take(database)
@@ -96,7 +96,7 @@ class BatchesContract:
             assert rest[-1].phones == Counts(waiting=2, total=2)
             assert await tx.batches.newest(9, before=rest[-1]) == []
 
-    async def test_a_phone_is_in_a_batch_once(self, database: Database) -> None:
+    async def test_phone_is_in_a_batch_once(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 1)
         await add_batch(database, a_batch(2), 1)  # the same phone
 
@@ -111,7 +111,7 @@ class BatchesContract:
                     [BatchItem(identifier(9), 1, a_mac(1), identifier(700))]
                 )
 
-    async def test_the_phones_of_a_batch_are_listed_by_position(self, database: Database) -> None:
+    async def test_phones_of_a_batch_are_listed_by_position(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 5)
         await add_batch(database, a_batch(2), 1)
         hold = await take(database)
@@ -170,7 +170,7 @@ class BatchesContract:
         )
         assert await claim(database, hold, 3) == []
 
-    async def test_phone_put_back_into_a_halted_batch_is_skipped(self, database: Database) -> None:
+    async def test_phone_postponed_in_a_halted_batch_is_skipped(self, database: Database) -> None:
         await add_batch(database, a_batch(1), 1)
         (turn,) = await claim(database, await take(database), 1)
 

@@ -49,7 +49,7 @@ class DeploymentListsContract:
     """The contract of ``Deployments``: filtered lists, and the current deployment of a phone."""
 
     # Records
-    async def test_a_phone_has_one_deployment_of_a_number(self, database: Database) -> None:
+    async def test_deployment_number_is_unique_for_its_phone(self, database: Database) -> None:
         await _record(database, a_deployment(1, ONE), a_deployment(2, TWO, number=1))
 
         with pytest.raises(Conflict) as conflict:

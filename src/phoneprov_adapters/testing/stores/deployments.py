@@ -36,7 +36,7 @@ async def _find(database: Database, number: int) -> Deployment | None:
 class DeploymentsContract:
     """The contract of ``Deployments``."""
 
-    async def test_a_deployment_is_found_as_it_was_recorded(self, database: Database) -> None:
+    async def test_deployment_is_found_unchanged(self, database: Database) -> None:
         ended = msgspec.structs.replace(
             a_deployment(2, OTHER_PHONE),
             outcome=Outcome.FAILED,
@@ -54,7 +54,7 @@ class DeploymentsContract:
         assert await _find(database, 3) is None
 
     @pytest.mark.parametrize("outcome", list(Outcome))
-    async def test_a_deployment_is_completed(self, database: Database, outcome: Outcome) -> None:
+    async def test_deployment_is_completed(self, database: Database, outcome: Outcome) -> None:
         await _record(database, a_deployment(1, PHONE), a_deployment(2, PHONE))
         steps = tuple(Step(name, True, None, 1) for name in StepName)
         ended = msgspec.structs.replace(
@@ -104,7 +104,7 @@ class DeploymentsContract:
             await tx.leases.release(PHONE, identifier(1), fence)
             assert await tx.deployments.interrupt_abandoned(NOW) == 1
 
-    async def test_another_s_lease_does_not_keep_a_deployment_running(
+    async def test_lease_of_another_deployment_does_not_keep_one_running(
         self, database: Database
     ) -> None:
         await _record(database, a_deployment(1, PHONE), a_deployment(2, PHONE))

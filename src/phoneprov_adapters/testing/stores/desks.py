@@ -29,7 +29,7 @@ async def the_desk(database: Database, mac: str = PHONE) -> DeskRecord:
 class DesksContract:
     """The contract of ``DeskStore``."""
 
-    async def test_a_phone_without_a_record_has_the_default_one(self, database: Database) -> None:
+    async def test_desk_without_a_row_has_default_values(self, database: Database) -> None:
         assert await the_desk(database) == DeskRecord(PHONE)
         async with database.write() as tx:
             assert await tx.desks.find(PHONE) == DeskRecord(PHONE)
@@ -70,7 +70,7 @@ class DesksContract:
         assert await the_desk(database) == DeskRecord(PHONE, DEFAULT, hotdesk=False, turn=2)
         assert await the_desk(database, OTHER_PHONE) == DeskRecord(OTHER_PHONE, hotdesk=False)
 
-    async def test_a_turn_is_taken_once(self, database: Database) -> None:
+    async def test_phone_of_a_batch_is_taken_once(self, database: Database) -> None:
         async def take(turn: int | None) -> bool:
             async with database.write() as tx:
                 return await tx.desks.take_turn(PHONE, turn)
@@ -81,7 +81,7 @@ class DesksContract:
         assert await take(None)
         assert (await the_desk(database)).turn == 3
 
-    async def test_a_change_is_recorded_until_it_ends(self, database: Database) -> None:
+    async def test_desk_change_is_recorded_until_it_ends(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.desks.begin_change(PHONE, CHANGE, ADA)
             assert await tx.desks.is_elsewhere(ADA, OTHER_PHONE)
@@ -93,7 +93,7 @@ class DesksContract:
             assert not await tx.desks.is_elsewhere(ADA, OTHER_PHONE)
         assert await the_desk(database) == DeskRecord(PHONE)
 
-    async def test_a_change_is_unsettled_unless_its_deployment_holds_the_phone(
+    async def test_desk_change_is_unsettled_without_the_lease_of_its_deployment(
         self, database: Database
     ) -> None:
         async with database.write() as tx:
@@ -131,7 +131,7 @@ class DesksContract:
             await tx.desks.use(a_mac(1), DeskUse(), NOW)
             assert (await tx.desks.find(a_mac(1))).due is None
 
-    async def test_a_use_expires_at_its_end(self, database: Database) -> None:
+    async def test_use_of_a_desk_expires(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.desks.use(PHONE, DeskUse(ADA, PROFILE, NOW), moment(1))
             await tx.desks.use(OTHER_PHONE, DeskUse(BOB, None, LATER), moment(1))
@@ -142,7 +142,7 @@ class DesksContract:
         assert await the_desk(database) == DeskRecord(PHONE, turn=2, due=Due.EXPIRY)
         assert (await the_desk(database, OTHER_PHONE)).user_uuid == BOB
 
-    async def test_at_reads_a_phone_with_all_that_a_request_needs(self, database: Database) -> None:
+    async def test_at_contains_desk_phone_and_user(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(31))
             await tx.phones.add(a_phone(1))
@@ -187,7 +187,7 @@ class DesksContract:
             assert await desks.rows(10, owner=ADA) == listed[1:2]
             assert await desks.count(ADA) == 1
 
-    async def test_a_removed_record_is_forgotten(self, database: Database) -> None:
+    async def test_removed_record_is_not_found(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.desks.use(PHONE, DeskUse(ADA), NOW)
             assert await tx.desks.remove(PHONE)

@@ -43,7 +43,7 @@ class DirectoryContract:
                 await tx.personal_contacts.add(contact)
         return CONTACTS
 
-    async def test_a_user_sees_only_their_own(self, database: Database) -> None:
+    async def test_contacts_of_a_user_are_their_own(self, database: Database) -> None:
         async with database.read() as tx:
             store = tx.personal_contacts
             assert await store.rows(10, owner=ADA) == ADAS
@@ -55,7 +55,9 @@ class DirectoryContract:
         assert counted == [3, 1, 0, 4]
 
     @pytest.mark.parametrize("method", ["add", "put"])
-    async def test_a_contact_needs_its_user(self, database: Database, method: str) -> None:
+    async def test_contact_of_a_missing_user_is_not_found(
+        self, database: Database, method: str
+    ) -> None:
         stray = a_personal_contact(20 if method == "add" else 11, NO_USER)
 
         async def write_it() -> None:
@@ -69,7 +71,7 @@ class DirectoryContract:
         async with database.read() as tx:
             assert await tx.personal_contacts.rows(10) == CONTACTS
 
-    async def test_contacts_go_with_their_user_and_the_company_s_stay(
+    async def test_contacts_are_removed_with_their_user_and_company_contacts_stay(
         self, database: Database
     ) -> None:
         async with database.write() as tx:

@@ -73,7 +73,7 @@ class EnrichedPhonesContract:
         assert {type(phone.is_active) for phone in phones} == {bool}
         assert {type(phone.vendor.vendor) for phone in phones if phone.vendor} == {bool}
 
-    async def test_the_limit_counts_phones_and_not_their_kems(self, filled: Database) -> None:
+    async def test_limit_counts_phones_without_their_kems(self, filled: Database) -> None:
         assert await _rows(filled, 2) == ENRICHED[:2]
         assert await _rows(filled, 4) == ENRICHED
 
@@ -96,7 +96,7 @@ class EnrichedPhonesContract:
         async with filled.read() as tx:
             assert await tx.enriched_phones.count() == 4
 
-    async def test_an_empty_inventory_has_no_phones(self, database: Database) -> None:
+    async def test_inventory_empty_has_no_phones(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.kems.add(KEMS[0])
             await tx.vendor_phones.add(FLAGS[0])
@@ -105,7 +105,7 @@ class EnrichedPhonesContract:
         async with database.read() as tx:
             assert await tx.enriched_phones.count() == 0
 
-    async def test_phones_are_shown_as_the_transaction_left_them(self, filled: Database) -> None:
+    async def test_phones_show_changes_of_the_transaction(self, filled: Database) -> None:
         async with filled.write() as tx:
             await tx.kems.disconnect(a_mac(1))
             await tx.vendor_phones.remove(a_mac(2))

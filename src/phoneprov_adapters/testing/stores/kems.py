@@ -38,7 +38,9 @@ class KemsContract:
             for kem in KEMS:
                 await tx.kems.add(kem)
 
-    async def test_a_phone_s_kems_lose_it_and_nothing_else(self, database: Database) -> None:
+    async def test_kems_disconnect_changes_kems_of_that_phone_only(
+        self, database: Database
+    ) -> None:
         async with database.write() as tx:
             await tx.kems.disconnect(PHONE)
             assert await tx.kems.rows(10) == WITHOUT_THE_PHONE
@@ -48,7 +50,9 @@ class KemsContract:
             assert await tx.phones.rows(10) == [a_phone(1)]
 
     @pytest.mark.parametrize("mac", [a_mac(3), ""])
-    async def test_a_phone_without_kems_changes_none(self, database: Database, mac: str) -> None:
+    async def test_kems_disconnect_without_kems_changes_nothing(
+        self, database: Database, mac: str
+    ) -> None:
         async with database.write() as tx:
             await tx.kems.disconnect(mac)
 
@@ -65,7 +69,7 @@ class KemsContract:
         async with database.read() as tx:
             assert {kem.connected_phone for kem in await tx.kems.rows(10)} == {None}
 
-    async def test_a_phone_removed_from_the_inventory_alone_changes_no_kem(
+    async def test_phone_removed_alone_changes_no_kem(
         self,
         database: Database,
     ) -> None:

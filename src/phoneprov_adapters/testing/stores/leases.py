@@ -31,18 +31,18 @@ async def _release(database: Database, fence: int, mac: str = PHONE, holder: str
 class LeasesContract:
     """The contract of ``Leases``."""
 
-    async def test_a_phone_is_held_by_one_at_a_time(self, database: Database) -> None:
+    async def test_phone_has_one_lease_holder(self, database: Database) -> None:
         assert await _take(database) is not None
         assert await _take(database, holder=YOU) is None
         assert await _take(database, holder=ME) is None
         assert await _take(database, OTHER_PHONE, YOU) is not None
 
-    async def test_of_racing_callers_one_takes_the_phone(self, database: Database) -> None:
+    async def test_lease_one_of_racing_callers_succeeds(self, database: Database) -> None:
         fences = await asyncio.gather(*(_take(database, holder=identifier(i)) for i in range(20)))
 
         assert [fence is not None for fence in fences].count(True) == 1
 
-    async def test_a_phone_given_back_can_be_taken(self, database: Database) -> None:
+    async def test_phone_released_can_be_taken(self, database: Database) -> None:
         fence = await _take(database)
         assert fence is not None
 
@@ -51,7 +51,7 @@ class LeasesContract:
 
         assert await _take(database, holder=YOU) is not None
 
-    async def test_the_fence_grows_with_every_taking(self, database: Database) -> None:
+    async def test_lease_fence_grows_with_every_holder(self, database: Database) -> None:
         fences = []
         for turn in range(6):
             # Released or expired: the fence grows in either case.
@@ -67,7 +67,7 @@ class LeasesContract:
         assert await _take(database, holder=YOU) is not None
         assert await _take(database, holder=ME) is None
 
-    async def test_all_leases_can_be_given_back_at_once(self, database: Database) -> None:
+    async def test_leases_are_released_together(self, database: Database) -> None:
         first = await _take(database)
         other = await _take(database, OTHER_PHONE, YOU)
         assert first is not None
@@ -80,7 +80,7 @@ class LeasesContract:
         assert (await _take(database, holder=YOU) or 0) > first
         assert (await _take(database, OTHER_PHONE, ME) or 0) > other
 
-    async def test_a_lease_lasts_its_seconds(self, database: Database) -> None:
+    async def test_lease_expires_after_its_seconds(self, database: Database) -> None:
         began = time.monotonic()
         assert await _take(database, seconds=1) is not None
 
@@ -105,7 +105,7 @@ class LeasesContract:
         assert await _take(database, holder=YOU) is None
         assert await _release(database, fence)
 
-    async def test_a_lease_that_was_lost_is_not_released(self, database: Database) -> None:
+    async def test_lease_lost_is_not_released(self, database: Database) -> None:
         lost = await _take(database, seconds=0)
         fence = await _take(database, holder=YOU)
         assert lost is not None

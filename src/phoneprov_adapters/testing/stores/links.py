@@ -162,7 +162,9 @@ class LinksContract:
         assert (link.username, link.first_name, link.last_name) == ("countess", "Ada", "King")
         assert (link.extension, link.ext_name, link.type) == ("77", "Salon", "custom")
 
-    async def test_two_are_linked_once(self, database: Database, links: list[Link]) -> None:
+    async def test_link_of_a_linked_pair_conflicts(
+        self, database: Database, links: list[Link]
+    ) -> None:
         with pytest.raises(Conflict) as conflict:
             await _add(database, a_link(20, ADA, DESK))
 
@@ -170,7 +172,7 @@ class LinksContract:
         assert [problem.field for problem in conflict.value.problems] == ["extension_uuid"]
         assert await _full(database) == [_full_link(link) for link in links]
 
-    async def test_of_racing_callers_one_links_the_two(self, database: Database) -> None:
+    async def test_link_one_of_racing_callers_succeeds(self, database: Database) -> None:
         outcomes = await asyncio.gather(
             *(_add(database, a_link(20 + i, ADA, DESK)) for i in range(10)), return_exceptions=True
         )
@@ -180,7 +182,7 @@ class LinksContract:
         assert len(await _full(database)) == 1
 
     @pytest.mark.parametrize(("user_uuid", "extension_uuid"), [(NO_USER, DESK), (ADA, NOTHING)])
-    async def test_both_ends_must_exist(
+    async def test_link_of_a_missing_user_or_extension_is_not_found(
         self, database: Database, user_uuid: str, extension_uuid: str
     ) -> None:
         with pytest.raises(NotFound):
@@ -189,7 +191,7 @@ class LinksContract:
         async with database.read() as tx:
             assert await tx.links.full.count() == 0
 
-    async def test_a_link_is_removed_once(self, database: Database, links: list[Link]) -> None:
+    async def test_link_is_removed_once(self, database: Database, links: list[Link]) -> None:
         async with database.write() as tx:
             assert await tx.links.remove(links[0].uuid)
             assert not await tx.links.remove(links[0].uuid)
@@ -199,7 +201,9 @@ class LinksContract:
         assert await _full(database) == [_full_link(link) for link in links[1:]]
         await _add(database, a_link(20, ADA, DESK, created_at=moment(1)))
 
-    async def test_a_link_goes_with_its_user(self, database: Database, links: list[Link]) -> None:
+    async def test_link_is_removed_with_its_user(
+        self, database: Database, links: list[Link]
+    ) -> None:
         async with database.write() as tx:
             assert await tx.users.remove(ADA)
             assert await tx.links.full.count() == 2
@@ -208,7 +212,7 @@ class LinksContract:
         async with database.read() as tx:
             assert await tx.extensions.count() == 2
 
-    async def test_a_link_goes_with_its_extension(
+    async def test_link_is_removed_with_its_extension(
         self, database: Database, links: list[Link]
     ) -> None:
         async with database.write() as tx:
@@ -219,7 +223,7 @@ class LinksContract:
         async with database.read() as tx:
             assert await tx.users.count() == 2
 
-    async def test_an_error_s_transaction_links_nothing(self, database: Database) -> None:
+    async def test_link_of_a_failed_transaction_is_not_stored(self, database: Database) -> None:
         async def link_and_fail() -> None:
             async with database.write() as tx:
                 await tx.links.add(LINKS[0])

@@ -77,7 +77,7 @@ class LoginAddressesContract:
         assert await _familiar(database, "ada", HOME, 0) == (True, True, False)
         assert await _familiar(database, "bob", HOME, 0) == (True, True, True)
 
-    async def test_login_address_goes_with_its_user(self, database: Database) -> None:
+    async def test_login_address_is_removed_with_its_user(self, database: Database) -> None:
         await _remember(database, ADA, HOME)
         async with database.write() as tx:
             await tx.users.remove(ADA)

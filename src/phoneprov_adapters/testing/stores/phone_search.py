@@ -17,7 +17,7 @@ from phoneprov_core.stores import Database
 class PhoneSearchContract:
     """The contract of ``PhoneStore``: searches of phones."""
 
-    async def test_a_mac_is_found_in_any_notation(self, database: Database) -> None:
+    async def test_mac_is_found_in_any_notation(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.phones.add(a_phone(1, mac="00:1B:D4:12:34:56", phone_ip="10.0.0.1"))
             await tx.phones.add(a_phone(2, mac="00:1B:D4:12:34:57", phone_ip="10.0.0.2"))

@@ -40,7 +40,7 @@ class RevisionsContract:
             await tx.profiles.add(ONE)
             await tx.profiles.add(TWO)
 
-    async def test_a_revision_and_its_configuration_are_found_as_they_were_added(
+    async def test_revision_and_its_configuration_are_found_as_they_were_added(
         self,
         database: Database,
     ) -> None:
@@ -63,7 +63,7 @@ class RevisionsContract:
             assert await tx.revisions.newest("") is None
             assert await tx.revisions.cnf_xml(identifier(12)) is None
 
-    async def test_the_newest_has_the_largest_number(self, database: Database) -> None:
+    async def test_revision_newest_has_the_largest_number(self, database: Database) -> None:
         await _add(
             database, _revision(2, 11), _revision(10, 12), _revision(9, 13), _revision(11, 14, of=2)
         )
@@ -71,7 +71,7 @@ class RevisionsContract:
         async with database.read() as tx:
             assert await tx.revisions.newest(ONE.uuid) == _revision(10, 12)
 
-    async def test_a_number_is_given_once_in_a_profile(self, database: Database) -> None:
+    async def test_revision_number_is_unique_in_its_profile(self, database: Database) -> None:
         await _add(database, _revision(1, 11), _revision(1, 12, of=2))
 
         with pytest.raises(Conflict) as conflict:
@@ -81,12 +81,14 @@ class RevisionsContract:
         async with database.read() as tx:
             assert await tx.revisions.find(ONE.uuid, 1) == _revision(1, 11)
 
-    async def test_there_is_none_without_its_profile(self, database: Database) -> None:
+    async def test_revision_without_its_profile_is_not_found(self, database: Database) -> None:
         with pytest.raises(NotFound):
             await _add(database, _revision(1, 11, of=3))
 
     @pytest.mark.parametrize("removed", ["profile", "user"])
-    async def test_revisions_go_with_their_profile(self, database: Database, removed: str) -> None:
+    async def test_revisions_are_removed_with_their_profile(
+        self, database: Database, removed: str
+    ) -> None:
         await _add(database, _revision(1, 11), _revision(1, 12, of=2))
 
         async with database.write() as tx:
@@ -99,7 +101,7 @@ class RevisionsContract:
             assert await tx.revisions.cnf_xml(identifier(11)) is None
             assert await tx.revisions.count() == (1 if removed == "profile" else 0)
 
-    async def test_a_changed_profile_keeps_its_revisions(self, database: Database) -> None:
+    async def test_changed_profile_keeps_its_revisions(self, database: Database) -> None:
         await _add(database, _revision(1, 11), xml=XML)
 
         async with database.write() as tx:

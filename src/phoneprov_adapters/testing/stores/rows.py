@@ -38,7 +38,7 @@ class RowsContract:
         await add(database, kind, *(records[place] for place in (2, 0, 3, 1)))
         return records
 
-    async def test_rows_come_by_creation_then_by_key(
+    async def test_rows_are_ordered_by_creation_then_key(
         self, database: Database, kind: Kind, records: Sequence[Any]
     ) -> None:
         assert await _rows(database, kind, 1000) == records
@@ -74,7 +74,7 @@ class RowsContract:
         assert await _rows(database, kind, 1000, after=records[1]) == records[2:]
         assert await _rows(database, kind, 1000, after=records[0]) == records[2:]
 
-    async def test_a_changed_record_keeps_its_place(
+    async def test_changed_record_keeps_its_position_in_lists(
         self, database: Database, kind: Kind, records: Sequence[Any]
     ) -> None:
         async with database.write() as tx:
@@ -109,7 +109,7 @@ class RowsContract:
         async with database.read() as tx:
             assert await kind.store(tx).count() == 3
 
-    async def test_an_empty_store_has_no_rows(self, database: Database) -> None:
+    async def test_empty_store_has_no_rows(self, database: Database) -> None:
         async with database.read() as tx:
             assert await tx.users.rows(10) == []
             assert await tx.users.count() == 0
@@ -130,7 +130,7 @@ class RowsContract:
         await add(database, PROFILES, *(records[place] for place in (2, 0, 3, 1)))
         return records
 
-    async def test_an_owner_sees_only_their_own(
+    async def test_rows_of_an_owner_are_their_own(
         self, database: Database, owned: Sequence[Any]
     ) -> None:
         own = [owned[0], *owned[2:]]
@@ -146,7 +146,7 @@ class RowsContract:
             counted = [await tx.profiles.count(owner) for owner in (OWNER, OTHER_OWNER, NO_USER)]
         assert counted == [3, 1, 0]
 
-    async def test_a_record_given_to_another_changes_lists(
+    async def test_record_with_a_new_owner_changes_lists(
         self, database: Database, owned: Sequence[Any]
     ) -> None:
         given = a_profile(2, OTHER_OWNER, created_at=moment(2))

@@ -43,7 +43,7 @@ class RulesContract:
     """The contract of rules between records: unique values and references."""
 
     @pytest.mark.parametrize(("kind_", "first", "second", "field"), UNIQUE)
-    async def test_a_unique_value_is_added_once_and_its_field_is_named(
+    async def test_add_of_a_used_unique_value_names_its_field(
         self, database: Database, kind_: Kind, first: Any, second: Any, field: str
     ) -> None:
         await add(database, kind_, first)
@@ -56,7 +56,7 @@ class RulesContract:
         assert await find(database, kind_, second) is None
 
     @pytest.mark.parametrize(("kind_", "first", "second", "field"), UNIQUE)
-    async def test_a_unique_value_is_put_once_and_its_field_is_named(
+    async def test_put_of_a_used_unique_value_names_its_field(
         self, database: Database, kind_: Kind, first: Any, second: Any, field: str
     ) -> None:
         await add(database, kind_, first, kind_.make(2))
@@ -97,7 +97,7 @@ class RulesContract:
         assert found.uuid == a_user(2).uuid
 
     @pytest.mark.parametrize("method", ["add", "put"])
-    async def test_a_record_that_is_referred_to_must_exist(
+    async def test_reference_to_a_missing_record_is_not_found(
         self, database: Database, method: str
     ) -> None:
         async with database.write() as tx:
@@ -113,7 +113,7 @@ class RulesContract:
             a_profile(1, OWNER) if method == "put" else None
         )
 
-    async def test_a_permission_in_use_cannot_be_removed(self, database: Database) -> None:
+    async def test_permission_in_use_cannot_be_removed(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1))
             await tx.permissions.add(a_permission(1))

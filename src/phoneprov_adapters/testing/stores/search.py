@@ -166,7 +166,7 @@ class SearchContract:
             both = {name: value for name, (_, value) in list(case.filters.items())[:2]}
             assert await moments_of(tx, case, **both) == []
 
-    async def test_a_search_follows_changes_of_the_transaction(
+    async def test_search_follows_changes_of_the_transaction(
         self, database: Database, case: _Case
     ) -> None:
         one, two = case.make(1), case.make(2)
@@ -181,7 +181,7 @@ class SearchContract:
             assert await moments_of(tx, case, q="zacharias") == [moment(2)]
             assert await moments_of(tx, case, q="nothing-like-it") == []
 
-    async def test_a_telephone_number_is_found_in_any_notation(self, database: Database) -> None:
+    async def test_telephone_number_is_found_in_any_notation(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.company_contacts.add(a_company_contact(1, work="+1 (202) 555-0143"))
             await tx.company_contacts.add(a_company_contact(2, work="2025550144"))

@@ -22,7 +22,7 @@ from phoneprov_core.stores import Database
 class SessionExchangeContract(SessionsFixture):
     """The contract of ``SessionStore.exchange``."""
 
-    async def test_a_token_is_exchanged_and_its_successor_after_it(
+    async def test_exchange_of_a_token_and_of_its_successor_succeeds(
         self, database: Database
     ) -> None:
         assert await exchange(database, "t1", "t2") is Exchange.DONE
@@ -100,20 +100,20 @@ class SessionExchangeContract(SessionsFixture):
         assert await exchange(database, "t1", "t2") is Exchange.DONE
 
     @pytest.mark.parametrize("token", ["t1", "t0"])
-    async def test_an_expired_session_is_none(self, database: Database, token: str) -> None:
+    async def test_session_expired_is_none(self, database: Database, token: str) -> None:
         assert await exchange(database, token, "t2", now=5000) in {
             Exchange.NO_SESSION,
             Exchange.REUSED,
         }
         assert await principal_of(database, ONE, 5000) is None
 
-    async def test_an_exchange_prolongs_the_session(self, database: Database) -> None:
+    async def test_exchange_prolongs_the_session(self, database: Database) -> None:
         assert await exchange(database, "t1", "t2", now=4999, expires_at=7000) is Exchange.DONE
 
         assert await principal_of(database, ONE, 6999) == Principal(ADA, None, "ada-1")
         assert await principal_of(database, ONE, 7000) is None
 
-    async def test_no_exchange_prolongs_it_past_its_end(self, database: Database) -> None:
+    async def test_exchange_does_not_prolong_past_the_maximum(self, database: Database) -> None:
         assert await exchange(database, "t1", "t2", now=4000, expires_at=20_000) is Exchange.DONE
         assert await exchange(database, "t2", "t3", now=8000, expires_at=20_000) is Exchange.DONE
 

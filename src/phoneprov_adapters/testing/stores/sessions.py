@@ -60,12 +60,12 @@ class SessionsFixture:
 class SessionsContract(SessionsFixture):
     """The contract of ``SessionStore``; see also ``SessionExchangeContract``."""
 
-    async def test_a_session_speaks_for_its_user(self, database: Database) -> None:
+    async def test_session_contains_its_user_and_level(self, database: Database) -> None:
         assert await principal_of(database, ONE) == Principal(ADA, None, "ada-1")
         assert await principal_of(database, TWO) is None
         assert await principal_of(database, "") is None
 
-    async def test_a_session_needs_a_user(self, database: Database) -> None:
+    async def test_session_of_a_missing_user_is_not_found(self, database: Database) -> None:
         with pytest.raises(NotFound):
             async with database.write() as tx:
                 await tx.sessions.start(a_session(12, NO_USER))
@@ -92,11 +92,11 @@ class SessionsContract(SessionsFixture):
         assert await principal_of(database, ONE) == Principal(ADA, None, "ada-1")
         assert await principal_of(database, TWO) == Principal(ADA, None, "ada-1")
 
-    async def test_a_session_expires(self, database: Database) -> None:
+    async def test_session_expires(self, database: Database) -> None:
         assert await principal_of(database, ONE, 4999) == Principal(ADA, None, "ada-1")
         assert await principal_of(database, ONE, 5000) is None
 
-    async def test_account_and_level_are_those_of_now(self, database: Database) -> None:
+    async def test_session_account_and_level_are_current(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.assignments.assign(an_assignment(ADA, identifier(10)))
             assert await tx.sessions.principal(ONE, 2000) == Principal(ADA, 7, "ada-1")
@@ -114,9 +114,7 @@ class SessionsContract(SessionsFixture):
             await tx.users.remove(ADA)
         assert await principal_of(database, ONE) is None
 
-    async def test_the_token_of_an_inactive_account_is_not_exchanged(
-        self, database: Database
-    ) -> None:
+    async def test_exchange_of_an_inactive_account_fails(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.users.put(a_user(1, is_active=False))
 

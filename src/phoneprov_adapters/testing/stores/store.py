@@ -49,9 +49,7 @@ class StoreContract:
             assert (await store.rows(1000))[:1] == [two]
             assert await store.count() == before
 
-    async def test_a_record_found_for_writing_stays_as_it_is_for_others(
-        self, database: Database, kind: Kind
-    ) -> None:
+    async def test_record_found_for_writing_is_locked(self, database: Database, kind: Kind) -> None:
         record = kind.make(1)
         await add(database, kind, record)
         found = asyncio.Event()
@@ -77,7 +75,7 @@ class StoreContract:
         assert seen_by_the_second == kind.changed(record)
         assert await find(database, kind, record) is None
 
-    async def test_a_key_is_taken_once(self, database: Database, kind: Kind) -> None:
+    async def test_record_key_is_unique(self, database: Database, kind: Kind) -> None:
         record = kind.make(1)
         await add(database, kind, record)
 
@@ -89,7 +87,7 @@ class StoreContract:
         assert [problem.field for problem in conflict.value.problems] == [kind.key]
         assert await find(database, kind, record) == record
 
-    async def test_a_record_may_be_put_with_its_own_unique_values(
+    async def test_record_may_be_put_with_its_own_unique_values(
         self, database: Database, kind: Kind
     ) -> None:
         await add(database, kind, kind.make(1))
@@ -108,7 +106,7 @@ class StoreContract:
 
         assert await find(database, kind, kind.make(1)) is None
 
-    async def test_a_record_is_removed_once(self, database: Database, kind: Kind) -> None:
+    async def test_record_is_removed_once(self, database: Database, kind: Kind) -> None:
         await add(database, kind, kind.make(1), kind.make(2))
         key = kind.key_of(kind.make(1))
 
@@ -122,9 +120,7 @@ class StoreContract:
         assert await find(database, kind, kind.make(1)) is None
         assert await find(database, kind, kind.make(2)) == kind.make(2)
 
-    async def test_a_removed_record_can_be_added_again(
-        self, database: Database, kind: Kind
-    ) -> None:
+    async def test_removed_record_can_be_added_again(self, database: Database, kind: Kind) -> None:
         await add(database, kind, kind.make(1))
 
         async with database.write() as tx:

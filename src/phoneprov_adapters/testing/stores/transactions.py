@@ -118,7 +118,7 @@ class TransactionsContract:
         await add_two(1)
         assert {"ada-1", "ada-2"} <= set(await _names(database))
 
-    async def test_a_writer_that_is_cancelled_while_it_waits_leaves_nothing_locked(
+    async def test_writer_cancelled_while_waiting_releases_its_locks(
         self,
         database: Database,
     ) -> None:

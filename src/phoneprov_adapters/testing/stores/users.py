@@ -51,7 +51,9 @@ class UsersContract:
         with pytest.raises(NotFound):
             await claim(199, "e")
 
-    async def test_looks_claimed_side_by_side_are_one_account_s(self, database: Database) -> None:
+    async def test_looks_claimed_concurrently_belong_to_one_account(
+        self, database: Database
+    ) -> None:
         async def add(number: int) -> None:
             async with database.write() as tx:
                 await tx.users.add(a_user(number, username=f"user {number}"))
@@ -80,16 +82,16 @@ class UsersContract:
             assert await tx.users.by_username("zoe\u0308") == a_user(1, username="Zo\u00eb")
 
     @pytest.mark.parametrize("name", ["ada-3", "", "ada-1@example.com", "ada-1 ", "a%", "ada_1"])
-    async def test_there_is_no_account_of_another_name(self, database: Database, name: str) -> None:
+    async def test_account_of_another_name_is_not_found(
+        self, database: Database, name: str
+    ) -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1))
 
         async with database.read() as tx:
             assert await tx.users.by_username(name) is None
 
-    async def test_a_renamed_account_is_found_by_its_new_name_alone(
-        self, database: Database
-    ) -> None:
+    async def test_renamed_account_is_found_by_its_new_name_alone(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1))
             await tx.users.put(a_user(1, username="lovelace"))
@@ -99,7 +101,7 @@ class UsersContract:
             assert await tx.users.by_username("ada-1") is None
             assert await tx.users.by_username("LoveLace") == a_user(1, username="lovelace")
 
-    async def test_a_password_is_set_and_replaced(self, database: Database) -> None:
+    async def test_password_is_set_and_replaced(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1))
             await tx.users.add(a_user(2))
@@ -113,7 +115,7 @@ class UsersContract:
             assert await tx.users.password_hash(ADA) == "second"
             assert await tx.users.password_hash(BOB) == "bob's"
 
-    async def test_an_account_is_found_with_its_password(self, database: Database) -> None:
+    async def test_account_is_found_with_its_password(self, database: Database) -> None:
         async with database.write() as tx:
             for number in (1, 2, 3):
                 await tx.users.add(a_user(number))
@@ -174,7 +176,7 @@ class UsersContract:
             assert user is not None
             assert (user.first_name, user.last_login_ip) == ("Augusta", "192.0.2.7")
 
-    async def test_without_an_account_there_is_no_password(self, database: Database) -> None:
+    async def test_password_of_a_missing_account_is_none(self, database: Database) -> None:
         with pytest.raises(NotFound):
             async with database.write() as tx:
                 await tx.users.set_password_hash(ADA, "hash")
@@ -182,7 +184,7 @@ class UsersContract:
         async with database.read() as tx:
             assert await tx.users.password_hash(ADA) is None
 
-    async def test_a_changed_account_keeps_its_password(self, database: Database) -> None:
+    async def test_changed_account_keeps_its_password(self, database: Database) -> None:
         async with database.write() as tx:
             await tx.users.add(a_user(1))
             await tx.users.set_password_hash(ADA, "hash")

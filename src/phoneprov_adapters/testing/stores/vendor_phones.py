@@ -28,13 +28,13 @@ class VendorPhonesContract:
     """The contract of vendor phone flags beyond ``Store``: one per phone, saved in one
     statement."""
 
-    async def test_a_flag_is_saved_where_there_is_none(self, database: Database) -> None:
+    async def test_flag_without_a_row_is_created(self, database: Database) -> None:
         await _save(database, a_flag(1))
         await _save(database, a_flag(2, vendor=False))
 
         assert await _flags(database) == [a_flag(1), a_flag(2, vendor=False)]
 
-    async def test_a_new_flag_keeps_the_place_of_the_one_before(self, database: Database) -> None:
+    async def test_flag_replaced_keeps_its_position_in_lists(self, database: Database) -> None:
         await _save(database, a_flag(1))
         await _save(database, a_flag(2))
 
@@ -46,7 +46,7 @@ class VendorPhonesContract:
         (first, _) = await _flags(database)
         assert first.vendor is False
 
-    async def test_a_removed_flag_is_saved_as_a_new_one(self, database: Database) -> None:
+    async def test_removed_flag_is_saved_as_a_new_one(self, database: Database) -> None:
         await _save(database, a_flag(1))
         async with database.write() as tx:
             await tx.vendor_phones.remove(a_flag(1).mac)

@@ -36,7 +36,7 @@ class VendorUsersContract:
             await tx.users.add(a_user(1))
             await tx.users.add(a_user(2))
 
-    async def test_a_pin_is_saved_for_its_user(self, database: Database) -> None:
+    async def test_pin_is_saved_for_its_user(self, database: Database) -> None:
         assert await _of_user(database, ADA) is None
 
         assert await _save(database, a_pin(11, ADA)) == a_pin(11, ADA)
@@ -44,7 +44,7 @@ class VendorUsersContract:
         assert await _of_user(database, ADA) == a_pin(11, ADA)
         assert await _of_user(database, BOB) is None
 
-    async def test_a_new_pin_keeps_the_record_s_identity(self, database: Database) -> None:
+    async def test_pin_replaced_keeps_its_uuid(self, database: Database) -> None:
         first = await _save(database, a_pin(11, ADA))
         await _save(database, a_pin(12, BOB))
 
@@ -61,13 +61,13 @@ class VendorUsersContract:
         assert len({pin.pin_code for pin in saved}) == 20
         assert await _of_user(database, ADA) in saved
 
-    async def test_a_pin_needs_a_user(self, database: Database) -> None:
+    async def test_pin_of_a_missing_user_is_not_found(self, database: Database) -> None:
         with pytest.raises(NotFound):
             await _save(database, a_pin(11, NO_USER))
 
         assert await _of_user(database, NO_USER) is None
 
-    async def test_a_pin_is_removed_once(self, database: Database) -> None:
+    async def test_pin_is_removed_once(self, database: Database) -> None:
         await _save(database, a_pin(11, ADA))
         await _save(database, a_pin(12, BOB))
 
