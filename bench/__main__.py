@@ -26,8 +26,10 @@ CHART = Path("docs/explanation/performance.svg")
 
 @click.command()
 @click.option("--database", type=click.Choice(["sqlite", "postgresql", "both"]), default="both")
-@click.option("--rounds", default=3, show_default=True, help="The median of so many is told.")
-@click.option("--seconds", default=4.0, show_default=True, help="How long a round lasts.")
+@click.option(
+    "--rounds", default=3, show_default=True, help="Number of rounds; the median is reported."
+)
+@click.option("--seconds", default=4.0, show_default=True, help="Duration of a round.")
 @click.option("--only", multiple=True, help="Names of cases; all of them by default.")
 @click.option("--rows", default=1_000_000, show_default=True, help="For the cost in a large table.")
 @click.option(
@@ -55,7 +57,7 @@ def bench(
         raise click.ClickException("wrk is needed: apt-get install wrk")
     if len(os.sched_getaffinity(0)) < 2:
         raise click.ClickException("two processors are needed: one serves, one asks")
-    # What is started from here on runs on the second, unless it is told otherwise.
+    # Processes started from here on run on the second, unless they are given another.
     os.sched_setaffinity(0, {1})
     plan = Plan(rounds, seconds, frozenset(only), rows, service)
     measured: list[Figures] = []

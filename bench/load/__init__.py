@@ -81,7 +81,7 @@ def round_of(
     """One round of load on a server, which is idle before and after."""
     server.wait_until_idle()
     measured = round_beside(load, server, seconds, processors, file)
-    # What was asked last is still worked on, and would take from whoever is measured next.
+    # The last requests still run, and would disturb the next measurement.
     server.wait_until_idle()
     return measured
 

@@ -36,18 +36,12 @@ def _search(others: int, *, after: bool, once: bool) -> Statement:
     """Contacts with a term in the first range, by that term, and a term in each other one.
     ``once``: a contact has one term at most in the first range."""
     found, earlier = contact_terms, contact_terms.alias("earlier")
-    statement = (
-        select(*_COLUMNS)
-        .select_from(found.join(company_contacts, company_contacts.c.uuid == found.c.contact_uuid))
-        .where(
-            found.c.term >= bindparam("low0"),
-            found.c.term < bindparam("high0"),
-        )
-        .order_by(found.c.term, found.c.contact_uuid)
-        .limit(bindparam("limit"))
+    matches = select(found.c.term, found.c.contact_uuid).where(
+        found.c.term >= bindparam("low0"),
+        found.c.term < bindparam("high0"),
     )
     if not once:
-        statement = statement.where(
+        matches = matches.where(
             ~exists().where(
                 earlier.c.contact_uuid == found.c.contact_uuid,
                 earlier.c.term >= bindparam("low0"),
@@ -56,7 +50,7 @@ def _search(others: int, *, after: bool, once: bool) -> Statement:
         )
     for number in range(1, others + 1):
         other = contact_terms.alias(f"other{number}")
-        statement = statement.where(
+        matches = matches.where(
             exists().where(
                 other.c.contact_uuid == found.c.contact_uuid,
                 other.c.term >= bindparam(f"low{number}"),
@@ -65,8 +59,20 @@ def _search(others: int, *, after: bool, once: bool) -> Statement:
         )
     if after:
         last = tuple_(bindparam("after_term"), bindparam("after_key"))
-        statement = statement.where(tuple_(found.c.term, found.c.contact_uuid) > last)
-    return statement
+        matches = matches.where(tuple_(found.c.term, found.c.contact_uuid) > last)
+    # The limit stands inside, so that only the contacts of the page are read.
+    of_page = (
+        matches.order_by(found.c.term, found.c.contact_uuid)
+        .limit(bindparam("limit"))
+        .subquery("of_page")
+    )
+    return (
+        select(*_COLUMNS)
+        .select_from(
+            of_page.join(company_contacts, company_contacts.c.uuid == of_page.c.contact_uuid)
+        )
+        .order_by(of_page.c.term, of_page.c.contact_uuid)
+    )
 
 
 class SqlCompanyContacts(SqlSearchedStore[CompanyContact], CompanyContactStore):
