@@ -65,25 +65,28 @@ class ApiRequest(Request[Actor, None, State]):
     @property
     def page(self) -> Page:
         """The page that ``limit`` and ``offset`` select; None for the whole list. Raises
-        ``Malformed`` and ``Invalid``."""
+        ``Invalid``."""
         return self.selected(Window, None)
 
     def selected(self, command: type[C], absent: C | None) -> C | None:
         """The parameters of the query that are fields of a command; ``absent`` if none is sent.
-        Raises ``Malformed`` for a long query, ``Invalid`` with each invalid parameter and each
-        that is sent twice."""
-        query = self.scope["query_string"]
-        if not query:
+        Raises ``Invalid`` with each invalid parameter."""
+        if not self.scope["query_string"]:
             return absent
-        if len(query) > _LONGEST_QUERY:
-            raise Malformed("The query is too long.")
-        sent = self.query_params.dict()
-        repeated = sorted(name for name, texts in sent.items() if len(texts) > 1)
-        if repeated:
-            raise invalid([Problem(name, "must be sent once") for name in repeated])
         fields = command.__struct_encode_fields__
-        given = {name: texts[0] for name, texts in sent.items() if name in fields}
+        given = {name: text for name, text in self.query_params.items() if name in fields}
         return command_of_texts(command, given) if given else absent
+
+
+def require_plain_query(request: Request[Any, Any, Any]) -> None:
+    """Raises ``Malformed`` for a long query, ``Invalid`` for each parameter that is sent twice."""
+    query = request.scope["query_string"]
+    if len(query) > _LONGEST_QUERY:
+        raise Malformed("The query is too long.")
+    if query:
+        sent = request.query_params.dict()
+        if repeated := sorted(name for name, texts in sent.items() if len(texts) > 1):
+            raise invalid([Problem(name, "must be sent once") for name in repeated])
 
 
 def _wanted(command: type[Command]) -> Provide:

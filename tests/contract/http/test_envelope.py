@@ -328,3 +328,22 @@ async def test_concurrent_requests_have_their_own_ids(ada: Caller) -> None:
         return str(reply.headers["x-request-id"])
 
     assert await asyncio.gather(*map(asked, range(20))) == [f"r{n}" for n in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/me"),
+        ("GET", "/phones/001bd4123456"),
+        ("DELETE", "/users/none"),
+        ("POST", "/vendor-kem"),
+    ],
+)
+async def test_query_long_or_with_a_repeated_parameter_is_refused_where_none_is_read(
+    admin: Caller, method: str, path: str
+) -> None:
+    repeated = await admin.ask(method, path, params=[("a", "1"), ("a", "2")])
+    long = await admin.ask(method, path, params={"a": "1" * 2048})
+
+    assert error_of(repeated, 422, "invalid") == {"a": "must be sent once"}
+    assert error_of(long, 400, "malformed") == {}
