@@ -110,11 +110,21 @@ def test_backup_removes_leftovers_of_a_crash(office: Office, tmp_path: Path) -> 
     assert not left.exists()
 
 
-@pytest.mark.parametrize("large", [0, 1024**3])
-def test_damaged_database_is_not_backed_up(
-    office: Office, monkeypatch: pytest.MonkeyPatch, large: int
-) -> None:
-    monkeypatch.setattr("phoneprov_adapters.sql.maintenance.backup._LARGE", large)
+def test_index_that_disagrees_with_its_table_is_not_backed_up(office: Office) -> None:
+    with closing(sqlite3.connect(office.data / "phoneprov.db")) as connection:
+        connection.execute("CREATE INDEX wrong ON alembic_version (version_num)")
+        connection.execute("PRAGMA writable_schema=ON")
+        text = "CREATE INDEX wrong ON alembic_version (length(version_num))"
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'wrong'", (text,))
+        connection.commit()
+
+    refused = office.run("backup", str(office.file))
+
+    assert refused.exit_code == 1, refused.output
+    assert not office.file.exists()
+
+
+def test_damaged_database_is_not_backed_up(office: Office) -> None:
     assert office.run("backup", str(office.file)).exit_code == 0
     office.file.unlink()
     database = office.data / "phoneprov.db"

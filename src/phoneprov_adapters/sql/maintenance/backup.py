@@ -34,9 +34,6 @@ from phoneprov_core.audit.model import AuditEntry
 from phoneprov_core.kernel.errors import Conflict, Refused
 
 _LARGEST_KEYS = 64 * 1024
-_LARGE = 1024**3
-"""Size in bytes from which only the pages are checked, and not each index against its table: that
-takes 10 to 15 s per GB in memory, and minutes for a file that is larger than the memory."""
 _AUDITED = "0010"
 """The first schema with an audit trail."""
 
@@ -139,10 +136,7 @@ def _schema_of(connection: sqlite3.Connection, place: Path) -> str:
     """The schema of a database without damage. Raises ``Refused``."""
     try:
         connection.execute("PRAGMA cache_size=-262144")  # 256 MiB: pages are read in any order
-        size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-        is_large = connection.execute(size).fetchone()[0] > _LARGE
-        check = "quick_check" if is_large else "integrity_check"
-        if connection.execute(f"PRAGMA {check}(1)").fetchone() != ("ok",):
+        if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             raise damaged(place)
         row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     except sqlite3.Error:
