@@ -100,6 +100,11 @@ class Stores(Protocol):
     @property
     def trail(self) -> Notes: ...
 
+    async def flush(self) -> None:
+        """Execute the changes that a store has deferred. Raises the errors of ``add`` and ``put``
+        that are still to come."""
+        ...
+
 
 class Database(ReadAndWrite[Stores], Protocol):
     """A database with all stores. It is opened once, before it is used, and may be opened again

@@ -139,6 +139,9 @@ class MemoryTransaction:
         self.audit = MemoryAudit(tables)
         self.trail = tables.trail
 
+    async def flush(self) -> None:
+        """Nothing is deferred."""
+
 
 def _monotonic_millis() -> int:
     return time.monotonic_ns() // 1_000_000

@@ -65,7 +65,7 @@ class Store(Rows[E], Protocol[E]):
     async def add(self, entity: E) -> None:
         """Raises ``Conflict`` (code ``already_exists``, with the field) if a unique value is in
         use, ``NotFound`` if a record that it refers to does not exist: here, with the next call,
-        or at the end of the transaction."""
+        with ``flush`` of the transaction, or at its end."""
         ...
 
     async def find(self, key: str) -> E | None:

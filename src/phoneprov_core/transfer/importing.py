@@ -174,8 +174,7 @@ class _Writer:
             target.hasher.next_hash = self.hashes.get(row.line)
             try:
                 await _write(asked, target)
-                # The store may defer a write to its next statement: a conflict belongs to this row.
-                await target.store.find("-")
+                await tx.flush()  # a deferred conflict belongs to this row
             except Unavailable:
                 raise
             except PhoneprovError as error:

@@ -58,6 +58,10 @@ class TransferTransaction(
     @property
     def trail(self) -> Notes: ...
 
+    async def flush(self) -> None:
+        """Execute deferred changes; raises their errors."""
+        ...
+
 
 @dataclass(frozen=True)
 class Joined:

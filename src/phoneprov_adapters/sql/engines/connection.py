@@ -61,6 +61,10 @@ class Connection(Protocol):
         end of the transaction, which then raises its errors."""
         await self.rows(statement, **values)
 
+    async def flush(self) -> None:
+        """Run the deferred statements."""
+        ...
+
     async def at_once(self, statement: Statement, **values: Any) -> Row | None:
         """Run a statement that may be durable before the transaction ends, even if that is rolled
         back; returns its row, or None."""

@@ -103,6 +103,9 @@ class ReadConnection(Connection):
             return await self._together.row(statement, values)
         return _first(await self.rows(statement, **values))
 
+    async def flush(self) -> None:
+        """Nothing is deferred: reads run at once."""
+
     async def one_at_a_time(self) -> None:
         """Nothing to roll back: reads hold no state."""
 

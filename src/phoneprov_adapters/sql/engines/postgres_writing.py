@@ -46,15 +46,17 @@ class WriteConnection(Connection):
         self._begun = False
 
     async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
-        if self._deferred is not None:
-            step, self._deferred = self._deferred, None
-            await self._run(step)
+        await self.flush()
         return await self._run((statement, values))
 
     async def soon(self, statement: Statement, **values: Any) -> None:
-        if self._deferred is not None:
-            await self._run(self._deferred)
+        await self.flush()
         self._deferred = statement, values
+
+    async def flush(self) -> None:
+        if self._deferred is not None:
+            step, self._deferred = self._deferred, None
+            await self._run(step)
 
     async def at_once(self, statement: Statement, **values: Any) -> Row | None:
         if self._begun or self._deferred is not None or self._begin is not BEGIN:

@@ -37,6 +37,9 @@ class ReadConnection(Connection):
         rows = await self.few(statement, **values)
         return rows[0] if rows else None
 
+    async def flush(self) -> None:
+        """Nothing is deferred: reads run at once."""
+
     async def one_at_a_time(self) -> None:
         """Nothing to roll back: reads hold no state."""
 

@@ -105,10 +105,13 @@ class WriteConnection(Connection):
             await self._run(_RELEASE)
         return self.begun
 
-    async def caught_up(self) -> bool:
-        """Execute the deferred statements; returns whether the transaction has changes."""
+    async def flush(self) -> None:
         if self._put_off:
             await self._run()
+
+    async def caught_up(self) -> bool:
+        """Execute the deferred statements; returns whether the transaction has changes."""
+        await self.flush()
         return self.begun
 
     async def settle(self) -> None:

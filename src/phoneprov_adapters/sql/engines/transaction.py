@@ -58,6 +58,10 @@ class SqlTransaction:
         self._box = box
         self.trail = connection.trail
 
+    async def flush(self) -> None:
+        """Execute the deferred statements."""
+        await self._connection.flush()
+
     @cached_property
     def users(self) -> SqlUsers:
         return SqlUsers(self._connection)

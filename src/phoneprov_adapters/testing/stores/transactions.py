@@ -18,6 +18,10 @@ async def _names(database: Database) -> list[str]:
 
 
 @pytest.mark.asyncio
+class Flushed(Exception):
+    """The conflict was raised before the end of the transaction."""
+
+
 class TransactionsContract:
     """The contract of ``ReadAndWrite``: transactions, on every database."""
 
@@ -73,6 +77,23 @@ class TransactionsContract:
 
         with pytest.raises(Conflict):
             await add_two()
+
+        assert await _names(database) == ["ada-1"]
+
+    async def test_flush_raises_the_conflict_of_an_added_record(self, database: Database) -> None:
+        async with database.write() as tx:
+            await tx.users.add(a_user(1))
+
+        async def add_again() -> None:
+            async with database.write() as tx:
+                try:
+                    await tx.users.add(a_user(2, username="ada-1"))
+                    await tx.flush()
+                except Conflict as conflict:
+                    raise Flushed from conflict
+
+        with pytest.raises(Flushed):
+            await add_again()
 
         assert await _names(database) == ["ada-1"]
 
