@@ -1,4 +1,4 @@
-"""The real application over an empty SQLite database, and people who ask it things."""
+"""The real application over an empty database, and callers with accounts."""
 
 from __future__ import annotations
 

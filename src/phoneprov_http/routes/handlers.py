@@ -83,10 +83,9 @@ def require_plain_query(request: Request[Any, Any, Any]) -> None:
     query = request.scope["query_string"]
     if len(query) > _LONGEST_QUERY:
         raise Malformed("The query is too long.")
-    if query:
-        sent = request.query_params.dict()
-        if repeated := sorted(name for name, texts in sent.items() if len(texts) > 1):
-            raise invalid([Problem(name, "must be sent once") for name in repeated])
+    sent = request.query_params.dict() if query else {}
+    if repeated := sorted(name for name, texts in sent.items() if len(texts) > 1):
+        raise invalid([Problem(name, "must be sent once") for name in repeated])
 
 
 def _wanted(command: type[Command]) -> Provide:
