@@ -7,9 +7,8 @@ import asyncio
 import msgspec
 from msgspec import Struct
 
-from phoneprov_adapters.memory.calls import MemoryCalls
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
+from phoneprov_adapters.memory.phone import MemoryCalls, MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.system import (
     CountingIds,
     FixedClock,
