@@ -9,7 +9,7 @@ from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.access.ports import AssignmentStore
-from phoneprov_core.kernel.levels import SUPERADMIN, LevelRule
+from phoneprov_core.kernel.actor import SUPERADMIN, LevelRule
 
 PERMISSIONS: Kind[Permission] = Kind(
     "permission",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from phoneprov_adapters.memory.records import Kind, Unique
 from phoneprov_adapters.memory.store import MemorySearchedStore
-from phoneprov_core.extensions.model import Extension
-from phoneprov_core.extensions.search import EXTENSION_FIELDS
+from phoneprov_core.extensions.model import EXTENSION_FIELDS, Extension
 
 EXTENSIONS: Kind[Extension] = Kind(
     "extension", unique=(Unique("extension", "extension"),), search=EXTENSION_FIELDS

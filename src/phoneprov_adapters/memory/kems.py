@@ -6,8 +6,7 @@ import msgspec
 
 from phoneprov_adapters.memory.records import Kind
 from phoneprov_adapters.memory.store import MemoryStore
-from phoneprov_core.kems.model import Kem
-from phoneprov_core.kems.ports import KemStore
+from phoneprov_core.kems.model import Kem, KemStore
 
 KEMS: Kind[Kem] = Kind("KEM", found_by=("connected_phone",))
 

@@ -14,8 +14,7 @@ from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
 from phoneprov_core.kernel.errors import already_taken
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
-from phoneprov_core.links.ports import LinkStore
+from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
 
 E = TypeVar("E", bound=Struct)
 

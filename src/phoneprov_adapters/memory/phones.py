@@ -11,9 +11,8 @@ from phoneprov_adapters.memory.records import Kind
 from phoneprov_adapters.memory.store import MemorySearchedStore, itself, searched
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.model import PHONE_FIELDS, Phone
 from phoneprov_core.phones.ports import PhoneStore
-from phoneprov_core.phones.search import PHONE_FIELDS
 
 PHONES: Kind[Phone] = Kind("phone", key="mac", search=PHONE_FIELDS)
 

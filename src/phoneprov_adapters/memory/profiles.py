@@ -5,8 +5,7 @@ from __future__ import annotations
 from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
 from phoneprov_adapters.memory.store import MemoryStore
 from phoneprov_adapters.memory.users import USERS
-from phoneprov_core.profiles.model import ProfileRecord
-from phoneprov_core.profiles.search import PROFILE_FIELDS
+from phoneprov_core.profiles.model import PROFILE_FIELDS, ProfileRecord
 
 PROFILES: Kind[ProfileRecord] = Kind(
     "profile",

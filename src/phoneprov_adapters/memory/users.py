@@ -8,10 +8,9 @@ from msgspec import Struct
 from phoneprov_adapters.memory.records import Kind, OnRemove, Reference, Unique
 from phoneprov_adapters.memory.store import MemorySearchedStore
 from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.users.model import User, folded
-from phoneprov_core.users.names import looks_alike
+from phoneprov_core.users.model import USER_FIELDS, User, folded
+from phoneprov_core.users.passwords import looks_alike
 from phoneprov_core.users.ports import UserStore
-from phoneprov_core.users.search import USER_FIELDS
 
 
 class Password(Struct, frozen=True):

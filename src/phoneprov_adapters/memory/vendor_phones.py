@@ -6,8 +6,7 @@ import msgspec
 
 from phoneprov_adapters.memory.records import Kind
 from phoneprov_adapters.memory.store import MemoryStore
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
-from phoneprov_core.vendor_phones.ports import VendorPhoneStore
+from phoneprov_core.vendor_phones.model import VendorPhoneRecord, VendorPhoneStore
 
 VENDOR_PHONES: Kind[VendorPhoneRecord] = Kind("vendor phone", key="mac")
 

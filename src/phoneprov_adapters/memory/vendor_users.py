@@ -7,8 +7,7 @@ import msgspec
 from phoneprov_adapters.memory.records import Kind, OnRemove, Reference, Unique
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_adapters.memory.users import USERS
-from phoneprov_core.vendor_users.model import VendorUser
-from phoneprov_core.vendor_users.ports import VendorUserStore
+from phoneprov_core.vendor_users.model import VendorUser, VendorUserStore
 
 VENDOR_USERS: Kind[VendorUser] = Kind(
     "PIN",

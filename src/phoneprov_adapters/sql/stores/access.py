@@ -11,7 +11,7 @@ from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.tables import assignments, permissions, users
 from phoneprov_core.access.model import Assignment
 from phoneprov_core.access.ports import AssignmentStore
-from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.actor import LevelRule
 
 _OF_USER = (
     select(

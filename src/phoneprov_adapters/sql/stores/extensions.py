@@ -8,8 +8,7 @@ from phoneprov_adapters.security.box import Sealed, SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore
 from phoneprov_adapters.sql.tables import extensions
-from phoneprov_core.extensions.model import Extension
-from phoneprov_core.extensions.search import EXTENSION_FIELDS
+from phoneprov_core.extensions.model import EXTENSION_FIELDS, Extension
 
 
 class SqlExtensions(SqlSearchedStore[Extension]):

@@ -7,8 +7,7 @@ from sqlalchemy import bindparam, null, update
 
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
 from phoneprov_adapters.sql.tables import kems
-from phoneprov_core.kems.model import Kem
-from phoneprov_core.kems.ports import KemStore
+from phoneprov_core.kems.model import Kem, KemStore
 
 _DISCONNECT = (
     update(kems)

@@ -11,8 +11,7 @@ from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.tables import extensions, user_extensions, users
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
-from phoneprov_core.links.ports import LinkStore
+from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
 
 _ADD = insert(user_extensions)
 _REMOVE = (

@@ -10,9 +10,8 @@ from sqlalchemy import Text, bindparam, exists, func, select
 from phoneprov_adapters.sql.engines.statements import json_items
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore
 from phoneprov_adapters.sql.tables import deployments, desks, phones
-from phoneprov_core.phones.model import Phone
+from phoneprov_core.phones.model import PHONE_FIELDS, Phone
 from phoneprov_core.phones.ports import PhoneStore
-from phoneprov_core.phones.search import PHONE_FIELDS
 
 _MACS = json_items(bindparam("macs", type_=Text())).table_valued("value")
 _UNKNOWN = select(_MACS.c.value).where(~exists().where(phones.c.mac == _MACS.c.value))

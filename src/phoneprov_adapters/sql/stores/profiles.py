@@ -16,9 +16,8 @@ from phoneprov_adapters.sql.stores.store import Records, SqlStore
 from phoneprov_adapters.sql.tables import profile_revisions, profiles
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.profiles.model import Profile, ProfileRecord, whole
+from phoneprov_core.profiles.model import PROFILE_FIELDS, Profile, ProfileRecord, whole
 from phoneprov_core.profiles.ports import WholeProfileStore
-from phoneprov_core.profiles.search import PROFILE_FIELDS
 
 _numbers = profile_revisions.alias("numbers")
 _newest = (

@@ -17,10 +17,9 @@ from phoneprov_adapters.sql.tables import (
     username_looks,
     users,
 )
-from phoneprov_core.users.model import User, folded
-from phoneprov_core.users.names import looks_alike
+from phoneprov_core.users.model import USER_FIELDS, User, folded
+from phoneprov_core.users.passwords import looks_alike
 from phoneprov_core.users.ports import UserStore
-from phoneprov_core.users.search import USER_FIELDS
 
 _COLUMNS = [users.c[name] for name in User.__struct_fields__]
 _BY_USERNAME = select(*_COLUMNS).where(users.c.username_key == bindparam("username_key"))

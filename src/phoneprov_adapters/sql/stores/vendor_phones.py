@@ -8,8 +8,7 @@ from phoneprov_adapters.sql.engines.connection import InsertFactory
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
 from phoneprov_adapters.sql.tables import vendor_phones
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
-from phoneprov_core.vendor_phones.ports import VendorPhoneStore
+from phoneprov_core.vendor_phones.model import VendorPhoneRecord, VendorPhoneStore
 
 
 @cache

@@ -9,8 +9,7 @@ from sqlalchemy import bindparam, delete, select
 from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.tables import vendor_users
-from phoneprov_core.vendor_users.model import VendorUser
-from phoneprov_core.vendor_users.ports import VendorUserStore
+from phoneprov_core.vendor_users.model import VendorUser, VendorUserStore
 
 _COLUMNS = [vendor_users.c[name] for name in VendorUser.__struct_fields__]
 _OF_USER = select(*_COLUMNS).where(vendor_users.c.user_uuid == bindparam("user_uuid"))
