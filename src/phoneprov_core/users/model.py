@@ -28,7 +28,7 @@ from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
 from phoneprov_core.kernel.times import Timestamp
 
-# No blank but a space, and that only between two other characters. ``check_new_username`` has the others.
+# No blank but a space, only between other characters; ``check_new_username`` has more rules.
 _USERNAME = r"^[^\s\x00-\x1f\x7f-\x9f]+(?: [^\s\x00-\x1f\x7f-\x9f]+)*$"
 
 Username = Annotated[
