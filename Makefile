@@ -112,7 +112,7 @@ test-console: $(VENV)-browser/installed  ## the console in a real browser, with 
 	@command -v chromium >/dev/null || { apt-get update && apt-get install --yes chromium; }
 	@{ command -v nginx || command -v /usr/sbin/nginx; } >/dev/null \
 	  || { apt-get update && apt-get install --yes nginx-light; }
-	$(BROWSER)/python -m pytest -q -p no:xdist tests/browser/check_console.py tests/browser/check_console_nginx.py
+	$(BROWSER)/python -m pytest -q -p no:xdist tests/browser/console/check_*.py
 
 check-console:  ## types of the console's modules (JSDoc); needs Node.js
 	@command -v npx >/dev/null || { echo "npx is not installed; nothing was checked" >&2; exit 1; }

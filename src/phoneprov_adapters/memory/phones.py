@@ -30,8 +30,7 @@ from phoneprov_adapters.memory.store import (
     searched,
 )
 from phoneprov_adapters.memory.tables import Tables
-from phoneprov_core.kems.model import Kem
-from phoneprov_core.kems.ports import KemStore
+from phoneprov_core.kems.model import Kem, KemStore
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
 from phoneprov_core.me.model import EnrichedPhone, enriched
@@ -46,8 +45,7 @@ from phoneprov_core.provisioning.model import (
 )
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 from phoneprov_core.statistics.ports import Statistics, StatisticsStore
-from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneRecord
-from phoneprov_core.vendor_phones.ports import VendorPhoneStore
+from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneRecord, VendorPhoneStore
 
 
 class MemoryPhones(MemorySearchedStore[Phone], PhoneStore):

@@ -28,16 +28,14 @@ from phoneprov_adapters.memory.store import (
 )
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.access.ports import AssignmentStore
+from phoneprov_core.kernel.actor import SUPERADMIN, LevelRule
 from phoneprov_core.kernel.errors import already_taken
-from phoneprov_core.kernel.levels import SUPERADMIN, LevelRule
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
-from phoneprov_core.links.ports import LinkStore
+from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
 from phoneprov_core.users.model import User, folded
-from phoneprov_core.users.names import looks_alike
+from phoneprov_core.users.passwords import looks_alike
 from phoneprov_core.users.ports import UserStore
-from phoneprov_core.vendor_users.model import VendorUser
-from phoneprov_core.vendor_users.ports import VendorUserStore
+from phoneprov_core.vendor_users.model import VendorUser, VendorUserStore
 
 E = TypeVar("E", bound=Struct)
 

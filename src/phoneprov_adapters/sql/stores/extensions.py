@@ -13,11 +13,9 @@ from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables import extensions, user_extensions, users
-from phoneprov_core.extensions.model import Extension
-from phoneprov_core.extensions.search import EXTENSION_FIELDS
+from phoneprov_core.extensions.model import EXTENSION_FIELDS, Extension
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
-from phoneprov_core.links.ports import LinkStore
+from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
 
 _COLUMNS = [
     column

@@ -17,11 +17,11 @@ async def _names(database: Database) -> list[str]:
         return [user.username for user in await tx.users.rows(1000)]
 
 
-@pytest.mark.asyncio
 class Flushed(Exception):
     """The conflict was raised before the end of the transaction."""
 
 
+@pytest.mark.asyncio
 class TransactionsContract:
     """The contract of ``ReadAndWrite``: transactions, on every database."""
 

@@ -1,4 +1,4 @@
-"""The console below a prefix of a real nginx, by the block of the how-to: make test-console."""
+"""The console below a prefix of a real nginx, configured by the block of the how-to."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
-from browser.console_rig import Console, Phones, Service, chromium, fill
+from browser.console_rig import Console, Phones, Service, fill
 from faults.served import free_port
 
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
-PAGE = Path(__file__).parents[2] / "docs/how-to/console.md"
+PAGE = Path(__file__).parents[3] / "docs/how-to/console.md"
 
-expect.set_options(timeout=20_000)
 pytestmark = pytest.mark.skipif(NGINX is None, reason="no nginx is installed")
 
 
@@ -79,13 +78,9 @@ def _answers(url: str) -> bool:
         return False
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as running:
-        yield running
-
-
-def test_console_below_a_prefix_works(browser: Browser, proxied: str) -> None:
+def test_console_below_a_prefix_signs_in_switches_and_signs_out(
+    browser: Browser, proxied: str
+) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     console = Console(context, proxied)
     asked: list[str] = []
