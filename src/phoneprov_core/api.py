@@ -14,7 +14,7 @@ from phoneprov_core.access.model import (
 )
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.application import UseCases
-from phoneprov_core.auth.create_admin import AdminCreated
+from phoneprov_core.auth.accounts import AdminCreated
 from phoneprov_core.auth.model import (
     Claims,
     Credentials,
@@ -78,7 +78,7 @@ from phoneprov_core.directory.model import (
 )
 from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
 from phoneprov_core.kems.model import Kem, KemPatch, NewKem
-from phoneprov_core.kernel.actor import Actor, system_actor
+from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
 from phoneprov_core.kernel.errors import (
     Conflict,
     Forbidden,
@@ -93,7 +93,6 @@ from phoneprov_core.kernel.errors import (
     Unavailable,
 )
 from phoneprov_core.kernel.ids import NewId
-from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.kernel.paging import Listing, Page, Window
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.times import Clock, Timestamp, millis, shown
@@ -116,8 +115,7 @@ from phoneprov_core.users.model import NewUser, Registration, User, UserPatch
 from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
 from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag, VendorPhoneRecord
 from phoneprov_core.vendor_services.model import NewVendorService, VendorService, VendorServicePatch
-from phoneprov_core.vendor_users.model import NewPin, VendorUser
-from phoneprov_core.vendor_users.ports import PinHasher
+from phoneprov_core.vendor_users.model import NewPin, PinHasher, VendorUser
 
 __all__ = [
     "AccountPolicy",

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.audit.use_cases import Audit
-from phoneprov_core.auth.authenticate import Authenticate
-from phoneprov_core.auth.create_admin import CreateAdmin
+from phoneprov_core.auth.accounts import CreateAdmin, Register
 from phoneprov_core.auth.login import Login
-from phoneprov_core.auth.logout import Logout
-from phoneprov_core.auth.refresh import Refresh
-from phoneprov_core.auth.register import Register
+from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
 from phoneprov_core.batches.use_cases import Batches
 from phoneprov_core.deployments.preview import PreviewSwitch
 from phoneprov_core.deployments.rollback import Rollback
@@ -23,9 +20,8 @@ from phoneprov_core.desks.use_cases import Desks
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kems.use_cases import Kems
-from phoneprov_core.kernel.actor import Actor, system_actor
+from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
 from phoneprov_core.kernel.errors import Forbidden
-from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me
 from phoneprov_core.phones.use_cases import Phones

@@ -23,10 +23,10 @@ from phoneprov_adapters.ftp.client import FtpClient
 from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.watch import WebWatch
-from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
+from phoneprov_adapters.sql.stores.deployments import SqlDeployments
 from phoneprov_adapters.sql.stores.desks import SqlDesks
-from phoneprov_adapters.sql.stores.profiles import SqlProfiles
-from phoneprov_adapters.sql.stores.revisions import SqlRevisions
+from phoneprov_adapters.sql.stores.leases import SqlLeases
+from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlRevisions
 from phoneprov_core.deployments.confirm import Confirm
 from phoneprov_core.desks.change import Changed
 from phoneprov_core.desks.services import PhoneServices

@@ -18,8 +18,7 @@ from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.desks.model import DeskPatch, DeskRecord
 from phoneprov_core.devices.names import config_filename
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
-from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile
 from phoneprov_core.vendor_users.model import NewPin

@@ -21,8 +21,7 @@ from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.model import Confirmation, Deployment, Wanted
 from phoneprov_core.devices.names import config_filename
-from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch, SwitchRequest
 from support.scale import note, rounds

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.kernel.levels import SUPERADMIN, LevelRule
+from phoneprov_core.kernel.actor import SUPERADMIN, LevelRule
 from phoneprov_core.users.model import User
 from races.direct import Direct
 from races.harness import Service

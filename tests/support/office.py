@@ -7,9 +7,8 @@ import asyncio
 import msgspec
 from msgspec import Struct
 
-from phoneprov_adapters.memory.calls import MemoryCalls
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
+from phoneprov_adapters.memory.phone import MemoryCalls, MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.system import (
     CountingIds,
     FixedClock,
@@ -25,12 +24,10 @@ from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.access.rules import SharedWrite
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
-from phoneprov_core.auth.authenticate import Authenticate
+from phoneprov_core.auth.accounts import Register
 from phoneprov_core.auth.login import Login
-from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.model import Credentials, Lifetimes, LoggedIn
-from phoneprov_core.auth.refresh import Refresh
-from phoneprov_core.auth.register import Register
+from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
 from phoneprov_core.batches.model import Batch
 from phoneprov_core.batches.run import RunBatches
 from phoneprov_core.batches.use_cases import Batches
@@ -48,8 +45,7 @@ from phoneprov_core.devices.restart import CiscoPhones, RestartBy
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kems.use_cases import Kems
-from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.times import millis, shown
 from phoneprov_core.links.use_cases import Links
 from phoneprov_core.me.use_cases import Me

@@ -15,10 +15,10 @@ from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import START, FixedClock
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.testing.records import a_session, a_user, identifier
-from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.model import Claims, TokenKind
+from phoneprov_core.auth.sessions import Authenticate
+from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.kernel.times import millis
 from phoneprov_http.middleware.addresses import client_ip
 from phoneprov_http.middleware.authentication import Authentication

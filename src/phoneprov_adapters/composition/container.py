@@ -15,12 +15,9 @@ from phoneprov_adapters.runtime.journal import log_login_failure
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
 from phoneprov_core.application import UseCases
 from phoneprov_core.audit.use_cases import Audit
-from phoneprov_core.auth.authenticate import Authenticate
-from phoneprov_core.auth.create_admin import CreateAdmin
+from phoneprov_core.auth.accounts import CreateAdmin, Register
 from phoneprov_core.auth.login import Login
-from phoneprov_core.auth.logout import Logout
-from phoneprov_core.auth.refresh import Refresh
-from phoneprov_core.auth.register import Register
+from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kems.use_cases import Kems

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from phoneprov_core.access.model import Assignment, Permission
-from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.store import Store
 
 

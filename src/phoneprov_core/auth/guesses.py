@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.auth.errors import Locked, address_closed, login_closed
+from phoneprov_core.auth.model import Locked, address_closed, login_closed
 from phoneprov_core.auth.ports import AuthTransaction, Familiarity
 from phoneprov_core.auth.throttle import (
     LONGEST_WAIT,

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from phoneprov_core.auth.errors import WrongCredentials
 from phoneprov_core.auth.guesses import Caller, Guesses
-from phoneprov_core.auth.model import Credentials, Lifetimes, LoggedIn, LoginFailure
+from phoneprov_core.auth.model import (
+    Credentials,
+    Lifetimes,
+    LoggedIn,
+    LoginFailure,
+    WrongCredentials,
+)
 from phoneprov_core.auth.ports import AuthTransaction, LoginJournal, Tokens, ignore_failure
 from phoneprov_core.auth.sessions import new_session, token_pair
 from phoneprov_core.auth.throttle import GUESSES_PER_ADDRESS

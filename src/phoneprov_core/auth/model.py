@@ -6,12 +6,14 @@ token is valid for a short time. A token is valid only while its session exists.
 
 from __future__ import annotations
 
+import math
 from enum import Enum
 from typing import Annotated
 
 from msgspec import Struct
 
 from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.users.model import LoginName, User
@@ -142,3 +144,36 @@ class Lifetimes(Struct, frozen=True):
     refresh_idle: int = 14 * 24 * 3600
     session: int = 90 * 24 * 3600
     reuse_grace: int = 0
+
+
+class WrongCredentials(Unauthenticated):
+    """Unknown account, wrong password, or inactive account."""
+
+    code = "wrong_credentials"
+    usual = "The username or the password is wrong."
+
+
+class Locked(TooManyAttempts):
+    """The account is locked after 100 failed logins in a row."""
+
+    code = "locked"
+    usual = (
+        "This login is locked after too many failures; log in from an address that you used in the "
+        "last 30 days, or ask an administrator for a new password."
+    )
+
+
+def login_closed(seconds: int) -> TooManyAttempts:
+    """The login of an account is closed."""
+    return TooManyAttempts(
+        f"Too many failed logins; try again in {seconds} seconds.", retry_after=seconds
+    )
+
+
+def address_closed(wait: int) -> TooManyAttempts:
+    """Logins from a client address are closed for ``wait`` milliseconds."""
+    seconds = math.ceil(wait / 1000)
+    return TooManyAttempts(
+        f"Too many failed logins from this address; try again in {seconds} seconds.",
+        retry_after=seconds,
+    )

@@ -13,10 +13,9 @@ from phoneprov_core.desks.logout import LogOut
 from phoneprov_core.desks.model import Desk, DeskPatch, PhoneState
 from phoneprov_core.desks.pins import phone_key
 from phoneprov_core.desks.ports import DeskStore, DesksTransaction
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.addresses import known_mac
 from phoneprov_core.kernel.errors import NotFound, found
-from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.times import Clock, shown

@@ -18,6 +18,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
+from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
 
 Name = Annotated[Line, schema(description="Name of the contact", examples=["Ada Lovelace"])]
 WorkNumber = Annotated[
@@ -127,3 +128,17 @@ class PersonalContactPatch(Command, frozen=True, kw_only=True):
     home: HomeNumber | UnsetType | None = UNSET
     email: ContactEmail | UnsetType | None = UNSET
     ringtone: Ringtone | UnsetType | None = UNSET
+
+
+CONTACT_FIELDS = SearchFields(texts=("name", "email"), numbers=("work", "mobile", "home"))
+
+
+class ContactSearch(Command, frozen=True, kw_only=True):
+    """Which company contacts a list shows; None of a field means all."""
+
+    q: Query | None = None
+    department: Filter | None = None
+    company: Filter | None = None
+    location: Filter | None = None
+    building: Filter | None = None
+    is_active: Whether | None = None

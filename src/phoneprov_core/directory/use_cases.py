@@ -14,13 +14,13 @@ from phoneprov_core.access.rules import (
 from phoneprov_core.directory.model import (
     CompanyContact,
     CompanyContactPatch,
+    ContactSearch,
     NewCompanyContact,
     NewPersonalContact,
     PersonalContact,
     PersonalContactPatch,
 )
 from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
-from phoneprov_core.directory.search import ContactSearch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, record_of, require_same
 from phoneprov_core.kernel.errors import NotFound, found

@@ -25,6 +25,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.search import Query, SearchFields, Whether
 
 _TYPES = ("chan_sccp", "chan_sip", "chan_pjsip", "custom")
 
@@ -151,3 +152,15 @@ class ExtensionPatch(Command, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return redacted(self, "password", "voicemail_passcode")
+
+
+EXTENSION_FIELDS = SearchFields(texts=("name",), numbers=("extension",))
+
+
+class ExtensionSearch(Command, frozen=True, kw_only=True):
+    """Which extensions a list shows; None of a field means all."""
+
+    q: Query | None = None
+    type: Annotated[ExtensionType, schema(description="Only extensions of this type")] | None = None
+    voicemail: Whether | None = None
+    is_active: Whether | None = None

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from phoneprov_core.access.rules import require_superadmin
-from phoneprov_core.extensions.model import Extension, ExtensionPatch, NewExtension
-from phoneprov_core.extensions.ports import ExtensionsTransaction
-from phoneprov_core.extensions.search import ExtensionSearch
+from phoneprov_core.extensions.model import Extension, ExtensionPatch, ExtensionSearch, NewExtension
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, selected
+from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, selected
 from phoneprov_core.kernel.times import Clock, shown
+
+
+class ExtensionsTransaction(Protocol):
+    """Stores that the use cases of extensions use. Numbers are unique; removing an extension
+    removes its links to users."""
+
+    @property
+    def extensions(self) -> SearchedStore[Extension]: ...
 
 
 @dataclass(frozen=True)

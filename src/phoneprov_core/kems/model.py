@@ -1,8 +1,8 @@
-"""Key expansion modules."""
+"""Key expansion modules, and where they are stored."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -16,6 +16,7 @@ from phoneprov_core.kernel.fields import (
     SoftwareType,
     schema,
 )
+from phoneprov_core.kernel.store import Store
 
 Model = Annotated[OptionalLine, schema(description="Model", examples=["CP-7916"])]
 ConnectedPhone = Annotated[
@@ -67,3 +68,18 @@ class KemPatch(Command, frozen=True, kw_only=True):
     connected_phone: ConnectedPhone | UnsetType | None = UNSET
     software_version: SoftwareVersion | UnsetType | None = UNSET
     software_type: SoftwareType | UnsetType | None = UNSET
+
+
+class KemStore(Store[Kem], Protocol):
+    """KEMs, by uuid. The connected phone need not be in the inventory."""
+
+    async def disconnect(self, phone_mac: str) -> None:
+        """Set ``connected_phone`` to None for every KEM of this phone; changes no other field."""
+        ...
+
+
+class KemsTransaction(Protocol):
+    """Stores that the use cases of KEMs use."""
+
+    @property
+    def kems(self) -> KemStore: ...

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
-from phoneprov_core.kems.model import Kem, KemPatch, NewKem
-from phoneprov_core.kems.ports import KemsTransaction
+from phoneprov_core.kems.model import Kem, KemPatch, KemsTransaction, NewKem
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import found

@@ -11,8 +11,14 @@ from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser, NewLink
-from phoneprov_core.links.ports import LinksTransaction
+from phoneprov_core.links.model import (
+    FullLink,
+    Link,
+    LinkedExtension,
+    LinkedUser,
+    LinksTransaction,
+    NewLink,
+)
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from msgspec import Struct
 
 from phoneprov_core.access.model import PermissionLevel, PermissionName
+from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.fields import CreatedAt, Location, Notes, SoftwareType, StoredMac, schema
+from phoneprov_core.kernel.store import Rows
 from phoneprov_core.phones.model import (
     Active,
     Brand,
@@ -22,8 +24,9 @@ from phoneprov_core.phones.model import (
     Vlan,
 )
 from phoneprov_core.users.model import User
+from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_phones.model import VendorPhone
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.vendor_users.model import VendorUser, VendorUserStore
 
 
 class OwnPermission(Struct, frozen=True):
@@ -80,3 +83,20 @@ def enriched(phone: Phone, vendor: VendorPhone | None, kems: tuple[Kem, ...]) ->
         vendor=vendor,
         key_expansion_modules=kems,
     )
+
+
+class MeTransaction(Protocol):
+    """Stores that the use cases of the caller use."""
+
+    @property
+    def users(self) -> UserStore: ...
+    @property
+    def assignments(self) -> AssignmentStore: ...
+    @property
+    def vendor_users(self) -> VendorUserStore: ...
+    @property
+    def enriched_phones(self) -> Rows[EnrichedPhone]:
+        """Every phone of the inventory, each with its flag and its KEMs (oldest first, by creation,
+        then uuid) as of one moment. One query, regardless of their number. Phones have no
+        owner."""
+        ...

@@ -10,8 +10,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.me.model import EnrichedPhone, MeProfile, OwnPermission
-from phoneprov_core.me.ports import MeTransaction
+from phoneprov_core.me.model import EnrichedPhone, MeProfile, MeTransaction, OwnPermission
 
 # A phone may have many KEMs: long lists are read in pieces of fewer phones.
 PIECE = 250

@@ -22,6 +22,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.search import Query, SearchFields
 from phoneprov_core.kernel.times import Timestamp
 from phoneprov_core.phones.model import Family, Phone, bare_model, family_of
 
@@ -184,3 +185,16 @@ class Switched(Struct, frozen=True):
     restart: Annotated[
         str, schema(description="`ok`, or a message that says what failed", examples=["ok"])
     ]
+
+
+PROFILE_FIELDS = SearchFields(texts=("name",))
+
+
+class ProfileSearch(Command, frozen=True, kw_only=True):
+    """Which profiles a list shows; None of a field means all."""
+
+    q: Query | None = None
+    user_uuid: Annotated[Uuid, schema(description="Only profiles of this user")] | None = None
+    software_type: (
+        Annotated[Family, schema(description="Only profiles for this firmware family")] | None
+    ) = None

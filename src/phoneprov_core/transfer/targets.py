@@ -14,8 +14,7 @@ from phoneprov_core.deployments.ports import DeploymentStore
 from phoneprov_core.desks.ports import DeskStore
 from phoneprov_core.directory.ports import CompanyDirectoryTransaction, PersonalDirectoryTransaction
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.extensions.ports import ExtensionsTransaction
-from phoneprov_core.extensions.use_cases import Extensions
+from phoneprov_core.extensions.use_cases import Extensions, ExtensionsTransaction
 from phoneprov_core.kems.use_cases import Kems
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound
@@ -24,15 +23,14 @@ from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.store import Rows, Store
 from phoneprov_core.kernel.times import Clock
 from phoneprov_core.kernel.trail import Notes
-from phoneprov_core.links.ports import LinkStore
+from phoneprov_core.links.model import LinkStore
 from phoneprov_core.phones.ports import PhonesTransaction
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.transfer import sheets
 from phoneprov_core.transfer.desks import DeskTable
 from phoneprov_core.transfer.sheets import Sheet
-from phoneprov_core.users.names import check_new_username
-from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
+from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher, check_new_username
 from phoneprov_core.users.ports import UsersTransaction
 from phoneprov_core.users.use_cases import Users
 

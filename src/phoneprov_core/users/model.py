@@ -25,9 +25,10 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
 from phoneprov_core.kernel.times import Timestamp
 
-# No blank but a space, and that only between two other characters. ``names`` has the other rules.
+# No blank but a space, only between other characters; ``check_new_username`` has more rules.
 _USERNAME = r"^[^\s\x00-\x1f\x7f-\x9f]+(?: [^\s\x00-\x1f\x7f-\x9f]+)*$"
 
 Username = Annotated[
@@ -179,3 +180,19 @@ def account_key(username: str) -> str:
     """The key that guesses at a name are counted under. It is a digest, and unknown names count
     like known ones: users enter passwords into the wrong field."""
     return hashlib.sha256(folded(username).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+USER_FIELDS = SearchFields(
+    texts=("first_name", "last_name", "username", "email"), numbers=("phone",)
+)
+
+
+class UserSearch(Command, frozen=True, kw_only=True):
+    """Which accounts a list shows; None of a field means all."""
+
+    q: Query | None = None
+    lang: Filter | None = None
+    location: Filter | None = None
+    nationality: Filter | None = None
+    timezone: Filter | None = None
+    is_active: Whether | None = None

@@ -8,19 +8,23 @@ import msgspec
 from msgspec import UNSET
 
 from phoneprov_core.access.rules import LastSuperadmin, require_superadmin
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import applied, obey, record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.ids import NewId, known_id
-from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.users.model import NewUser, Registration, User, UserPatch, account_key
-from phoneprov_core.users.names import check_new_username
-from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher
+from phoneprov_core.users.model import (
+    NewUser,
+    Registration,
+    User,
+    UserPatch,
+    UserSearch,
+    account_key,
+)
+from phoneprov_core.users.passwords import AccountPolicy, PasswordHasher, check_new_username
 from phoneprov_core.users.ports import UsersTransaction
-from phoneprov_core.users.search import UserSearch
 
 
 @dataclass(frozen=True)

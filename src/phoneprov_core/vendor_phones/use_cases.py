@@ -12,8 +12,12 @@ from phoneprov_core.kernel.errors import Problem, found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneFlag, VendorPhoneRecord
-from phoneprov_core.vendor_phones.ports import VendorPhonesTransaction
+from phoneprov_core.vendor_phones.model import (
+    VendorPhone,
+    VendorPhoneFlag,
+    VendorPhoneRecord,
+    VendorPhonesTransaction,
+)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,13 @@ from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
-from phoneprov_core.vendor_users.model import NewPin, VendorUser, guess_key
-from phoneprov_core.vendor_users.ports import PinHasher, VendorUsersTransaction
+from phoneprov_core.vendor_users.model import (
+    NewPin,
+    PinHasher,
+    VendorUser,
+    VendorUsersTransaction,
+    guess_key,
+)
 
 
 @dataclass(frozen=True)

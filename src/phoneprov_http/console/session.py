@@ -21,8 +21,8 @@ from phoneprov_core.auth.model import (
     Token,
     TokenPair,
 )
+from phoneprov_core.kernel.actor import SUPERADMIN
 from phoneprov_core.kernel.errors import Forbidden, Unauthenticated
-from phoneprov_core.kernel.levels import SUPERADMIN
 from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.me.model import MeProfile
 from phoneprov_http.envelope import EnvelopeResponse, done, record

@@ -1,7 +1,12 @@
 """Telephone extensions; level 0."""
 
-from phoneprov_core.extensions.model import ExtensionPatch, NewExtension, ShownExtension, shown
-from phoneprov_core.extensions.search import ExtensionSearch
+from phoneprov_core.extensions.model import (
+    ExtensionPatch,
+    ExtensionSearch,
+    NewExtension,
+    ShownExtension,
+    shown,
+)
 from phoneprov_core.extensions.use_cases import Extensions
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record

@@ -14,9 +14,8 @@ from phoneprov_adapters.runtime.system import random_id, system_clock
 from phoneprov_adapters.testing.records import a_permission, a_user, an_assignment, identifier
 from phoneprov_core.access.model import NewAssignment
 from phoneprov_core.access.use_cases import UserPermissions
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.stores import Database, Stores
 from support.stores import DATABASES
 

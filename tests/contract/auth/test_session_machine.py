@@ -26,9 +26,7 @@ from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHashe
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.access.model import NewAssignment, NewPermission
 from phoneprov_core.access.use_cases import Permissions, UserPermissions
-from phoneprov_core.auth.authenticate import Authenticate
 from phoneprov_core.auth.login import Login
-from phoneprov_core.auth.logout import Logout
 from phoneprov_core.auth.model import (
     Credentials,
     Lifetimes,
@@ -36,10 +34,9 @@ from phoneprov_core.auth.model import (
     RefreshRequest,
     TokenPair,
 )
-from phoneprov_core.auth.refresh import Refresh
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
+from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated
-from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.stores import Database
 from phoneprov_core.users.model import NewUser, UserPatch
 from phoneprov_core.users.passwords import AccountPolicy

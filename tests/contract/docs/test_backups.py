@@ -19,8 +19,7 @@ from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.application import UseCases
 from phoneprov_core.directory.model import NewCompanyContact
 from phoneprov_core.extensions.model import NewExtension
-from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.levels import SUPERADMIN
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
 from support.postgres import new_database
 from support.postgres_binaries import binaries

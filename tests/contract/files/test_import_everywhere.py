@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.kernel.actor import Actor, system_actor
-from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
 from phoneprov_core.stores import Database
 from phoneprov_core.transfer.index import Index
 from phoneprov_core.transfer.model import RowProblem

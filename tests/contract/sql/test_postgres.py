@@ -11,8 +11,8 @@ import pytest
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.postgres_pool import SIZE
 from phoneprov_adapters.testing.records import a_permission, a_user, an_assignment, identifier
+from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Conflict, Unavailable
-from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.users.model import User
 from support import postgres
 from support.postgres_databases import SHORT, database_at

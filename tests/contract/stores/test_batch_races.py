@@ -22,8 +22,7 @@ from phoneprov_core.deployments.deploy import Deploy
 from phoneprov_core.deployments.model import Wanted
 from phoneprov_core.deployments.watch import Watch
 from phoneprov_core.devices.restart import CiscoPhones, RestartBy
-from phoneprov_core.kernel.actor import system_actor
-from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.profiles.model import NewProfile
 from phoneprov_core.profiles.use_cases import Profiles
 from phoneprov_core.stores import Database

@@ -9,9 +9,8 @@ from typing import Any, cast
 import pytest
 
 from phoneprov_core.access.model import NewAssignment, NewPermission, Permission
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Conflict, Forbidden, NotFound
-from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.kernel.times import shown
 from support.office import Office, Settings
 

@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from phoneprov_core.auth.errors import WrongCredentials
-from phoneprov_core.auth.model import Credentials
+from phoneprov_core.auth.model import Credentials, WrongCredentials
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable

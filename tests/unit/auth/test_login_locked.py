@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from phoneprov_core.auth.create_admin import CreateAdmin
+from phoneprov_core.auth.accounts import CreateAdmin
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import TooManyAttempts
 from phoneprov_core.users.model import Registration, UserPatch

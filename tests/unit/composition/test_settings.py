@@ -16,7 +16,7 @@ from phoneprov_adapters.composition.variables import Variables
 from phoneprov_adapters.phone.watch import FIRST_QUESTION
 from phoneprov_core.devices.commands import CLEAR_SERVICES, RestartType, sccp_restart, sip_restart
 from phoneprov_core.devices.restart import RestartBy
-from phoneprov_core.kernel.levels import LevelRule
+from phoneprov_core.kernel.actor import LevelRule
 
 
 def test_settings_have_defaults() -> None:

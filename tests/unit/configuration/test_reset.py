@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from phoneprov_core.configuration.reset import needing_reset
+from phoneprov_core.configuration.comparison import needing_reset
 
 LINE = "<lines><line>1001</line></lines>"
 

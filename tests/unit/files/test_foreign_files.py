@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from phoneprov_adapters.files.csv import CsvTable
-from phoneprov_adapters.files.text import NotText, decoded
+from phoneprov_adapters.files.reading import NotText, decoded
 from phoneprov_adapters.files.vcard import VcardTable
 from phoneprov_core.transfer.model import Row, RowProblem, Table
 from phoneprov_core.transfer.sheets import COMPANY_DIRECTORY

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from phoneprov_adapters.files.cells import harmless, meant
-from phoneprov_adapters.files.csv import CsvTable, CsvWriter
+from phoneprov_adapters.files.csv import CsvTable, CsvWriter, harmless, meant
 from phoneprov_adapters.files.vcard import VcardTable, VcardWriter
 from phoneprov_core.transfer.model import Row, RowProblem, Table
 from phoneprov_core.transfer.sheets import COMPANY_DIRECTORY, PERSONAL_DIRECTORY

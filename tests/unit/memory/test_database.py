@@ -6,10 +6,8 @@ import time
 
 import pytest
 
-from phoneprov_adapters.memory.auth import COUNTED
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.memory.phones import PHONES
-from phoneprov_adapters.memory.users import PASSWORDS, USERS, Password
+from phoneprov_adapters.memory.kinds import COUNTED, PASSWORDS, PHONES, USERS, Password
 from phoneprov_adapters.testing.phone_records import a_phone, a_profile
 from phoneprov_adapters.testing.records import a_mac, a_user, identifier
 from phoneprov_core.auth.throttle import KEPT_UNKNOWN, Attempts

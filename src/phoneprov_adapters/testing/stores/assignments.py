@@ -15,8 +15,8 @@ from phoneprov_adapters.testing.records import (
     moment,
 )
 from phoneprov_core.access.model import Assignment
+from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.kernel.levels import LevelRule
 from phoneprov_core.stores import Database
 
 ADA, BOB, CLEO = identifier(1), identifier(2), identifier(3)

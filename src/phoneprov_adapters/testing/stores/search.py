@@ -20,16 +20,15 @@ from phoneprov_adapters.testing.records import (
     identifier,
     moment,
 )
-from phoneprov_core.directory.search import ContactSearch
-from phoneprov_core.extensions.search import ExtensionSearch
+from phoneprov_core.directory.model import ContactSearch
+from phoneprov_core.extensions.model import ExtensionSearch
 from phoneprov_core.kernel.paging import Window, listing
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import CountedRows, Rows, SearchedStore, selected
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.phones.search import PhoneSearch
-from phoneprov_core.profiles.search import ProfileSearch
+from phoneprov_core.phones.model import Phone, PhoneSearch
+from phoneprov_core.profiles.model import ProfileSearch
 from phoneprov_core.stores import Database, Stores
-from phoneprov_core.users.search import UserSearch
+from phoneprov_core.users.model import UserSearch
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import click
 
 from phoneprov_adapters.files.configurations import ConfigurationTable
 from phoneprov_adapters.files.csv import CsvTable
-from phoneprov_adapters.files.pieces import OwnedBy
+from phoneprov_adapters.files.reading import OwnedBy
 from phoneprov_adapters.files.vcard import DIRECTORIES, VcardTable, is_vcard
 from phoneprov_core.transfer.model import Imported, Table
 from phoneprov_core.transfer.profiles import PROFILE_COLUMNS
