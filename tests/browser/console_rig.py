@@ -32,7 +32,7 @@ QUIET = [
 
 
 class Phones:
-    """Simulated phones on addresses of loopback, on a thread of their own."""
+    """Simulated phones on loopback addresses, in a thread."""
 
     def __init__(self, count: int) -> None:
         self.phones = [
@@ -190,7 +190,7 @@ class Console:
         )
 
     def _record_message(self, message: Any) -> None:
-        # A request that is refused on purpose is reported by the browser, too.
+        # The browser reports expected refusals of requests too.
         if message.type in {"error", "warning"} and "Failed to load resource" not in message.text:
             self.complaints.append(message.text)
 

@@ -212,7 +212,7 @@ Results = dict[str, dict[str, set[str]]]
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """By file and outcome, the names of the tests."""
+    """The names of the tests, by file and outcome."""
     folder = tmp_path_factory.mktemp("theirs")
     for name, source in FILES.items():
         (folder / f"test_{name}.py").write_text(source, encoding="utf-8")

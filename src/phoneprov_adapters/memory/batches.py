@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
-from phoneprov_adapters.memory.records import EVERY, Kind, OnRemove, Reference, Unique
+from phoneprov_adapters.memory.kinds import (
+    BATCH_PHONES,
+    BATCHES,
+    KeptBatch,
+    KeptPhone,
+    phone_key,
+)
+from phoneprov_adapters.memory.records import EVERY
 from phoneprov_adapters.memory.store import MemoryNewestRows, MemoryRows
 from phoneprov_adapters.memory.tables import Tables
 from phoneprov_core.batches.commands import WantedPhones
@@ -19,53 +25,21 @@ from phoneprov_core.batches.transitions import BatchItem, Hold, Transition, Turn
 from phoneprov_core.kernel.errors import already_taken
 from phoneprov_core.kernel.store import Rows
 
-Millis = Callable[[], int]
-
-
-class KeptBatch(Struct, frozen=True):
-    """A batch, its holder, and the end of the lease."""
-
-    uuid: str
-    created_at: str
-    user_uuid: str
-    batch: Batch
-    holder: str = ""
-    fence: int = 0
-    expires_at: int = 0
-
-
-class KeptPhone(BatchItem, frozen=True):
-    """A phone of a batch."""
-
-    @property
-    def key(self) -> str:
-        return _key(self.batch_uuid, self.position)
-
-
-def _key(batch_uuid: str, position: int) -> str:
-    return f"{batch_uuid}|{position:010}"
-
-
-BATCHES: Kind[KeptBatch] = Kind("batch", owner="user_uuid", found_by=("user_uuid",))
-BATCH_PHONES: Kind[KeptPhone] = Kind(
-    "phone of a batch",
-    key="key",
-    created="position",
-    references=(Reference("batch_uuid", BATCHES, OnRemove.GO_ALONG),),
-    unique=(Unique("mac", "mac", lambda one: (one.batch_uuid, one.mac)),),
-)
-
 
 class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
     """Batches, by uuid."""
 
-    def __init__(self, tables: Tables, clock: Millis) -> None:
-        super().__init__(tables, BATCHES, self._counted, owner=BATCHES.owner)
-        self._clock = clock
+    def __init__(self, tables: Tables) -> None:
+        super().__init__(
+            tables,
+            BATCHES,
+            self._counted,
+            owner=BATCHES.owner,
+            place=lambda batch: (batch.created_at, batch.uuid),
+        )
 
     async def add(self, batch: Batch) -> None:
-        bare = msgspec.structs.replace(batch, phones=Counts())
-        self._tables.add(BATCHES, KeptBatch(batch.uuid, batch.created_at, batch.user_uuid, bare))
+        self._tables.add(BATCHES, KeptBatch(msgspec.structs.replace(batch, phones=Counts())))
 
     async def add_phones(self, phones: Sequence[BatchItem]) -> None:
         for phone in phones:
@@ -123,7 +97,7 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
         if kept is None:
             return None
         self._put(kept, holder=holder, fence=kept.fence + 1, expires_at=self._in(seconds))
-        return Hold(kept.uuid, holder, kept.fence + 1)
+        return Hold(kept.batch.uuid, holder, kept.fence + 1)
 
     async def keep(self, hold: Hold, seconds: int) -> BatchState | None:
         kept = self._held(hold)
@@ -142,7 +116,7 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
             self._put(kept, expires_at=0)
 
     async def claim(self, hold: Hold, most: int, transition: Transition) -> list[Turn]:
-        now = self._clock()
+        now = self._tables.clock()
         due = [
             phone
             for phone in self._phones(hold.batch_uuid)
@@ -161,7 +135,7 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
         return list(islice(left, most))
 
     async def move(self, turn: Turn, transition: Transition) -> bool:
-        phone = self._tables.of(BATCH_PHONES).get(_key(turn.batch_uuid, turn.position))
+        phone = self._tables.of(BATCH_PHONES).get(phone_key(turn.batch_uuid, turn.position))
         if phone is None or (phone.state, phone.fence) != (transition.of, turn.fence):
             return False
         self._moved(phone, transition)
@@ -187,7 +161,7 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
         return list(self._tables.of(BATCH_PHONES).group(("batch_uuid", batch_uuid)))
 
     def _free(self) -> KeptBatch | None:
-        now, batches = self._clock(), self._tables.of(BATCHES).group(EVERY)
+        now, batches = self._tables.clock(), self._tables.of(BATCHES).group(EVERY)
         free = (one for one in batches if one.batch.ended_at is None and one.expires_at <= now)
         return next(free, None)
 
@@ -195,7 +169,7 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
         kept = self._tables.of(BATCHES).get(hold.batch_uuid)
         if kept is None or (kept.holder, kept.fence) != (hold.holder, hold.fence):
             return None
-        return kept if kept.expires_at > self._clock() else None
+        return kept if kept.expires_at > self._tables.clock() else None
 
     def _put(self, kept: KeptBatch, **changes: Any) -> None:
         self._tables.put(BATCHES, msgspec.structs.replace(kept, **changes))
@@ -209,10 +183,10 @@ class MemoryBatches(MemoryNewestRows[KeptBatch, Batch], BatchStore):
         return moved
 
     def _in(self, seconds: int) -> int:
-        return self._clock() + seconds * 1000
+        return self._tables.clock() + seconds * 1000
 
     def _counted(self, kept: KeptBatch) -> Batch:
-        return msgspec.structs.replace(kept.batch, phones=self._counts(kept.uuid))
+        return msgspec.structs.replace(kept.batch, phones=self._counts(kept.batch.uuid))
 
 
 def _turn(phone: BatchItem) -> Turn:

@@ -8,15 +8,18 @@ from itertools import islice
 
 import msgspec
 
-from phoneprov_adapters.memory.deployments import LEASES, Millis
-from phoneprov_adapters.memory.kept_desks import DESKS, KeptDesk
-from phoneprov_adapters.memory.phones import PHONES
-from phoneprov_adapters.memory.profiles import PROFILES
+from phoneprov_adapters.memory.deployments import holder_of
+from phoneprov_adapters.memory.kinds import (
+    DESKS,
+    PHONES,
+    PROFILES,
+    USERS,
+    VENDOR_PHONES,
+    KeptDesk,
+)
 from phoneprov_adapters.memory.records import EVERY
-from phoneprov_adapters.memory.store import MemoryRows
+from phoneprov_adapters.memory.store import MemoryQueries, MemoryRows
 from phoneprov_adapters.memory.tables import Tables
-from phoneprov_adapters.memory.users import USERS
-from phoneprov_adapters.memory.vendor_phones import VENDOR_PHONES
 from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.desks.model import Desk, DeskRecord, Due, ListedDesk, PhoneState
 from phoneprov_core.desks.ports import DeskStore
@@ -24,12 +27,8 @@ from phoneprov_core.kernel.store import Rows
 from phoneprov_core.phones.model import Phone
 
 
-class MemoryDesks(DeskStore):
+class MemoryDesks(MemoryQueries, DeskStore):
     """Desks, one record a phone."""
-
-    def __init__(self, tables: Tables, clock: Millis) -> None:
-        self._tables = tables
-        self._clock = clock
 
     @property
     def all(self) -> Rows[ListedDesk]:
@@ -95,11 +94,13 @@ class MemoryDesks(DeskStore):
         return any(
             user_uuid in {one.desk.user_uuid, one.change_user_uuid}
             for one in self._all()
-            if one.mac != mac
+            if one.desk.mac != mac
         )
 
     async def end_elsewhere(self, user_uuid: str, mac: str) -> int:
-        used = (one for one in self._all() if one.desk.user_uuid == user_uuid and one.mac != mac)
+        used = (
+            one for one in self._all() if one.desk.user_uuid == user_uuid and one.desk.mac != mac
+        )
         return self._end(used)
 
     async def release(self, mac: str, due: Due) -> bool:
@@ -137,19 +138,14 @@ class MemoryDesks(DeskStore):
     def _is_unsettled(self, desk: DeskRecord, now: str) -> bool:
         if desk.due is not None or (desk.until is not None and desk.until <= now):
             return True
-        lease = self._tables.of(LEASES).get(desk.mac)
-        is_held = (
-            lease is not None
-            and lease.holder == desk.change_uuid
-            and lease.expires_at > self._clock()
-        )
+        is_held = holder_of(self._tables, desk.mac) == desk.change_uuid
         return desk.change_uuid is not None and not is_held
 
     def _all(self) -> list[KeptDesk]:
         return list(self._tables.of(DESKS).group(EVERY))
 
     def _kept(self, mac: str) -> KeptDesk:
-        return self._tables.of(DESKS).get(mac) or KeptDesk(mac, DeskRecord(mac))
+        return self._tables.of(DESKS).get(mac) or KeptDesk(DeskRecord(mac))
 
     def _change(self, kept: KeptDesk, **changes: object) -> None:
         desk = msgspec.structs.replace(kept.desk, **changes)

@@ -19,7 +19,14 @@ E = TypeVar("E", bound=Struct)
 R = TypeVar("R", bound=Struct)
 
 
-class MemoryRows(Rows[R], Generic[E, R]):
+class MemoryQueries:
+    """A store over the tables of one transaction."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+
+class MemoryRows(MemoryQueries, Rows[R], Generic[E, R]):
     """The records of a kind, each as ``view`` shows it; one without a view is left out.
 
     ``owner`` is the index that finds the records of an owner, ``group`` the records that are
@@ -38,7 +45,7 @@ class MemoryRows(Rows[R], Generic[E, R]):
         matches: Callable[[E, str | None], bool] | None = None,
         place: Callable[[Any], Position] | None = None,
     ) -> None:
-        self._tables = tables
+        super().__init__(tables)
         self._kind = kind
         self._view = view
         self._owner = owner

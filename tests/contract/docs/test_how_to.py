@@ -1,4 +1,4 @@
-"""The commands of how-to pages are carried out as they stand."""
+"""The commands of how-to pages run as written."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ HOW_TO = Path(__file__).parents[3] / "docs/how-to"
 
 
 def run_page(page: str, folder: Path, before: str = "") -> str:
-    """What every shell command of the page says, one after the other in one folder; ``before``
-    is a script that goes before them."""
+    """Run the shell commands of a page in one folder, after the script ``before``; their output."""
     script = "\n".join(
         re.findall(r"```sh\n(.*?)```", (HOW_TO / page).read_text("utf-8"), re.DOTALL)
     )
@@ -95,7 +94,7 @@ def test_import_page_runs_as_written(tmp_path: Path) -> None:
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """The code of one language on a page."""
+    """The code blocks of one language on a page."""
     text = (HOW_TO / page).read_text("utf-8")
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
@@ -160,7 +159,7 @@ def test_asterisk_page_runs_as_written(tmp_path: Path) -> None:
     assert (settings.ftp.host, settings.ftp.tls) == ("provisioning.example.com", "explicit")
     assert settings.ftp.password == "hush"
     assert isinstance(phone_driver_of(settings), CiscoPhones)
-    # Every action that we send needs one of these (manager.conf: write).
+    # Every action of phoneprov needs one of these (manager.conf: write).
     [account] = blocks("asterisk.md", "ini")
     assert "write = system,reporting" in account
     # `permit` without `deny` admits every address.

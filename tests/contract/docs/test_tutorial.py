@@ -1,4 +1,4 @@
-"""The tutorial's commands are carried out as they stand, with ports that are free."""
+"""The commands of the tutorial run as written, with free ports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_tutorial_commands_run_as_written(tmp_path: Path) -> None:
     bash = shutil.which("bash")
     assert bash is not None
 
-    # What is left running in the background must not outlive a step that fails.
+    # Background processes must not survive a failed step.
     script = "trap 'kill $(jobs -p) 2>/dev/null' EXIT\n" + script
     transcript = tmp_path / "transcript"
     with transcript.open("w") as output:

@@ -1,4 +1,4 @@
-"""Imports and exports over the database of a test."""
+"""Import and export with the database of a test."""
 
 from __future__ import annotations
 

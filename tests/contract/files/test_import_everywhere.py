@@ -1,4 +1,4 @@
-"""An import is one transaction, on every database there is."""
+"""An import is one transaction on every database."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ async def test_import_password_is_hashed_once_outside_of_the_transaction(
     real = hasher.hash
 
     async def hash_(password: str) -> str:
-        # In memory, a transaction that is open would keep this one waiting.
+        # In memory, an open transaction would make this one wait.
         async with phoneprov.database.write():
             asked.append(password)
         return await real(password)

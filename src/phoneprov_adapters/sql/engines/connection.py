@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from sqlalchemy import Column, MetaData, String, Table, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_core.kernel.errors import AlreadyExists, NotFound, already_taken
 from phoneprov_core.kernel.trail import Trail
 
 Row = Sequence[Any]
-
-InsertFactory = Callable[[Table], "sqlite.Insert | postgresql.Insert"]
-"""The database's own ``insert``, which knows ``on_conflict_do_update``. Statements made with it are
-cached by ``functools.cache`` on a function of the factory."""
 
 
 def unique_violation(column: str) -> AlreadyExists:
@@ -39,7 +34,6 @@ class Connection(Protocol):
     """
 
     writing: bool
-    insert: InsertFactory
     trail: Trail = Trail()
     """What this transaction changes; a reading connection has one that records nothing."""
 

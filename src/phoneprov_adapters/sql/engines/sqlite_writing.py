@@ -66,7 +66,6 @@ class WriteConnection(Connection):
     Deferred statements are sent to the thread with the next ones."""
 
     writing = True
-    insert = staticmethod(dialect.insert)
 
     def __init__(
         self,

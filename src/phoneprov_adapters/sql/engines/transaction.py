@@ -7,34 +7,36 @@ from functools import cached_property
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection
-from phoneprov_adapters.sql.stores.access import SqlAssignments
 from phoneprov_adapters.sql.stores.audit import SqlAudit
-from phoneprov_adapters.sql.stores.auth import SqlLoginAttempts, SqlSessions
 from phoneprov_adapters.sql.stores.batches import SqlBatches
-from phoneprov_adapters.sql.stores.deployments import SqlDeployments, SqlLeases
+from phoneprov_adapters.sql.stores.deployments import SqlDeployments
 from phoneprov_adapters.sql.stores.desks import SqlDesks
 from phoneprov_adapters.sql.stores.directory import SqlCompanyContacts
-from phoneprov_adapters.sql.stores.enriched_phones import SqlEnrichedPhones
-from phoneprov_adapters.sql.stores.extensions import SqlExtensions
-from phoneprov_adapters.sql.stores.kems import SqlKems
-from phoneprov_adapters.sql.stores.links import SqlLinks
-from phoneprov_adapters.sql.stores.login_addresses import SqlLoginAddresses
-from phoneprov_adapters.sql.stores.phones import SqlPhones
-from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlWholeProfiles
+from phoneprov_adapters.sql.stores.extensions import SqlExtensions, SqlLinks
+from phoneprov_adapters.sql.stores.leases import SqlLeases
+from phoneprov_adapters.sql.stores.phones import (
+    SqlEnrichedPhones,
+    SqlKems,
+    SqlPhones,
+    SqlVendorPhones,
+)
+from phoneprov_adapters.sql.stores.profiles import SqlProfiles, SqlRevisions, SqlWholeProfiles
 from phoneprov_adapters.sql.stores.provisioning import (
     SqlDiscoveredPhones,
     SqlFetches,
     SqlServedFiles,
 )
-from phoneprov_adapters.sql.stores.rates import SqlRates
 from phoneprov_adapters.sql.stores.retention import SqlRetention
-from phoneprov_adapters.sql.stores.revisions import SqlRevisions
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
+from phoneprov_adapters.sql.stores.sessions import SqlSessions
 from phoneprov_adapters.sql.stores.statistics import SqlStatistics
 from phoneprov_adapters.sql.stores.store import Records, SqlStore
-from phoneprov_adapters.sql.stores.users import SqlUsers
-from phoneprov_adapters.sql.stores.vendor_phones import SqlVendorPhones
-from phoneprov_adapters.sql.stores.vendor_users import SqlVendorUsers
+from phoneprov_adapters.sql.stores.throttle import (
+    SqlLoginAddresses,
+    SqlLoginAttempts,
+    SqlRates,
+)
+from phoneprov_adapters.sql.stores.users import SqlAssignments, SqlUsers, SqlVendorUsers
 from phoneprov_adapters.sql.tables import permissions, personal_contacts
 from phoneprov_adapters.sql.tables.inventory import vendor_services
 from phoneprov_core.access.model import Permission

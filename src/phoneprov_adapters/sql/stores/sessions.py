@@ -1,25 +1,13 @@
-"""Sessions and counted guesses in SQL."""
+"""Sessions in SQL."""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from sqlalchemy import Case, bindparam, case, delete, insert, select, update
 
-from sqlalchemy import Case, ColumnElement, and_, bindparam, case, delete, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
-
-from phoneprov_adapters.sql.engines.connection import Connection, InsertFactory
-from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.tables import (
-    assignments,
-    login_attempts,
-    permissions,
-    sessions,
-    users,
-)
+from phoneprov_adapters.sql.stores.rows import SqlQueries
+from phoneprov_adapters.sql.tables import assignments, permissions, sessions, users
 from phoneprov_core.auth.model import Exchange, Principal, Session
-from phoneprov_core.auth.ports import LoginAttemptStore, SessionStore
-from phoneprov_core.auth.throttle import KEPT_UNKNOWN, Attempts
+from phoneprov_core.auth.ports import SessionStore
 
 _START = insert(sessions)
 _FORGET_EXPIRED = delete(sessions).where(
@@ -74,15 +62,11 @@ _END = (
 _END_ALL = delete(sessions).where(
     sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.uuid != bindparam("besides")
 )
-
 _END_EVERY = delete(sessions).returning(sessions.c.uuid)
 
 
-class SqlSessions(SessionStore):
+class SqlSessions(SqlQueries, SessionStore):
     """Sessions, one row each; the row of a session that ends is deleted."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
 
     async def start(self, session: Session) -> None:
         await self._connection.soon(
@@ -125,82 +109,3 @@ class SqlSessions(SessionStore):
 
     async def end_every(self) -> int:
         return len(await self._connection.rows(_END_EVERY))
-
-
-_COUNTED = Attempts.__struct_fields__
-_FIND_ATTEMPTS = (
-    select(*[login_attempts.c[name] for name in _COUNTED])
-    .where(login_attempts.c.account_key == bindparam("account_key"))
-    .with_for_update()
-)
-_CLEAR_ATTEMPTS = delete(login_attempts).where(
-    login_attempts.c.account_key == bindparam("account_key")
-)
-# Skips rows that other transactions hold: two transactions that each hold a row and wait for the
-# other's row would deadlock.
-_FORGET_OLD_ATTEMPTS = delete(login_attempts).where(
-    login_attempts.c.account_key.in_(
-        select(login_attempts.c.account_key)
-        .where(
-            login_attempts.c.last_at < bindparam("before"),
-            login_attempts.c.known == 0,
-            login_attempts.c.account_key != bindparam("but"),
-        )
-        .with_for_update(skip_locked=True)
-    )
-)
-
-
-@cache
-def _begin_count(insert: InsertFactory) -> Statement:
-    # A row of zeros was created to be locked, and counts no guess.
-    nothing = and_(*[login_attempts.c[name] == 0 for name in _COUNTED])
-    return _put_count(insert, nothing).returning(login_attempts.c.account_key)
-
-
-@cache
-def _keep_count(insert: InsertFactory) -> Statement:
-    return _put_count(insert)
-
-
-def _put_count(
-    insert: InsertFactory, where: ColumnElement[bool] | None = None
-) -> sqlite.Insert | postgresql.Insert:
-    put = insert(login_attempts)
-    return put.on_conflict_do_update(
-        index_elements=["account_key"],
-        set_={name: put.excluded[name] for name in _COUNTED},
-        where=where,
-    )
-
-
-def _row_of(key: str, attempts: Attempts) -> dict[str, Any]:
-    return {"account_key": key} | {name: getattr(attempts, name) for name in _COUNTED}
-
-
-class SqlLoginAttempts(LoginAttemptStore):
-    """Counted guesses; old rows of unknown names are deleted when other guesses are counted."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    async def begin(self, key: str, attempts: Attempts) -> bool:
-        begin = _begin_count(self._connection.insert)
-        return bool(await self._connection.rows(begin, **_row_of(key, attempts)))
-
-    async def of(self, key: str) -> Attempts:
-        # The row must exist to be locked against concurrent guesses for the account. A correct
-        # guess may delete it between any two statements.
-        while (row := await self._connection.row(_FIND_ATTEMPTS, account_key=key)) is None:
-            await self.begin(key, Attempts())
-        return Attempts(*row)
-
-    async def keep(self, key: str, attempts: Attempts) -> None:
-        await self._connection.soon(_keep_count(self._connection.insert), **_row_of(key, attempts))
-        if attempts.failures == 1:
-            await self._connection.soon(
-                _FORGET_OLD_ATTEMPTS, before=attempts.last_at - KEPT_UNKNOWN, but=key
-            )
-
-    async def clear(self, key: str) -> None:
-        await self._connection.soon(_CLEAR_ATTEMPTS, account_key=key)

@@ -1,16 +1,25 @@
-"""Sessions and counted guesses in memory."""
+"""Sessions, counted guesses, addresses of logins, and rates in memory."""
 
 from __future__ import annotations
 
 import itertools
 
 import msgspec
-from msgspec import Struct
 
-from phoneprov_adapters.memory.access import ASSIGNMENTS, PERMISSIONS
-from phoneprov_adapters.memory.records import Kind, OnRemove, Reference
-from phoneprov_adapters.memory.tables import Tables
-from phoneprov_adapters.memory.users import USERS
+from phoneprov_adapters.memory.kinds import (
+    ASSIGNMENTS,
+    COUNTED,
+    LOGIN_ADDRESSES,
+    PERMISSIONS,
+    RATES,
+    SESSIONS,
+    USERS,
+    Counted,
+    Counter,
+    KeptSession,
+    LoginAddress,
+)
+from phoneprov_adapters.memory.store import MemoryQueries
 from phoneprov_core.auth.model import Exchange, Principal, Session
 from phoneprov_core.auth.ports import (
     Familiarity,
@@ -23,52 +32,20 @@ from phoneprov_core.kernel.rates import Rate, RateStore
 from phoneprov_core.users.model import folded
 
 
-class KeptSession(Struct, frozen=True):
-    """A session with the previous token, and the time of its exchange."""
-
-    uuid: str
-    user_uuid: str
-    session: Session
-    previous_token_id: str | None = None
-    exchanged_at: int = 0
-
-
-class Counted(Struct, frozen=True):
-    """The guesses counted for one account."""
-
-    key: str
-    attempts: Attempts
-
-    @property
-    def last_at(self) -> int:
-        return self.attempts.last_at
-
-
-SESSIONS: Kind[KeptSession] = Kind(
-    "session",
-    created="uuid",
-    references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
-)
-COUNTED: Kind[Counted] = Kind("count", key="key", created="last_at")
-
-
-class MemorySessions(SessionStore):
+class MemorySessions(MemoryQueries, SessionStore):
     """Sessions; a session that ends is removed."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
 
     async def start(self, session: Session) -> None:
         for kept in self._of_user(session.user_uuid):
             if kept.session.expires_at <= session.created_at:
-                self._tables.remove(SESSIONS, kept.uuid)
-        self._tables.add(SESSIONS, KeptSession(session.uuid, session.user_uuid, session))
+                self._tables.remove(SESSIONS, kept.session.uuid)
+        self._tables.add(SESSIONS, KeptSession(session))
 
     async def principal(self, session_uuid: str, now: int) -> Principal | None:
         kept = self._living(session_uuid, now)
         if kept is None:
             return None
-        user = self._tables.of(USERS).get(kept.user_uuid)
+        user = self._tables.of(USERS).get(kept.session.user_uuid)
         if user is None or not user.is_active:
             return None
         assignment = self._tables.of(ASSIGNMENTS).get(user.uuid)
@@ -96,9 +73,7 @@ class MemorySessions(SessionStore):
             renewed = msgspec.structs.replace(
                 session, token_id=successor, expires_at=min(expires_at, session.ends_at)
             )
-            self._tables.put(
-                SESSIONS, KeptSession(session.uuid, session.user_uuid, renewed, token_id, now)
-            )
+            self._tables.put(SESSIONS, KeptSession(renewed, token_id, now))
             user = self._tables.of(USERS).get(session.user_uuid)
             return Exchange.DONE if user and user.is_active else Exchange.NO_SESSION
         if token_id == kept.previous_token_id and now - kept.exchanged_at < grace:
@@ -111,28 +86,25 @@ class MemorySessions(SessionStore):
 
     async def end_all(self, user_uuid: str, *, besides: str | None = None) -> None:
         for kept in self._of_user(user_uuid):
-            if kept.uuid != besides:
-                self._tables.remove(SESSIONS, kept.uuid)
+            if kept.session.uuid != besides:
+                self._tables.remove(SESSIONS, kept.session.uuid)
 
     async def end_every(self) -> int:
         every = list(self._tables.of(SESSIONS).group())
         for kept in every:
-            self._tables.remove(SESSIONS, kept.uuid)
+            self._tables.remove(SESSIONS, kept.session.uuid)
         return len(every)
 
     def _of_user(self, user_uuid: str) -> list[KeptSession]:
-        return list(self._tables.of(SESSIONS).group(("user_uuid", user_uuid)))
+        return list(self._tables.of(SESSIONS).group(("session.user_uuid", user_uuid)))
 
     def _living(self, session_uuid: str, now: int) -> KeptSession | None:
         kept = self._tables.of(SESSIONS).get(session_uuid)
         return None if kept is None or kept.session.expires_at <= now else kept
 
 
-class MemoryLoginAttempts(LoginAttemptStore):
+class MemoryLoginAttempts(MemoryQueries, LoginAttemptStore):
     """Counted guesses; old counts of unknown names are removed when others are kept."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
 
     async def begin(self, key: str, attempts: Attempts) -> bool:
         if await self.of(key) != Attempts():
@@ -154,34 +126,13 @@ class MemoryLoginAttempts(LoginAttemptStore):
 
     def _forget_before(self, moment: int, but: str) -> None:
         table = self._tables.of(COUNTED)
-        old = itertools.takewhile(lambda one: one.last_at < moment, table.group())
+        old = itertools.takewhile(lambda one: one.attempts.last_at < moment, table.group())
         for one in [one for one in old if not one.attempts.known and one.key != but]:
             table.discard(one.key)
 
 
-class LoginAddress(Struct, frozen=True):
-    """An address that an account logged in from, and the time of the last login."""
-
-    key: str
-    user_uuid: str
-    address: str
-    last_at: int
-
-
-LOGIN_ADDRESSES: Kind[LoginAddress] = Kind(
-    "login address",
-    key="key",
-    created="last_at",
-    references=(Reference("user_uuid", USERS, OnRemove.GO_ALONG),),
-    found_by=("address",),
-)
-
-
-class MemoryLoginAddresses(LoginAddressStore):
+class MemoryLoginAddresses(MemoryQueries, LoginAddressStore):
     """Addresses of logins, one record per account and address."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
 
     async def familiarity(self, username: str, address: str, since: int) -> Familiarity:
         user = next(self._tables.of(USERS).group(("username", folded(username))), None)
@@ -203,23 +154,8 @@ class MemoryLoginAddresses(LoginAddressStore):
         self._tables.put(LOGIN_ADDRESSES, made)
 
 
-class Counter(Struct, frozen=True):
-    """The events of one subject in one window."""
-
-    subject: str
-    first_at: int
-    events: int
-    items: tuple[str, ...] = ()
-
-
-RATES: Kind[Counter] = Kind("rate", key="subject", created="first_at")
-
-
-class MemoryRates(RateStore):
+class MemoryRates(MemoryQueries, RateStore):
     """Rates, one record per subject."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
 
     async def add(
         self, subject: str, rate: Rate, now: int, *, item: str = "", force: bool = False
