@@ -17,21 +17,9 @@ from phoneprov_adapters.testing.records import (
     an_extension,
     identifier,
 )
+from support.accounts import FIELDS, NEW
 from support.api import PASSWORD, STRANGER, Api, Caller, data_of, error_of, opened_api
 
-FIELDS = [
-    "uuid", "first_name", "last_name", "username", "email", "phone", "lang", "location",
-    "nationality", "timezone", "is_active", "last_uuid", "last_login_ip", "last_logout_ip",
-    "last_login_at", "created_at", "updated_at", "created_by", "created_ip", "updated_ip",
-]  # fmt: skip
-
-NEW = {
-    "first_name": "Grace",
-    "last_name": "Hopper",
-    "username": "grace",
-    "email": "grace@example.com",
-    "password": "nanoseconds of wire",
-}
 FULL = {
     **NEW,
     "phone": "+1 202 555 0143",
