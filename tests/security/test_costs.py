@@ -1,4 +1,4 @@
-"""Invalid input of any kind takes the event loop milliseconds to refuse.
+"""Invalid input of any kind takes milliseconds of the event loop.
 
 The ordinary run only finds costs that grow faster than the input: those take many seconds.
 """
@@ -50,7 +50,7 @@ async def admin(api: Api) -> Caller:
 
 
 def text_fields() -> list[tuple[str, str, str]]:
-    """Method, path and name of every text field of every body, as they are documented."""
+    """Method, path and name of every documented text field of a body."""
     document: Any = describe()
     schemas = document["components"]["schemas"]
     found = []
@@ -145,7 +145,7 @@ async def test_large_invalid_body_is_refused(api: Api, admin: Caller, content: b
 
 
 def least_time(rule: Callable[[str], str], text: str) -> float:
-    """The milliseconds that a rule takes for a text, or to refuse it."""
+    """The milliseconds of a rule for a text, accepted or refused."""
     tried = []
     for _ in range(3):
         began = time.thread_time()

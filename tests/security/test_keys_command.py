@@ -27,7 +27,7 @@ CREATE_ADMIN = ("create-admin", "--username", "ada", "--email", "a@b.ch", "--pas
 
 
 class Deployment:
-    """A data folder and a database, and the commands of its operator."""
+    """A data folder, a database, and commands."""
 
     def __init__(self, folder: Path, url: str) -> None:
         self.folder = folder
@@ -55,7 +55,7 @@ def deployment(request: pytest.FixtureRequest, tmp_path: Path) -> Deployment:
 
 
 def refused(result: Result) -> str:
-    """The one line of a command that was refused for its settings."""
+    """The one line of a command that its settings end."""
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
@@ -211,7 +211,7 @@ def test_rotate_names_an_altered_secret_and_rotates_the_others(deployment: Deplo
     deployment.fill(count=1)
 
     async def swap() -> None:
-        """Put the secret of one column where that of another belongs."""
+        """Store the secret of one column in another one."""
         async with deployment.vault.opened(BOTH_KEYS) as sealer, sealer.database.write() as tx:
             sealed = sealer.box.seal(b"x", "elsewhere")
             found = await tx.deployments.find("00000000-0000-4000-8000-000000000001")

@@ -1,4 +1,4 @@
-"""The manager client as the tests set it up."""
+"""The manager client with the settings of the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stub of Asterisk's manager interface that keeps to its lines."""
+"""A stub of Asterisk's manager interface that checks the format of the lines that it receives."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def listing(complete: str, *entries: tuple[str, dict[str, str]]) -> Say:
 
 
 def endpoint(*contacts: tuple[str, str], aors: str = "") -> Say:
-    """The answer to ``PJSIPShowEndpoint``: the contacts' URIs and Call-IDs."""
+    """The response to ``PJSIPShowEndpoint``: URIs and Call-IDs of the contacts."""
     return listing(
         "EndpointDetailComplete",
         ("EndpointDetail", {"ObjectType": "endpoint", "Aors": aors}),
@@ -91,12 +91,12 @@ class AmiStub:
 
     @property
     def names(self) -> list[str]:
-        """The names of the actions that came, in order."""
+        """The names of the received actions, in order."""
         return [fields[0][1] for fields in self.received]
 
     @property
     def performed(self) -> list[Fields]:
-        """The actions that change something, without their ActionID."""
+        """The actions that change something, without their ActionID, in order."""
         aside = {"Login", "Logoff", "Filter", "PJSIPShowEndpoint"}
         return [
             [field for field in fields if field[0] != "ActionID"]
@@ -127,7 +127,7 @@ class AmiStub:
         await self._server.wait_closed()
 
     async def tell(self, content: bytes) -> None:
-        """Send this, such as an event, on every open connection."""
+        """Send a message, such as an event, on every open connection."""
         for writer in self._writers:
             if not writer.is_closing():
                 writer.write(content)
@@ -139,7 +139,7 @@ class AmiStub:
             writer.close()
 
     async def settled(self) -> None:
-        """Waits until all clients have gone."""
+        """Wait until all clients have disconnected."""
         async with asyncio.timeout(10.0):
             await asyncio.gather(*self._tasks)
 

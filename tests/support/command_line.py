@@ -33,7 +33,7 @@ def spawn(
     stdout: int | IO[str] = subprocess.PIPE,
     **environment: str,
 ) -> subprocess.CompletedProcess[str]:
-    """The same in a process of its own."""
+    """The result of a command in a process of its own."""
     return subprocess.run(
         [*PROGRAM, *arguments],
         env=without_settings(PHONEPROV_DATA_DIR=str(data), **environment),

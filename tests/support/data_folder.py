@@ -14,7 +14,7 @@ from phoneprov_adapters.sql.maintenance import migrate
 
 
 def populate(folder: Path) -> None:
-    """Make the folder. The schema is made once a process."""
+    """Create the folder. The schema is created once a process."""
     prepare(read_settings({"PHONEPROV_DATA_DIR": str(folder)}))
     database = folder / "phoneprov.db"
     database.write_bytes(_migrated())

@@ -1,4 +1,4 @@
-"""A desk for commands: a database with a phone and profiles in it, and the phone beside."""
+"""A database with a phone and profiles for commands, and the simulated phone."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def configuration(name: str) -> str:
 
 
 def press_without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take no time between the keys that restart a phone, nor between questions to it."""
+    """Remove the pauses between the keys of a restart, and shorten those of a watch."""
     keys = tuple(KeyPress(key.uri) for key in device.restart_keys(None))
     monkeypatch.setattr(device, "_SETTINGS_STARS", keys)
     monkeypatch.setattr(watch, "AT_FIRST", 0.1)
@@ -56,7 +56,7 @@ def press_without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def phone_beside(folder: Path) -> Iterator[SimulatedPhone]:
-    """A simulated phone on a thread of its own, its files in ``folder``."""
+    """A simulated phone in a thread, with its files in ``folder``."""
     started = threading.Event()
     phones: list[SimulatedPhone] = []
     ends: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
@@ -82,12 +82,13 @@ def phone_beside(folder: Path) -> Iterator[SimulatedPhone]:
 
 
 def settings_for(phone: SimulatedPhone, data: Path) -> dict[str, str]:
-    """The variables by which commands find the database and the phone."""
+    """The settings of the database and of the phone."""
     return {"PHONEPROV_DATA_DIR": str(data), **reaching(phone, "phoneprov", FTP_PASSWORD)}
 
 
 def populate(environment: dict[str, str]) -> None:
-    """Put the phone, Ada's and Bob's profiles and two of one name into an empty database."""
+    """Add the phone, the profiles of Ada and Bob, and two profiles of one name to an empty
+    database."""
 
     async def put() -> None:
         async with open_phoneprov(read_settings(environment)) as phoneprov:

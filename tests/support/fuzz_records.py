@@ -1,4 +1,4 @@
-"""Records for requests to be about."""
+"""Records that generated requests name."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ COUNT = 40
 
 
 class Records(NamedTuple):
-    """Where in the numbers each kind of record begins."""
+    """The first number of each kind of record."""
 
     of_paths: Mapping[str, int]
     in_bodies: Mapping[str, str]
 
     def of(self, path: str, name: str, turn: int) -> str:
-        """The identifier of one that a path, or a field of a body, is about."""
+        """The identifier of an existing record for a path or a field of a body."""
         if name in {"mac", "connected_phone"}:
             return a_mac(turn % COUNT)
         kind = {"userUuid": "/users", "extUuid": "/extensions"}.get(name, path)
@@ -86,7 +86,7 @@ RECORDS = Records(
 
 
 async def fill(database: Database) -> None:
-    """Put ``COUNT`` records of each kind into an empty database."""
+    """Add ``COUNT`` records of each kind to an empty database."""
     now: dict[str, Any] = {"created_at": moment(1)}
     changed: dict[str, Any] = {**now, "updated_at": moment(1)}
     for n in range(COUNT):

@@ -1,4 +1,4 @@
-"""An office to test use cases in: all of them, over the memory adapters."""
+"""An office for tests of use cases: all of them, over the memory adapters."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ COMMON = "password1"
 
 
 class Settings(Struct, frozen=True):
-    """What an office can choose."""
+    """The settings of an office."""
 
     level_rule: LevelRule = LevelRule.STRICT
     shared_write: SharedWrite = SharedWrite.SUPERADMIN
@@ -77,7 +77,7 @@ class Settings(Struct, frozen=True):
 
 
 class Office:
-    """The use cases, their adapters, and accounts to act."""
+    """The use cases, their adapters, and accounts as callers."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = chosen = settings or Settings()
@@ -141,8 +141,7 @@ class Office:
         self.batches = Batches(database, self.run_batches, self.background, clock, new_id)
 
     def another_runner(self) -> RunBatches:
-        """Working on batches as another process of the same service does it. To wait moves the
-        clock."""
+        """A batch worker of another process of the same service. Waiting advances the clock."""
 
         async def pause(seconds: float) -> None:
             for _ in range(20):  # other tasks run first
@@ -169,7 +168,7 @@ class Office:
         )
 
     def another_login(self) -> Login:
-        """Logging in as another process of the same service does it."""
+        """The login of another process of the same service."""
         return Login(
             self.database,
             self.hasher,
@@ -183,8 +182,8 @@ class Office:
     async def add_user(
         self, username: str, *, level: int | None = None, is_active: bool = True
     ) -> Actor:
-        """An account with the usual password, and its actor; with an assignment if there is
-        a level."""
+        """An account with the password ``PASSWORD``, and its actor; with an assignment if a level
+        is given."""
         self.clock.advance(1)
         now = shown(self.clock())
         new = Registration(
@@ -210,7 +209,7 @@ class Office:
         return Actor(user.uuid, level, "10.9.8.7", level_rule=self.settings.level_rule)
 
     async def deactivate(self, user_uuid: str) -> None:
-        """Not through a use case."""
+        """Deactivate the account in the store, without a use case."""
         async with self.database.write() as tx:
             user = await tx.users.find(user_uuid)
             assert user is not None
@@ -219,7 +218,7 @@ class Office:
     async def log_in(
         self, username: str = "ada", password: str = PASSWORD, ip: str = "10.1.2.3"
     ) -> LoggedIn:
-        """Log in, from an address of the office unless another is given."""
+        """Log in, by default from an address of the office."""
         return await self.login(Credentials(username=username, password=password), ip)
 
     async def actor_of(self, logged_in: LoggedIn) -> Actor:

@@ -1,4 +1,4 @@
-"""Servers that play a phone's web server in tests, byte by byte if need be."""
+"""Stubs of a phone's web server, byte by byte if necessary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUCCESS = (
 
 
 class Request(Struct, frozen=True):
-    """One request as it came: its first line, headers with names in lower case, body."""
+    """One received request: its first line, headers with names in lower case, body."""
 
     line: str
     headers: dict[str, str]
@@ -37,7 +37,7 @@ Answer = Callable[[asyncio.StreamWriter], Coroutine[None, None, None]]
 
 
 def http(status: int = 200, body: bytes | str = SUCCESS, **headers: str) -> bytes:
-    """A whole HTTP/1.1 answer; header names are written with underscores."""
+    """A complete HTTP/1.1 response; header names are written with underscores."""
     content = body.encode() if isinstance(body, str) else body
     lines = [f"HTTP/1.1 {status} Any", f"Content-Length: {len(content)}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
@@ -45,7 +45,7 @@ def http(status: int = 200, body: bytes | str = SUCCESS, **headers: str) -> byte
 
 
 def sends(content: bytes, *, each: int = 0, pause: float = 0.0) -> Answer:
-    """Answers with these bytes, in pieces of ``each`` bytes with a pause after every one."""
+    """Sends these bytes in pieces of ``each`` bytes with a pause after every one."""
 
     async def answer(writer: asyncio.StreamWriter) -> None:
         size = each or len(content)
@@ -62,19 +62,21 @@ def error(number: int) -> Answer:
 
 
 async def nothing(writer: asyncio.StreamWriter) -> None:
-    """Keeps the connection and never says a word."""
+    """Keeps the connection open and sends nothing."""
     await asyncio.Event().wait()
 
 
 async def closes(writer: asyncio.StreamWriter) -> None:
-    """Ends the connection without a word."""
+    """Closes the connection without a response."""
 
 
 class PhoneStub:
-    """Counts connections, keeps requests, and answers each as ``answers`` says: the first
-    request with the first answer and so on, the last one for all that follow. ``connected``
-    is set with the first connection, ``asked`` with the first request, ``idle`` while no
-    connection is open."""
+    """Counts connections, records requests, and responds as ``answers`` says: the first request
+    gets the first response and so on, all further requests the last one.
+
+    ``connected`` is set with the first connection, ``asked`` with the first request, ``idle`` while
+    no connection is open.
+    """
 
     def __init__(self, *answers: Answer, tls: ssl.SSLContext | None = None) -> None:
         self.answers = list(answers) or [sends(http())]

@@ -1,4 +1,4 @@
-"""The application and its real HTTP server, on a thread of its own."""
+"""The application and its real HTTP server, in a thread."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Served:
-    """A running service. ``url`` is where; ``container`` made it."""
+    """A running service, at ``url``, made by ``container``."""
 
     def __init__(self, url: str, container: Container, loop: asyncio.AbstractEventLoop) -> None:
         self.url = url
@@ -39,13 +39,13 @@ class Served:
         self._loop = loop
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do something on the service's own loop, with its own database."""
+        """Run a coroutine on the loop of the service, with its database."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
 
 
 @contextmanager
 def served(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[Served]:
-    """The service over SQLite in ``folder``, with phones and servers that only remember."""
+    """The service over SQLite in ``folder``, with memory adapters for phones and servers."""
     settings = read_settings({"PHONEPROV_DATA_DIR": str(folder), **(environment or {})})
     keys = SecretKeys.parse(NEW_KEY)
     container = Container(settings=settings, keys=keys)
@@ -57,7 +57,7 @@ def served(folder: Path, environment: Mapping[str, str] | None = None) -> Iterat
     }.items():
         getattr(container, name).override(providers.Object(adapter))
     asyncio.run(migrate_embedded(settings))
-    # Not by socket.create_server: asyncio takes Nagle's 40 ms out of sockets made for TCP alone.
+    # asyncio sets TCP_NODELAY only on sockets with the protocol TCP; socket.create_server has none.
     listener = bound("127.0.0.1", 0)
     listener.listen()
     server = uvicorn.Server(

@@ -1,4 +1,4 @@
-"""Databases to run a test over."""
+"""Databases for tests that run over each of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _migrated_sqlite: list[bytes] = []
 async def _sqlite(folder: Path) -> AsyncIterator[Database]:
     path = folder / "phoneprov.db"
     database = SqliteDatabase(path, SecretBox(SecretKeys.parse(KEY)))
-    # The schema is made once; every other test starts from a copy of the empty file.
+    # The schema is created once; every other test starts from a copy of the empty file.
     if not _migrated_sqlite:
         await migrate.upgrade(database.url)
         _migrated_sqlite.append(await asyncio.to_thread(path.read_bytes))

@@ -1,4 +1,4 @@
-"""What stands in deploy/ is what this version understands."""
+"""The files in deploy/ agree with this version."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SETTINGS = set(
 
 
 def require_serves(command: list[str]) -> None:
-    """The command line is one that starts the service."""
+    """The command line starts the service."""
     assert Path(command[0]).name == "phoneprov"
     assert main.get_command(click.Context(main), command[1]) is serve
     serve.make_context("serve", command[2:])
@@ -44,7 +44,7 @@ def test_systemd_unit_matches_the_service() -> None:
 
     require_serves(shlex.split(service["ExecStart"]))
     assert service["Environment"].partition("=")[0] in SETTINGS
-    # Its folder is where it may write, and nowhere else.
+    # It may write to its folder only.
     assert service["Environment"].endswith(f"/var/lib/{service['StateDirectory']}")
     assert int(service["TimeoutStopSec"]) > LEAVE_SECONDS
     assert int(service["LimitNOFILE"]) >= MOST_FILES

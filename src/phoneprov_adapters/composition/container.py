@@ -121,15 +121,14 @@ class Container(Switching):
     vendor_users = providers.Singleton(VendorUsers, database, hasher, clock, new_id)
     transfer = providers.Singleton(
         Transfer,
-        database,
-        hasher,
-        policy,
-        settings.provided.shared_write,
-        clock,
-        new_id,
-        providers.Factory(
-            Profiles, clock=clock, new_id=new_id, largest_xml=settings.provided.largest_xml
-        ).provider,
+        database=database,
+        users=users,
+        extensions=extensions,
+        phones=phones,
+        kems=kems,
+        company_directory=company_directory,
+        personal_directory=personal_directory,
+        profile_use_cases=profiles,
     )
     import_text = providers.Singleton(ImportText, transfer, providers.Object(CsvText))
     use_cases = providers.Singleton(

@@ -10,8 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from phoneprov_core.transfer.model import Row, RowProblem, Table
-from phoneprov_core.transfer.sheets import OWNER
+from phoneprov_core.transfer.model import OWNER, Row, RowProblem, Table
 
 PIECE = 500
 

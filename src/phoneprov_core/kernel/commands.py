@@ -124,7 +124,7 @@ def require_same(field: str, sent: object, stored: object) -> None:
     """Raises ``Invalid`` when a patch has a value for a field that never changes, and it is not
     the stored value."""
     if sent is not UNSET and sent != stored:
-        raise invalid([Problem(field, MUST_AGREE)])
+        raise wrong(field, MUST_AGREE)
 
 
 def applied(entity: E, patch: Struct, **more: Any) -> E:
@@ -142,6 +142,11 @@ def record_of(record: type[R], source: Struct, **more: Any) -> R:
     wanted = record.__struct_fields__
     copied = [name for name in source.__struct_fields__ if name in wanted and name not in more]
     return record(**{name: getattr(source, name) for name in copied}, **more)
+
+
+def wrong(field: str, message: str) -> Invalid:
+    """The error of one field; ``message`` continues its name."""
+    return invalid([Problem(field, message)])
 
 
 def invalid(problems: list[Problem]) -> Invalid:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(NGINX is None, reason="no nginx is installed")
 
 
 def configuration(folder: Path, port: int, service: str) -> str:
-    """The block of the page, with the address of the service."""
+    """The nginx block of the page, with the address of the service."""
     found = re.search(r"```nginx\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert found
     assert "http://127.0.0.1:8000/" in found[1]
@@ -93,7 +93,7 @@ def test_console_below_a_prefix_signs_in_switches_and_signs_out(
     assert cookie["path"] == "/telephony/console/session"
     assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
 
-    page.reload()  # by the cookie
+    page.reload()  # signed in by the cookie
     expect(page.get_by_role("link", name="00:1B:D4:00:00:01")).to_be_visible()
     console.open("#/phones/00:1B:D4:00:00:02")  # a deep link
     page.reload()

@@ -59,13 +59,13 @@ def test_list_of_10000_phones_scrolls_without_long_tasks(
     page.keyboard.press("End")
     expect(page.locator("[data-index]").last).to_contain_text("00:1B:D5:00:27:0F")
     assert len(tasks) > 100
-    # The time that passes holds that of other processes of this machine, too.
+    # The wall-clock time includes that of other processes of this machine.
     assert busiest <= 50
     context.close()
 
 
 def tasks_of(browser: Browser, page: Page, work: Callable[[], None]) -> list[tuple[float, float]]:
-    """The tasks of the page's main thread during ``work``: milliseconds that passed, and
+    """The tasks of the page's main thread during ``work``: milliseconds of wall-clock time, and
     milliseconds of processor time."""
     browser.start_tracing(page=page, categories=["toplevel"])
     work()

@@ -1,4 +1,4 @@
-"""Who is in a call, asked of a manager interface."""
+"""Devices in calls, by the manager interface."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def calls(stub: AmiStub, *, fresh_seconds: float = 60.0, **changes: Any) -> Mana
 
 @pytest.fixture
 def busy(stub: AmiStub) -> AmiStub:
-    """An exchange with a SIP phone, an SCCP phone and an external number in calls."""
+    """An Asterisk with a SIP phone, an SCCP phone and an external number in calls."""
     stub.answers["CoreShowChannels"] = listing(
         "CoreShowChannelsComplete",
         ("CoreShowChannel", {"Channel": "PJSIP/SEP001BD4000002-0000002a"}),
@@ -103,7 +103,7 @@ async def test_calls_account_without_right_is_reported(busy: AmiStub) -> None:
     for _ in range(2):
         with pytest.raises(Refused, match="may not list calls"):
             await asked.in_call(SIP)
-    assert busy.connections == 1  # and not one for each phone of a floor
+    assert busy.connections == 1  # and not one for each phone of the floor
 
 
 async def test_calls_list_without_end_times_out(busy: AmiStub) -> None:

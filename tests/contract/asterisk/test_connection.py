@@ -190,7 +190,7 @@ async def test_sip_phone_without_restart_is_not_confirmed(
     ("flood", "least"),
     [
         (event("VarSet", Value="x" * 1000) * 650, 18),
-        # Empty lines cost the reader more than their bytes: 64 KiB of them took 70 ms.
+        # Empty lines cost more than their bytes: 64 KiB of them took 70 ms.
         (b"\n" * 40_000, 36),
     ],
     ids=["events", "empty-lines"],
@@ -198,8 +198,8 @@ async def test_sip_phone_without_restart_is_not_confirmed(
 async def test_event_flood_is_read_at_a_limited_rate(
     stub: AmiStub, monkeypatch: pytest.MonkeyPatch, flood: bytes, least: int
 ) -> None:
-    """The peer sends as fast as TCP takes it; the reader pauses after every 64 KiB. ``flood`` is
-    sent before the answers to login and restart."""
+    """The peer sends at full speed; the reader pauses after every 64 KiB. ``flood`` is sent before
+    the responses to login and restart."""
     rests = 0
     sleep = asyncio.sleep
 

@@ -1,4 +1,4 @@
-"""What the manager client sends, and how it reads what comes back."""
+"""Messages that the manager client sends, and its reading of responses."""
 
 from __future__ import annotations
 

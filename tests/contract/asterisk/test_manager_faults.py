@@ -1,4 +1,4 @@
-"""The manager client against a manager that is silent, rude or something else."""
+"""The manager client with silent, faulty or foreign servers."""
 
 from __future__ import annotations
 

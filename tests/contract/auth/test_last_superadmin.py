@@ -1,4 +1,4 @@
-"""The last superadmin stays one, also when what another lacks is given to them just then."""
+"""The last superadmin keeps level 0, also during a concurrent change of another account."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Hesitating:
 
 @pytest.fixture(params=sorted(DATABASES))
 async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
-    """Bob is the only superadmin; Ada has level 1, which by the strict rule is less."""
+    """Bob is the only superadmin; Ada has level 1, which is lower by the strict rule."""
     async with DATABASES[request.param](tmp_path) as opened:
         async with opened.write() as tx:
             await tx.users.add(a_user(1))
@@ -80,7 +80,7 @@ async def test_superadmin_check_holds_until_the_level_is_removed(
     removed = asyncio.create_task(slowly.remove(ROOT, ADA))
     await hesitating.reached.wait()
     taken_over = asyncio.create_task(replace_bob_by_ada())
-    # Either it waits for the other, or it is done before.
+    # It waits for the other change, or is done before it.
     await asyncio.wait([taken_over], timeout=0.3)
     hesitating.go_on.set()
     outcomes = await asyncio.gather(removed, taken_over, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""The command line as a script would use it: output, exit codes, one line for a mistake."""
+"""The command line for scripts: output, exit codes, one line for an error."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_simulate_phone_foreign_address_fails_with_one_line() -> None:
 
 def test_db_current_exit_code_reports_a_due_upgrade(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "phoneprov.db")) as empty:
-        empty.execute("VACUUM")  # a database without a table, which is not a file of 0 bytes
+        empty.execute("VACUUM")  # a database without a table; a file of 0 bytes is another case
 
     before = run("db", "current", data=tmp_path)
     upgraded = run("db", "upgrade", data=tmp_path)

@@ -44,7 +44,7 @@ class Desk:
         self._folder = folder
 
     def run(self, *arguments: str, **more: str) -> Result:
-        # A restart takes a second; most of what is tried here needs none.
+        # A restart takes a second, and most tests need none.
         environment = {"PHONEPROV_RESTART": "none", "COLUMNS": "240", **self.environment, **more}
         return CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False)
 

@@ -1,4 +1,4 @@
-"""``phoneprov import`` and ``export`` as a script would use them."""
+"""``phoneprov import`` and ``export`` for scripts."""
 
 from __future__ import annotations
 

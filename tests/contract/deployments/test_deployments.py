@@ -30,7 +30,7 @@ async def test_switch_creates_a_deployment_with_its_steps(desk: Workplace) -> No
         ("restart", True),
     ]
     assert (row["place"], row["restart"]) == (f"10.0.0.5:21/{FILE}", "ok")
-    assert row["confirmation"] == "none"  # the phone does not say who it is
+    assert row["confirmation"] == "none"  # the phone does not state its identity
     assert XML not in (await desk.ada.get("/deployments")).text
 
 

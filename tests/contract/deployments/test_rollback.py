@@ -79,7 +79,7 @@ async def test_rollback_without_previous_deployment_is_refused(desk: Workplace) 
     error_of(await desk.ada.ask("POST", path), 404)
     await desk.switch()
     await desk.switch()
-    error_of(await desk.ada.ask("POST", path), 404)  # there was never anything else
+    error_of(await desk.ada.ask("POST", path), 404)  # there was no other configuration
     error_of(await desk.ada.ask("POST", f"/phones/{OTHER}/rollback"), 404)
     error_of(await desk.ada.post(path, {"deployment_uuid": STRANGER}), 404)
     error_of(await desk.ada.post(path, {"profile_uuid": STRANGER, "revision": 1}), 404)

@@ -149,7 +149,7 @@ async def test_second_login_replaces_the_user_of_the_phone(office: Hotdesk) -> N
     await office.settled()
 
     assert stale.title == "Logged in"
-    # The form of the turn before is not good any more.
+    # The form of the earlier login is not valid any more.
     assert (await office.phone().submit(form, User="bob", PIN=PIN)).title == "Not possible"
     assert (await office.desk())["user_uuid"] == office.ada.uuid
     await office.phone().log_out()

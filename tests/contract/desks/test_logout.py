@@ -26,7 +26,7 @@ async def test_logout_asks_once_and_deploys_the_default_profile(office: Hotdesk)
     await office.settled()
     assert (await office.desk())["user_uuid"] is None
     assert (await office.deployments())[-1].action is Action.LOGOUT
-    # Its token was good for one change.
+    # Its token was valid for one change.
     await office.phone().log_in("ada", PIN)
     await office.settled()
     assert (await office.phone().choose(question, "Log out")).title == "Not possible"

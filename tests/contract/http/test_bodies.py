@@ -1,4 +1,4 @@
-"""Request bodies: one DTO, every invalid field named, records sent back as they were read."""
+"""Request bodies: one DTO, every invalid field named, read records accepted as bodies."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _rules() -> Rules:
 
 
 class Desks:
-    """An application of two handlers; ``seen`` has the commands that reached them."""
+    """An application with two handlers; ``seen`` has the commands that they received."""
 
     def __init__(self) -> None:
         self.seen: list[Command] = []

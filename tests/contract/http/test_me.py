@@ -1,4 +1,4 @@
-"""Section 4.2 of the interface: what the caller reads of themselves."""
+"""Section 4.2 of the interface: the caller's own record."""
 
 from __future__ import annotations
 

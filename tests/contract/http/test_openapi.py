@@ -1,4 +1,4 @@
-"""The document says what the interface says, all of it, and nothing that is not so."""
+"""The OpenAPI document describes the interface completely and correctly."""
 
 from __future__ import annotations
 

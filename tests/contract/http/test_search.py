@@ -1,4 +1,4 @@
-"""Search in lists: ``q`` and filters beside ``limit`` and ``offset``."""
+"""Search in lists: ``q`` and filters with ``limit`` and ``offset``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 4.8 of the interface: the switch, through everything but the network."""
+"""Section 4.8 of the interface: the switch, with memory adapters for the network."""
 
 from __future__ import annotations
 

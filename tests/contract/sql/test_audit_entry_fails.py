@@ -1,4 +1,4 @@
-"""An entry that the database refuses undoes the change that it belongs to."""
+"""An audit entry that the database refuses rolls its change back."""
 
 from __future__ import annotations
 

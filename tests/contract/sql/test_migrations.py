@@ -1,4 +1,4 @@
-"""The history of the schema: every step goes up and down, and ends at what the code expects."""
+"""The migrations: every step is reversible, and the last one yields the schema of the code."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ async def test_upgrade_waits_for_another_host() -> None:
                 await other.execute("LOCK TABLE alembic_version IN SHARE ROW EXCLUSIVE MODE")
                 waiting = asyncio.create_task(migrate.upgrade(url))
                 await postgres.wait_for_blocked_lock(url)
-                # What the other host does, as far as can be seen from here.
+                # The other host, as visible from here.
                 await other.execute("INSERT INTO alembic_version VALUES ($1)", newest())
             await waiting
         finally:
@@ -177,7 +177,7 @@ async def test_upgrade_schema_of_newer_version_is_refused(url: str) -> None:
 
 async def test_failed_migration_leaves_a_shared_database_unchanged() -> None:
     async with postgres.new_database(migrated=False) as url:
-        # In the way of the last table of the first step.
+        # Blocks the last table of the first step.
         await postgres.ask(url, "CREATE TABLE vendor_users ()")
 
         with pytest.raises(Unavailable, match="schema"):
@@ -200,7 +200,7 @@ async def test_upgrade_current_schema_changes_nothing(
     assert await migrate.current(url) == newest()
 
     if url.startswith("sqlite"):
-        monkeypatch.setattr(migrate, "upgrade", None)  # to call it fails from here on
+        monkeypatch.setattr(migrate, "upgrade", None)  # calls fail from here on
         await bring_up_to_date(url)
 
 

@@ -217,7 +217,7 @@ async def test_read_only_server_is_replaced_by_another_connection(
     with pytest.raises(Unavailable, match="read-only"):
         await add(database, a_user(1))
 
-    # What was a standby may be the primary by now, or the address may mean another server.
+    # A former standby may be the primary now, or the URL may mean another server.
     await set_read_only("off")
     await add(database, a_user(1))
 

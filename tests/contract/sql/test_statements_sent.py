@@ -1,4 +1,4 @@
-"""How many messages a change sends to PostgreSQL."""
+"""The number of messages of a change to PostgreSQL."""
 
 from __future__ import annotations
 

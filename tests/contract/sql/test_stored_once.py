@@ -1,4 +1,4 @@
-"""A configuration is stored once, and no unkeyed hash of it."""
+"""A configuration is stored once, and without an unkeyed hash."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _insert(connection: Connection, table: str, row: dict[str, Any]) -> None:
 
 
 def _fill(connection: Connection) -> None:
-    """A profile with two revisions, each of them once on a phone."""
+    """Add a profile with two revisions, each of them deployed once."""
     box = SecretBox(KEYS)
 
     def sealed(xml: str, place: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Several processes work on batches over one database: every phone is worked on once."""
+"""Several processes work on batches in one database: every phone is done once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROOT = system_actor(LevelRule.STRICT)
 
 
 def a_process(database: Database, uploader: MemoryUploader) -> RunBatches:
-    """What works on batches in one process."""
+    """The batch worker of one process."""
     background = MemoryBackground()
     driver = CiscoPhones(RestartBy.AUTO, MemoryPhone(), MemoryManager())
     confirm = Confirm(

@@ -1,4 +1,4 @@
-"""What SQL takes to read phones with all that hangs on them."""
+"""The statements that read phones with all their records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies in the database of an extension's secrets."""
+"""The stored form of an extension's secrets."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def test_secrets_are_not_readable_in_the_files(database: Database, file: P
         await tx.extensions.put(an_extension(1, password="line secret three"))
     written = b"".join([path.read_bytes() for path in file.parent.iterdir()])
 
-    # The number of an extension is no secret: it shows that this looks at the right files.
+    # The number of an extension is not secret: it shows that these are the right files.
     assert ONE.extension.encode() in written
     assert [plain for plain in PLAIN if plain in written] == []
 

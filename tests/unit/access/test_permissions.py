@@ -1,4 +1,4 @@
-"""Permissions: created, read, changed and deleted by superadmins."""
+"""Permissions: creation, reads, changes and deletion by superadmins."""
 
 from __future__ import annotations
 

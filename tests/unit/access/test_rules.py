@@ -1,4 +1,4 @@
-"""Who may do what."""
+"""The access rules."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ async def test_login_attempt_without_verification_is_not_counted(
 
 
 async def test_login_lock_starts_when_the_attempt_is_counted(office: Office, ada: Actor) -> None:
-    """The database may be busy for a while before it counts."""
+    """The database may be busy before it counts."""
     await fail(office, times=4)
     async with office.database.write():
         late = asyncio.create_task(office.log_in("ada", "wrong password"))

@@ -1,4 +1,4 @@
-"""Phones that are left for later."""
+"""Busy phones, which are done later."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def test_phone_in_a_long_call_fails(office: Office, root: Actor, profile: 
     phone = (await phones_of(office, root, batch))[0]
     assert phone.state is PhoneState.FAILED
     assert phone.message == "Given up after 5 minutes. The phone is in a call."
-    # Looked at twice a minute, and not more often.
+    # Checked twice a minute, not more often.
     assert 9 <= phone.tries <= 11
     assert batch.phones == Counts(done=11, failed=1, total=12)
 

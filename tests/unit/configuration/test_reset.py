@@ -1,4 +1,4 @@
-"""Changes of a configuration that take effect after a reset only."""
+"""Changes of a configuration that only a reset applies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a phone came back: found out in the background, and written down."""
+"""Confirmation of a switch: the background watch records whether the phone registered again."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ async def test_switch_with_restarts_disabled_starts_no_watch() -> None:
     assert office.watch.watched == []
 
 
-# When the watch is cut off
+# With an interrupted watch
 
 
 def pending(by: str) -> Deployment:

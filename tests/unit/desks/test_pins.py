@@ -1,4 +1,4 @@
-"""Checking a PIN: locks, audit entries, log, and the work that a refusal costs."""
+"""Checking a PIN: locks, audit entries, log, and the cost of a refusal."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ async def test_pin_lock_is_recorded_for_user_and_phone(pin_office: PinOffice) ->
     ]
     failed = await pin_office.events("login.failed")
     assert failed == [("user", pin_office.ada.user_uuid, {"mac": MAC})] * 5
-    # While it is locked, nothing is decided, and nothing is recorded.
+    # A lock decides and records nothing.
     assert await pin_office.guess("ada", PIN) == "pin_locked"
     assert len(await pin_office.events("login.locked")) == 2
     assert len(await pin_office.events("login.failed")) == 5

@@ -1,4 +1,4 @@
-"""What an extension may look like, and what of it is never shown."""
+"""Valid extensions, and their hidden fields."""
 
 from __future__ import annotations
 

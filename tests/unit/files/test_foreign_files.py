@@ -1,4 +1,4 @@
-"""Files as spreadsheets, telephones and mail programs write them."""
+"""Files as spreadsheets, phones and mail programs write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands: checked in one place, every bad field named, nothing looked at too early."""
+"""Commands: one check, every invalid field named, no early access to input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UUID = "00000000-0000-4000-8000-00000000000a"
 
 
 class Desk(Struct, frozen=True):
-    """A resource, as it is answered."""
+    """A resource, as responses have it."""
 
     uuid: str
     mac: str
@@ -27,7 +27,7 @@ class Desk(Struct, frozen=True):
 
 
 class NewDesk(Command, frozen=True, kw_only=True):
-    """What may be written when one is created."""
+    """The fields of a creation."""
 
     mac: MacAddress
     name: Line
@@ -38,7 +38,7 @@ class NewDesk(Command, frozen=True, kw_only=True):
 
 
 class DeskPatch(Command, frozen=True, kw_only=True):
-    """What may be written later."""
+    """The fields of a change."""
 
     name: Line | UnsetType = UNSET
     description: Description | UnsetType | None = UNSET
@@ -144,7 +144,7 @@ def test_integer_with_decimal_point_is_accepted() -> None:
     }
 
 
-# Rules that only the use case knows
+# Rules of the use case
 
 
 def _short(value: str) -> str:
@@ -196,7 +196,7 @@ def _never(value: object) -> object:
     raise AssertionError(f"asked about {value!r}")
 
 
-# Applying
+# Applying a change
 
 
 def test_patch_changes_only_set_fields() -> None:
@@ -208,7 +208,7 @@ def test_patch_changes_only_set_fields() -> None:
     assert changed == Desk(UUID, "m", "Front", None, "now")
 
 
-# In words
+# Messages
 
 
 @pytest.mark.parametrize(

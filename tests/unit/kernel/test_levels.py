@@ -1,4 +1,4 @@
-"""What holding a level means, under both rules."""
+"""Holding a level, under both rules."""
 
 from __future__ import annotations
 

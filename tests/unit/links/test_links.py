@@ -1,4 +1,4 @@
-"""Which user has which extension, over the memory database."""
+"""Links of users and extensions, over the memory database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the caller may read of themselves."""
+"""The caller's own records."""
 
 from __future__ import annotations
 

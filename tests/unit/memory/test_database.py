@@ -1,4 +1,4 @@
-"""What the memory database does beyond the contract of stores."""
+"""The memory database beyond the contract of stores."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def test_write_cost_is_independent_of_the_number_of_records() -> None:
             await tx.phones.add(a_phone(number))
     seconds = time.process_time() - began
 
-    # A copy of everything per write would take a second and more.
+    # A copy of everything per write would take over a second.
     assert seconds < 0.5
 
 

@@ -1,4 +1,4 @@
-"""The clock, the identifiers and the rest that can be foreseen."""
+"""The deterministic clock, identifiers and hasher."""
 
 from __future__ import annotations
 

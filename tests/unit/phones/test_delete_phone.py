@@ -1,4 +1,4 @@
-"""What becomes of the things that hang on a phone when it is deleted."""
+"""The records of a phone after its deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every configuration a profile has had is a revision, which never changes."""
+"""Every former configuration of a profile is a revision, which never changes."""
 
 from __future__ import annotations
 

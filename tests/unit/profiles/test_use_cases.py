@@ -1,4 +1,4 @@
-"""Phone profiles: whose they are, and in which order one learns what is wrong."""
+"""Phone profiles: access, and the order of refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signed tokens: every way to come by one that we did not write, and what is remembered."""
+"""Signed tokens: every kind of forged or invalid token, and the cache of checks."""
 
 from __future__ import annotations
 

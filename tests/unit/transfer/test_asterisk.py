@@ -1,4 +1,4 @@
-"""Sections for Asterisk: no value can say more than a value."""
+"""Sections for Asterisk: no value adds a line, an option or a section."""
 
 from __future__ import annotations
 

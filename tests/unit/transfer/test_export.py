@@ -1,4 +1,4 @@
-"""Export, and what it shares with import."""
+"""Export, and rules that it shares with import."""
 
 from __future__ import annotations
 

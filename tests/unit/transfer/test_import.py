@@ -150,17 +150,17 @@ async def test_import_keep_going_writes_the_valid_rows(phoneprov: InMemory) -> N
 async def test_import_password_is_hashed_once_outside_of_the_transaction(
     phoneprov: InMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tools = phoneprov.transfer._tools
+    hasher = phoneprov.users.hasher
     asked: list[str] = []
-    real = tools.hasher.hash
+    real = hasher.hash
 
     async def hash_(password: str) -> str:
-        # In memory, a transaction that is open would keep this one waiting.
+        # In memory, an open transaction would make this one wait.
         async with phoneprov.database.write():
             asked.append(password)
         return await real(password)
 
-    monkeypatch.setattr(tools.hasher, "hash", hash_)
+    monkeypatch.setattr(hasher, "hash", hash_)
     await into(phoneprov, "users", users(ADA, BOB))
 
     assert asked == [PASSWORD, PASSWORD]

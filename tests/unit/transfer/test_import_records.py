@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phoneprov_adapters.api import InMemory
+from phoneprov_adapters.api import InMemory, open_in_memory, read_settings
 from phoneprov_core.api import (
     RowProblem,
 )
@@ -77,3 +77,16 @@ async def test_import_kems_match_by_uuid_then_mac_then_content(phoneprov: InMemo
     )
 
     assert (done.created, done.updated, done.unchanged) == (0, 1, 1)
+
+
+async def test_import_of_profiles_obeys_the_maximum_of_the_settings() -> None:
+    settings = read_settings({"PHONEPROV_MOST_PROFILES": "1"})
+    rows = [("ada", name, "<device/>") for name in ("Hall", "Lab")]
+    async with open_in_memory(settings) as phoneprov:
+        await into(phoneprov, "users", users(ADA))
+
+        done = await phoneprov.transfer.profiles(
+            phoneprov.system_actor(), ListTable("username,name,cnf_xml", *rows), keep_going=True
+        )
+
+    assert (done.created, [problem.line for problem in done.problems]) == (1, [3])

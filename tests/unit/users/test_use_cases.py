@@ -1,4 +1,4 @@
-"""Accounts, kept by superadmins."""
+"""Accounts: creation, reads, changes and deletion by superadmins."""
 
 from __future__ import annotations
 
