@@ -19,6 +19,7 @@ import httpx
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from phoneprov_adapters.simulator.phone import SimulatedPhone
+from support.command_line import without_settings
 
 USERNAME, PASSWORD = "ada", "analytical engine 1843"
 ORDINARY, ORDINARY_PASSWORD = "grace", "nanoseconds of wire"
@@ -85,11 +86,7 @@ class Service:
     """``phoneprov serve`` in a process, and a client of its API as the superadmin."""
 
     def __init__(self, folder: Path, settings: dict[str, str]) -> None:
-        self._environment = {
-            **{k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")},
-            "PHONEPROV_DATA_DIR": str(folder / "data"),
-            **settings,
-        }
+        self._environment = without_settings(PHONEPROV_DATA_DIR=str(folder / "data"), **settings)
         self._log = folder / "service.log"
         self._process: subprocess.Popen[bytes] | None = None
         self.url = ""

@@ -21,8 +21,9 @@ from phoneprov_http.main.serving.sockets import bound
 from races.direct import PASSWORD
 from races.harness import Service
 from races.wire import Line
+from support.command_line import PROGRAM, without_settings
 
-SERVE = (sys.executable, "-m", "phoneprov_http.main", "serve", "--migrate")
+SERVE = (*PROGRAM, "serve", "--migrate")
 _ACTIVATE = """
 import os, sys
 os.dup2(int(sys.argv[1]), 3)
@@ -67,7 +68,6 @@ class Served(Service):
 
     def spawn(self) -> None:
         """Start the service without waiting."""
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")}
         command = [*self._command, "--workers", str(self._workers)]
         if self._held is None:
             command += ["--port", str(self.port)]
@@ -79,7 +79,7 @@ class Served(Service):
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 command,
-                env={**inherited, **self.environment},
+                env=without_settings(**self.environment),
                 stdin=subprocess.DEVNULL,
                 stderr=log,
                 start_new_session=True,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 
 import pytest
 
+from support.command_line import without_settings
 from support.scale import long_only
 
 pytestmark = long_only
@@ -223,7 +223,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
             *("-k", "not database or TestTransactions", "."),
         ],
         cwd=folder,
-        env={k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")},
+        env=without_settings(),
         capture_output=True,
         text=True,
         timeout=400,

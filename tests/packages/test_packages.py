@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -12,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from support.command_line import without_settings
+
 ROOT = Path(__file__).parents[2]
 
 
 def run(*command: str | Path, **environment: str) -> str:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")}
     done = subprocess.run(
         command,
-        env={**kept, **environment},
+        env=without_settings(**environment),
         capture_output=True,
         text=True,
         timeout=180,

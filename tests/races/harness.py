@@ -4,11 +4,9 @@ process."""
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import signal
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
@@ -21,6 +19,7 @@ from phoneprov_adapters.sql.engines.choice import is_embedded
 from races.direct import KEY, Direct, password_hash
 from races.wire import Line
 from races.workers import memory, owner_of, workers_of
+from support.command_line import PROGRAM, without_settings
 from support.planted import OF_ALL_TESTS, Search
 from support.scale import rounds
 
@@ -66,16 +65,12 @@ class Service:
 
     def start(self) -> None:
         """Start the service, and wait until it is ready."""
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")}
         self._starts += 1
         self.at_rest = 0
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "phoneprov_http.main", "serve", "--migrate"),
-                    *("--port", "0", "--workers", str(self._workers)),
-                ],
-                env={**inherited, **self.environment},
+                [*PROGRAM, "serve", "--migrate", "--port", "0", "--workers", str(self._workers)],
+                env=without_settings(**self.environment),
                 stderr=log,
             )
         deadline = time.monotonic() + START_SECONDS

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from support.command_line import without_settings
+
 TUTORIAL = Path(__file__).parents[3] / "docs/tutorial.md"
 
 
@@ -28,10 +30,7 @@ def test_tutorial_commands_run_as_written(tmp_path: Path) -> None:
         done = subprocess.run(
             [bash, "-eo", "pipefail", "-m", "-c", script],
             cwd=tmp_path,
-            env={
-                **{k: v for k, v in os.environ.items() if not k.startswith("PHONEPROV_")},
-                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            },
+            env=without_settings(PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}"),
             stdout=output,
             stderr=output,
             timeout=120,
