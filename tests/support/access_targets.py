@@ -110,7 +110,7 @@ def a_new(kind: Kind) -> Callable[[Rig], Awaitable[dict[str, str]]]:
 
     async def target(rig: Rig) -> dict[str, str]:
         record = kind.make(rig.number())
-        await add(rig.api.database, kind, record)
+        await add(rig.api.database, record)
         return {kind.key: kind.key_of(record)}
 
     return target

@@ -14,12 +14,14 @@ from msgspec import Struct
 
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated
+from phoneprov_core.kernel.field_types import SECRET
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.users.model import LoginName, User
 
 Token = Annotated[
     str,
+    SECRET,
     schema(
         description="Signed token (JWT)",
         examples=["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmVk"],
@@ -32,11 +34,10 @@ class Credentials(Command, frozen=True, kw_only=True):
 
     username: LoginName
     password: Annotated[
-        str, schema(description="Password", format="password", examples=["correct horse battery"])
+        str,
+        SECRET,
+        schema(description="Password", format="password", examples=["correct horse battery"]),
     ]
-
-    def __repr__(self) -> str:
-        return redacted(self, "password")
 
 
 class RefreshRequest(Command, frozen=True, kw_only=True):
@@ -44,27 +45,18 @@ class RefreshRequest(Command, frozen=True, kw_only=True):
 
     refresh_token: Token
 
-    def __repr__(self) -> str:
-        return redacted(self, "refresh_token")
-
 
 class LogoutRequest(Command, frozen=True, kw_only=True):
     """The session to end, named by its refresh token; without one, all the caller's."""
 
     refresh_token: Token | None = None
 
-    def __repr__(self) -> str:
-        return redacted(self, "refresh_token")
 
-
-class TokenPair(Struct, frozen=True, rename="camel"):
+class TokenPair(Redacted, frozen=True, rename="camel"):
     """A fresh access token and the refresh token that follows it."""
 
     access_token: Token
     refresh_token: Token
-
-    def __repr__(self) -> str:
-        return "TokenPair(***)"
 
 
 class LoggedIn(Struct, frozen=True):

@@ -19,8 +19,8 @@ from phoneprov_core.auth.model import (
 )
 from phoneprov_core.auth.ports import AuthTransaction, Tokens
 from phoneprov_core.kernel.actor import Actor, LevelRule
-from phoneprov_core.kernel.commands import invalid
-from phoneprov_core.kernel.errors import Problem, Unauthenticated
+from phoneprov_core.kernel.commands import wrong
+from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
@@ -170,5 +170,5 @@ class Logout:
         except Unauthenticated:
             claims = None
         if claims is None or claims.user_uuid != actor.user_uuid:
-            raise invalid([Problem("refresh_token", "is not one of your refresh tokens")])
+            raise wrong("refresh_token", "is not one of your refresh tokens")
         return claims.session_uuid

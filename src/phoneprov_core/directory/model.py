@@ -60,8 +60,8 @@ class CompanyContact(Struct, frozen=True):
     created_at: CreatedAt
 
 
-class NewCompanyContact(Command, frozen=True, kw_only=True):
-    """A company contact to be created; only its name is required."""
+class NewPersonalContact(Command, frozen=True, kw_only=True):
+    """A personal contact to be created; only its name is required."""
 
     name: Name
     work: WorkNumber | None = None
@@ -69,14 +69,19 @@ class NewCompanyContact(Command, frozen=True, kw_only=True):
     home: HomeNumber | None = None
     email: ContactEmail | None = None
     ringtone: Ringtone | None = None
+
+
+class NewCompanyContact(NewPersonalContact, frozen=True, kw_only=True):
+    """A company contact to be created; only its name is required."""
+
     department: Department | None = None
     company: Company | None = None
     location: Location | None = None
     building: Building | None = None
 
 
-class CompanyContactPatch(Command, frozen=True, kw_only=True):
-    """Changes to a company contact."""
+class ContactPatch(Command, frozen=True, kw_only=True):
+    """Changes to a contact of either directory."""
 
     name: Name | UnsetType = UNSET
     work: WorkNumber | UnsetType | None = UNSET
@@ -84,6 +89,11 @@ class CompanyContactPatch(Command, frozen=True, kw_only=True):
     home: HomeNumber | UnsetType | None = UNSET
     email: ContactEmail | UnsetType | None = UNSET
     ringtone: Ringtone | UnsetType | None = UNSET
+
+
+class CompanyContactPatch(ContactPatch, frozen=True, kw_only=True):
+    """Changes to a company contact."""
+
     department: Department | UnsetType | None = UNSET
     company: Company | UnsetType | None = UNSET
     location: Location | UnsetType | None = UNSET
@@ -104,30 +114,13 @@ class PersonalContact(Struct, frozen=True):
     created_at: CreatedAt
 
 
-class NewPersonalContact(Command, frozen=True, kw_only=True):
-    """A personal contact to be created; only its name is required."""
-
-    name: Name
-    work: WorkNumber | None = None
-    mobile: MobileNumber | None = None
-    home: HomeNumber | None = None
-    email: ContactEmail | None = None
-    ringtone: Ringtone | None = None
-
-
-class PersonalContactPatch(Command, frozen=True, kw_only=True):
+class PersonalContactPatch(ContactPatch, frozen=True, kw_only=True):
     """Changes to a personal contact. Its owner never changes: a ``user_uuid`` here must equal the
     stored one."""
 
     user_uuid: (
         Annotated[Uuid, schema(description="Must agree with the owner of the contact")] | UnsetType
     ) = UNSET
-    name: Name | UnsetType = UNSET
-    work: WorkNumber | UnsetType | None = UNSET
-    mobile: MobileNumber | UnsetType | None = UNSET
-    home: HomeNumber | UnsetType | None = UNSET
-    email: ContactEmail | UnsetType | None = UNSET
-    ringtone: Ringtone | UnsetType | None = UNSET
 
 
 CONTACT_FIELDS = SearchFields(texts=("name", "email"), numbers=("work", "mobile", "home"))

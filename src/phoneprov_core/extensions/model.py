@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Command, settle
-from phoneprov_core.kernel.field_types import Check
+from phoneprov_core.kernel.field_types import SECRET, Check
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     CreatedBy,
@@ -24,7 +24,7 @@ from phoneprov_core.kernel.fields import (
     UpdatedIp,
     schema,
 )
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.kernel.search import Query, SearchFields, Whether
 
 _TYPES = ("chan_sccp", "chan_sip", "chan_pjsip", "custom")
@@ -57,6 +57,7 @@ ExtensionName = Annotated[
 ]
 ExtensionPassword = Annotated[
     str,
+    SECRET,
     Check(_password),
     schema(
         description="Password that a phone registers with; without control characters",
@@ -68,7 +69,7 @@ ExtensionPassword = Annotated[
     ),
 ]
 VoicemailPasscode = Annotated[
-    OptionalLine, schema(description="Passcode of the voicemail box", examples=["2468"])
+    OptionalLine, SECRET, schema(description="Passcode of the voicemail box", examples=["2468"])
 ]
 
 
@@ -78,7 +79,7 @@ Voicemail = Annotated[
 Active = Annotated[bool, schema(description="Whether the extension is in use", examples=[True])]
 
 
-class Extension(Struct, frozen=True):
+class Extension(Redacted, frozen=True):
     """A telephone extension of the exchange. ``created_by`` and ``updated_by`` are the
     accounts that created it and that last changed it, the latter None until then."""
 
@@ -86,7 +87,7 @@ class Extension(Struct, frozen=True):
     type: ExtensionType
     extension: ExtensionNumber
     name: ExtensionName
-    password: str
+    password: Annotated[str, SECRET]
     description: Notes | None
     voicemail: Voicemail
     voicemail_passcode: VoicemailPasscode | None
@@ -98,14 +99,11 @@ class Extension(Struct, frozen=True):
     created_ip: CreatedIp
     updated_ip: UpdatedIp
 
-    def __repr__(self) -> str:
-        return redacted(self, "password", "voicemail_passcode")
-
 
 class ShownExtension(Extension, frozen=True):
     """An extension as it is shown, without its password."""
 
-    password: None  # type: ignore[assignment]
+    password: Annotated[None, SECRET]  # type: ignore[assignment]
 
 
 def shown(extension: Extension) -> ShownExtension:
@@ -124,9 +122,6 @@ class NewExtension(Command, frozen=True, kw_only=True):
     voicemail: Voicemail = False
     voicemail_passcode: VoicemailPasscode | None = None
     is_active: Active = True
-
-    def __repr__(self) -> str:
-        return redacted(self, "password", "voicemail_passcode")
 
 
 class ExtensionPatch(Command, frozen=True, kw_only=True):
@@ -149,9 +144,6 @@ class ExtensionPatch(Command, frozen=True, kw_only=True):
         settle(self)
         if self.password is None:
             msgspec.structs.force_setattr(self, "password", UNSET)
-
-    def __repr__(self) -> str:
-        return redacted(self, "password", "voicemail_passcode")
 
 
 EXTENSION_FIELDS = SearchFields(texts=("name",), numbers=("extension",))

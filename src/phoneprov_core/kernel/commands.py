@@ -16,6 +16,7 @@ from msgspec import UNSET, Struct
 
 from phoneprov_core.kernel.errors import Invalid, Problem
 from phoneprov_core.kernel.field_types import Rule, expected, fields_of
+from phoneprov_core.kernel.redaction import Redacted
 
 C = TypeVar("C", bound=Struct)
 
@@ -32,7 +33,7 @@ NO_RULES: Rules = {}
 MUST_AGREE = "must agree with the record that is addressed"
 
 
-class Command(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Command(Redacted, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The base of all commands: it checks itself, and accepts no unknown fields."""
 
     def __post_init__(self) -> None:

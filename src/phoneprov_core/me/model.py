@@ -10,19 +10,9 @@ from phoneprov_core.access.model import PermissionLevel, PermissionName
 from phoneprov_core.access.ports import AssignmentStore
 from phoneprov_core.kems.model import Kem
 from phoneprov_core.kernel.commands import record_of
-from phoneprov_core.kernel.fields import CreatedAt, Location, Notes, SoftwareType, StoredMac, schema
+from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.phones.model import (
-    Active,
-    Brand,
-    Hostname,
-    Model,
-    Phone,
-    PhoneIp,
-    PhoneName,
-    SoftwareVersion,
-    Vlan,
-)
+from phoneprov_core.phones.model import Phone, PhoneFacts
 from phoneprov_core.users.model import User
 from phoneprov_core.users.ports import UserStore
 from phoneprov_core.vendor_phones.model import VendorPhone
@@ -48,22 +38,9 @@ class MeProfile(User, frozen=True):
     ]
 
 
-class EnrichedPhone(Struct, frozen=True):
+class EnrichedPhone(PhoneFacts, frozen=True):
     """A phone with its vendor flag (null if there is none) and its KEMs, oldest first."""
 
-    mac: StoredMac
-    brand: Brand | None
-    model: Model | None
-    description: Notes | None
-    name: PhoneName | None
-    hostname: Hostname | None
-    location: Location | None
-    phone_ip: PhoneIp | None
-    phone_vlan: Vlan | None
-    software_version: SoftwareVersion | None
-    software_type: SoftwareType | None
-    is_active: Active
-    created_at: CreatedAt
     is_vendor: Annotated[
         bool, schema(description="Whether the phone is flagged as a vendor phone", examples=[True])
     ]

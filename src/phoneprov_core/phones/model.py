@@ -49,8 +49,8 @@ Active = Annotated[
 ]
 
 
-class Phone(Struct, frozen=True):
-    """A desk phone, known by its MAC."""
+class PhoneFacts(Struct, frozen=True):
+    """What is recorded of a phone, in every view of it."""
 
     mac: StoredMac
     brand: Brand | None
@@ -65,6 +65,11 @@ class Phone(Struct, frozen=True):
     software_type: SoftwareType | None
     is_active: Active
     created_at: CreatedAt
+
+
+class Phone(PhoneFacts, frozen=True):
+    """A desk phone, known by its MAC."""
+
     updated_at: UpdatedAt
 
 

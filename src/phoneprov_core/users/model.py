@@ -9,6 +9,7 @@ from typing import Annotated
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.field_types import SECRET
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     CreatedIp,
@@ -24,7 +25,6 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.redaction import redacted
 from phoneprov_core.kernel.search import Filter, Query, SearchFields, Whether
 from phoneprov_core.kernel.times import Timestamp
 
@@ -46,6 +46,7 @@ FirstName = Annotated[Line, schema(description="Given name", examples=["Ada"])]
 LastName = Annotated[Line, schema(description="Family name", examples=["Lovelace"])]
 Password = Annotated[
     str,
+    SECRET,
     schema(
         description=(
             "8 to 256 characters (settings), without control characters, and "
@@ -132,9 +133,6 @@ class Registration(Command, frozen=True, kw_only=True):
     nationality: Nationality | None = None
     timezone: Timezone = "UTC"
 
-    def __repr__(self) -> str:
-        return redacted(self, "password")
-
 
 class NewUser(Registration, frozen=True, kw_only=True):
     """An account to be created by a superadmin."""
@@ -156,9 +154,6 @@ class UserPatch(Command, frozen=True, kw_only=True):
     nationality: Nationality | UnsetType | None = UNSET
     timezone: Timezone | UnsetType = UNSET
     is_active: Active | UnsetType = UNSET
-
-    def __repr__(self) -> str:
-        return redacted(self, "password")
 
 
 # A character has at most four code points in decomposed form.

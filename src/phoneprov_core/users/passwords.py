@@ -8,7 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.commands import Rules, invalid
+from phoneprov_core.kernel.commands import Rules, wrong
 from phoneprov_core.kernel.errors import AlreadyExists, Problem
 from phoneprov_core.users.model import folded
 
@@ -108,7 +108,7 @@ class AccountPolicy(Struct, frozen=True):
             left = left.replace(name, "")
         if len(left) < LEAST_LEFT:
             message = "must not consist of the username, the e-mail address or the service name"
-            raise invalid([Problem("password", message)])
+            raise wrong("password", message)
 
 
 def _caseless(text: str) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from phoneprov_core.access.rules import SharedWrite, require_shared_write
 from phoneprov_core.kernel import addresses
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.commands import invalid
-from phoneprov_core.kernel.errors import Problem, found
+from phoneprov_core.kernel.commands import wrong
+from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, shown
@@ -46,7 +46,7 @@ class VendorPhones:
         try:
             addressed = addresses.mac(mac)
         except ValueError as error:
-            raise invalid([Problem("mac", str(error))]) from None
+            raise wrong("mac", str(error)) from None
         record = VendorPhoneRecord(addressed, flag.vendor, shown(self.clock()))
         async with self.database.write(by=actor) as tx:
             await tx.vendor_phones.save(record)

@@ -6,22 +6,22 @@ from __future__ import annotations
 import hashlib
 from typing import Annotated, Protocol
 
-from msgspec import Struct
-
 from phoneprov_core.access.ports import KnownUsers
 from phoneprov_core.kernel.commands import Command
+from phoneprov_core.kernel.field_types import SECRET
 from phoneprov_core.kernel.fields import CreatedAt, PinCode, RecordUuid, UserUuid, schema
-from phoneprov_core.kernel.redaction import redacted
+from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.users.ports import ClearAttempts
 
 
-class VendorUser(Struct, frozen=True):
+class VendorUser(Redacted, frozen=True):
     """A user's PIN, as a hash."""
 
     uuid: RecordUuid
     user_uuid: UserUuid
     pin_code: Annotated[
         str,
+        SECRET,
         schema(
             description="Hash of the PIN, made with a secret key",
             examples=["$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$..."],
@@ -29,17 +29,11 @@ class VendorUser(Struct, frozen=True):
     ]
     created_at: CreatedAt
 
-    def __repr__(self) -> str:
-        return redacted(self, "pin_code")
-
 
 class NewPin(Command, frozen=True, kw_only=True):
     """The PIN to be set."""
 
     pin_code: PinCode
-
-    def __repr__(self) -> str:
-        return redacted(self, "pin_code")
 
 
 def guess_key(user_uuid: str) -> str:
