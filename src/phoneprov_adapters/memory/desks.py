@@ -52,9 +52,6 @@ class MemoryDesks(MemoryQueries, DeskStore):
     async def default_profile(self, mac: str) -> str | None:
         return self._kept(mac).desk.default_profile_uuid
 
-    async def user_of(self, mac: str) -> str | None:
-        return self._kept(mac).desk.user_uuid
-
     async def configure(self, mac: str, default_profile_uuid: str | None, *, hotdesk: bool) -> None:
         self._change(self._kept(mac), default_profile_uuid=default_profile_uuid, hotdesk=hotdesk)
 
