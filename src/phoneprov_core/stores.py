@@ -103,7 +103,6 @@ class Stores(Protocol):
     async def flush(self) -> None:
         """Execute the changes that a store has deferred. Raises the errors of ``add`` and ``put``
         that are still to come."""
-        ...
 
 
 class Database(ReadAndWrite[Stores], Protocol):
@@ -113,13 +112,10 @@ class Database(ReadAndWrite[Stores], Protocol):
     def write(self, *, by: Actor | None = None) -> AbstractAsyncContextManager[Stores]:
         """As in ``ReadAndWrite``. Without an actor nothing is recorded in the audit trail: for
         maintenance that changes no record of a user's."""
-        ...
 
     async def open(self) -> None:
         """Open the database for reading and writing. Raises ``Unavailable``."""
-        ...
 
     async def close(self) -> None:
         """Release all resources; committed data stay. Later reads and writes raise ``Unavailable``.
         Closing twice has no effect."""
-        ...

@@ -4,10 +4,7 @@ what to do."""
 from __future__ import annotations
 
 import asyncio
-import os
-import pty
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +14,7 @@ from click.testing import CliRunner, Result
 from phoneprov_adapters.security.keys import SecretKeys, key_file
 from phoneprov_adapters.testing.records import a_session, a_user, identifier
 from phoneprov_http.main.cli import main
+from support.command_line import PROGRAM, spawn_on_terminal, without_settings
 from support.keys import BOTH_KEYS, NEW_KEY, NEW_KEYS, OLD_KEY, OLD_KEYS
 from support.sealing import Vault, empty_database, set_pin
 
@@ -236,11 +234,8 @@ def test_serve_with_a_key_error_ends_in_one_line_before_workers_start(tmp_path: 
     deployment.fill()
 
     done = subprocess.run(
-        [
-            *(sys.executable, "-m", "phoneprov_http.main"),
-            *("serve", "--port", "0", "--workers", "2"),
-        ],
-        env={**os.environ, **deployment.environment(NEW_KEY)},
+        [*PROGRAM, "serve", "--port", "0", "--workers", "2"],
+        env=without_settings(**deployment.environment(NEW_KEY)),
         capture_output=True,
         text=True,
         timeout=60,
@@ -255,26 +250,12 @@ def test_serve_with_a_key_error_ends_in_one_line_before_workers_start(tmp_path: 
 def test_rotate_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
     deployment = Deployment(tmp_path, asyncio.run(empty_database("sqlite", tmp_path)))
     deployment.fill(count=3)
-    person, terminal = pty.openpty()
 
-    done = subprocess.run(
-        [sys.executable, "-m", "phoneprov_http.main", "keys", "rotate"],
-        env={**os.environ, "TERM": "xterm", **deployment.environment(f"{NEW_KEY},{OLD_KEY}")},
-        stdout=subprocess.PIPE,
-        stderr=terminal,
-        timeout=60,
-        check=False,
+    code, output, terminal = spawn_on_terminal(
+        "keys", "rotate", **deployment.environment(f"{NEW_KEY},{OLD_KEY}")
     )
-    os.close(terminal)
-    seen = b""
-    try:
-        while part := os.read(person, 65536):
-            seen += part
-    except OSError:
-        pass  # Linux raises this when the other end is closed.
-    os.close(person)
 
-    assert done.returncode == 0
-    assert b"Encrypting" in seen
-    assert b"18/18" in seen
-    assert b"Encrypting" not in done.stdout
+    assert code == 0
+    assert b"Encrypting" in terminal
+    assert b"18/18" in terminal
+    assert b"Encrypting" not in output

@@ -73,13 +73,22 @@ def test_http_1_0_needs_no_host_and_closes_the_connection(
     assert recorder.asked == ["/old"]
 
 
-@pytest.mark.parametrize("target", [b"http://evil/x", b"//evil/x", b"/x", b"/x#part", b"/x?a=//b"])
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        (b"http://evil/x", "/x"),
+        (b"//evil/x", "//evil/x"),
+        (b"/x", "/x"),
+        (b"/x#part", "/x"),
+        (b"/x?a=//b", "/x"),
+    ],
+)
 def test_target_with_a_host_is_reduced_to_its_path(
-    server: Listening, recorder: Recorder, target: bytes
+    server: Listening, recorder: Recorder, target: bytes, path: str
 ) -> None:
     server.ask(b"GET " + target + b" HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n")
 
-    assert recorder.asked in (["/x"], ["//evil/x"])
+    assert recorder.asked == [path]
 
 
 def test_trailer_fields_are_not_passed_to_the_application(

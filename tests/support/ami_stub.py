@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
+
+from support.stub_server import StubServer
 
 Fields = list[tuple[str, str]]
 Say = Callable[[str], bytes]
@@ -60,7 +60,7 @@ def endpoint(*contacts: tuple[str, str], aors: str = "") -> Say:
     )
 
 
-class AmiStub:
+class AmiStub(StubServer):
     """Records every action, fields in order, and lines that are invalid in ``complaints``.
 
     ``answers`` maps an action's name to its response, or to None for silence. ``pieces``
@@ -71,6 +71,7 @@ class AmiStub:
     """
 
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__(tls=tls)
         self.banner: bytes | None = BANNER
         self.answers: dict[str, Say | None] = {}
         self.pieces = 0
@@ -79,15 +80,10 @@ class AmiStub:
         self.hang_up_after = ""
         self.one_login = False
         self._logged_in: set[asyncio.StreamWriter] = set()
-        self.connections = 0
         self.received: list[Fields] = []
         self.complaints: list[str] = []
         self.asked = asyncio.Event()
         self.closed = asyncio.Event()
-        self.port = 0
-        self._tls = tls
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._writers: list[asyncio.StreamWriter] = []
 
     @property
     def names(self) -> list[str]:
@@ -103,28 +99,6 @@ class AmiStub:
             for fields in self.received
             if fields[0][1] not in aside
         ]
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self._tls)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        raised: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.stop()
-
-    async def stop(self) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        for writer in self._writers:
-            writer.transport.abort()
-        await self._server.wait_closed()
 
     async def tell(self, content: bytes) -> None:
         """Send a message, such as an event, on every open connection."""
@@ -142,13 +116,6 @@ class AmiStub:
         """Wait until all clients have disconnected."""
         async with asyncio.timeout(10.0):
             await asyncio.gather(*self._tasks)
-
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        self._writers.append(writer)
-        task = asyncio.create_task(self._serve(reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

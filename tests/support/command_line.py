@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -44,3 +46,22 @@ def spawn(
         timeout=120,
         check=False,
     )
+
+
+def spawn_on_terminal(*arguments: str, **environment: str) -> tuple[int, bytes, bytes]:
+    """Run a command whose standard error is a terminal: exit code, standard output, terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*PROGRAM, *arguments],
+        env=without_settings(TERM="xterm", **environment),
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    with suppress(OSError):  # Linux raises this when the other end is closed.
+        while part := os.read(ours, 65536):
+            shown += part
+    os.close(ours)
+    output, _ = process.communicate(timeout=60)
+    return process.returncode, output, shown

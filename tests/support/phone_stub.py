@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable, Coroutine
-from types import TracebackType
-from typing import Self
 from urllib.parse import parse_qsl
 from xml.etree import ElementTree
 
 from msgspec import Struct
+
+from support.stub_server import StubServer
 
 SUCCESS = (
     '<CiscoIPPhoneResponse><ResponseItem Status="0" Data="Success" URL=""/></CiscoIPPhoneResponse>'
@@ -70,7 +70,7 @@ async def closes(writer: asyncio.StreamWriter) -> None:
     """Closes the connection without a response."""
 
 
-class PhoneStub:
+class PhoneStub(StubServer):
     """Counts connections, records requests, and responds as ``answers`` says: the first request
     gets the first response and so on, all further requests the last one.
 
@@ -79,55 +79,22 @@ class PhoneStub:
     """
 
     def __init__(self, *answers: Answer, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__(tls=tls)
         self.answers = list(answers) or [sends(http())]
-        self.connections = 0
         self.requests: list[Request] = []
         self.most_at_once = 0
-        self.port = 0
         self._at_once = 0
         self.connected = asyncio.Event()
         self.asked = asyncio.Event()
         self.idle = asyncio.Event()
         self.idle.set()
-        self._tls = tls
-        self._writers: list[asyncio.StreamWriter] = []
-        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def uris(self) -> list[str]:
         return [uri for request in self.requests if request.body for uri in request.uris]
 
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self._tls)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        raised: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.stop()
-
-    async def stop(self) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        for writer in self._writers:
-            writer.transport.abort()
-        await self._server.wait_closed()
-
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        self.connected.set()
-        self._writers.append(writer)
-        task = asyncio.create_task(self._serve(reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connected.set()
         self._at_once += 1
         self.idle.clear()
         self.most_at_once = max(self.most_at_once, self._at_once)

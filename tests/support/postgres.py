@@ -85,24 +85,11 @@ class Server:
         self.start()
 
     def _initialize(self) -> None:
-        made = subprocess.run(
-            [
-                str(binaries() / "initdb"),
-                "--pgdata",
-                str(self.folder / "data"),
-                "--username=postgres",
-                "--auth=trust",
-                "--no-locale",
-                "--encoding=UTF8",
-                "--no-sync",
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-            **as_server_user(self.folder),
+        self._run(
+            "initdb",
+            *("--pgdata", str(self.folder / "data"), "--username=postgres", "--auth=trust"),
+            *("--no-locale", "--encoding=UTF8", "--no-sync"),
         )
-        if made.returncode:
-            raise RuntimeError(f"initdb failed: {made.stderr}")
         access = self.folder / "data" / "pg_hba.conf"
         access.write_text(
             f"local all {WITH_PASSWORD} scram-sha-256\nlocal all all trust\n"
@@ -110,22 +97,23 @@ class Server:
         )
 
     def _copy(self, primary: Server) -> None:
-        copied = subprocess.run(
-            [
-                str(binaries() / "pg_basebackup"),
-                f"--pgdata={self.folder / 'data'}",
-                f"--dbname=host={primary.folder} user=postgres application_name=standby",
-                "--write-recovery-conf",
-                "--checkpoint=fast",
-                "--no-sync",
-            ],
+        self._run(
+            "pg_basebackup",
+            f"--pgdata={self.folder / 'data'}",
+            f"--dbname=host={primary.folder} user=postgres application_name=standby",
+            *("--write-recovery-conf", "--checkpoint=fast", "--no-sync"),
+        )
+
+    def _run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [str(binaries() / program), *arguments],
             capture_output=True,
             text=True,
             check=False,
             **as_server_user(self.folder),
         )
-        if copied.returncode:
-            raise RuntimeError(f"pg_basebackup failed: {copied.stderr}")
+        if done.returncode:
+            raise RuntimeError(f"{program} failed: {done.stderr}")
 
     def start(self) -> None:
         """Start the server, and wait until it accepts connections."""

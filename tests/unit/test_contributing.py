@@ -50,7 +50,9 @@ def test_guide_code_is_that_of_the_resource() -> None:
     source = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in FILES[:-4])
     lines = {line.strip() for line in source.splitlines()}
 
-    for block in re.findall(r"```python\n(.*?)```", GUIDE, flags=re.DOTALL):
+    blocks = re.findall(r"```python\n(.*?)```", GUIDE, flags=re.DOTALL)
+    assert blocks
+    for block in blocks:
         for line in block.splitlines():
             shown = line.strip().removesuffix("# sql").removesuffix("# memory").strip()
             assert not shown or shown in lines, shown

@@ -95,6 +95,7 @@ def test_compose_file_contains_no_secret() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
     ignored = (ROOT / ".gitignore").read_text("utf-8").splitlines()
 
+    assert compose["secrets"]
     for secret in compose["secrets"].values():
         assert f"deploy/{Path(secret['file']).name}" in ignored
 
@@ -106,5 +107,6 @@ def test_container_file_matches_the_service() -> None:
 
     require_serves(yaml.safe_load(command))
     assert f"VOLUME {folder}\n" in CONTAINERFILE
+    assert copied
     assert all((ROOT / name).exists() for names in copied for name in names.split())
     assert "/health/ready" in CONTAINERFILE

@@ -117,7 +117,6 @@ class Run(Protocol):
 
     def __call__(self, work: Coroutine[Any, Any, R], /) -> R:
         """The result of the coroutine; its exceptions are raised."""
-        ...
 
 
 @contextmanager

@@ -21,7 +21,6 @@ class CompanyContactStore(SearchedStore[CompanyContact], Protocol):
         after the contact with the uuid ``after``, none if that one does not match any more.
         The cost follows the number of contacts that match the first prefix up to the last one
         returned."""
-        ...
 
 
 class CompanyDirectoryTransaction(Protocol):

@@ -75,7 +75,6 @@ class KemStore(Store[Kem], Protocol):
 
     async def disconnect(self, phone_mac: str) -> None:
         """Set ``connected_phone`` to None for every KEM of this phone; changes no other field."""
-        ...
 
 
 class KemsTransaction(Protocol):

@@ -19,14 +19,12 @@ class Rows(Protocol[E]):
 
     async def count(self, owner: str | None = None) -> int:
         """Number of records, or of those that belong to ``owner``."""
-        ...
 
     async def rows(
         self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
     ) -> list[E]:
         """At most ``limit`` records after ``after``, oldest first (by creation, then key), without
         the first ``offset``; only those that belong to ``owner`` if given."""
-        ...
 
 
 @runtime_checkable
@@ -38,7 +36,6 @@ class CountedRows(Rows[E], Protocol[E]):
     ) -> tuple[list[E], int | None]:
         """The records that ``rows`` returns, and the number that ``count`` returns, or None if it
         would have to be counted."""
-        ...
 
 
 class NewestRows(Rows[E], Protocol[E]):
@@ -50,7 +47,6 @@ class NewestRows(Rows[E], Protocol[E]):
         """At most ``limit`` records, newest first (by creation, then key), beginning after
         ``before``; only those that belong to ``owner`` if given. The cost does not depend on the
         number of records."""
-        ...
 
 
 class Store(Rows[E], Protocol[E]):
@@ -66,21 +62,17 @@ class Store(Rows[E], Protocol[E]):
         """Raises ``Conflict`` (code ``already_exists``, with the field) if a unique value is in
         use, ``NotFound`` if a record that it refers to does not exist: here, with the next call,
         with ``flush`` of the transaction, or at its end."""
-        ...
 
     async def find(self, key: str) -> E | None:
         """The record, or None."""
-        ...
 
     async def put(self, entity: E) -> None:
         """Replace a stored record. Raises like ``add``, and ``NotFound`` if the record does not
         exist."""
-        ...
 
     async def remove(self, key: str) -> bool:
         """Remove the record and the records that belong to it; False if it does not exist. Raises
         ``Conflict`` (code ``in_use``) if another record refers to it and does not belong to it."""
-        ...
 
 
 class SearchedRows(Rows[E], Protocol[E]):
@@ -88,7 +80,6 @@ class SearchedRows(Rows[E], Protocol[E]):
 
     def matching(self, search: Search) -> Rows[E]:
         """The records that ``search`` matches."""
-        ...
 
 
 class SearchedStore(Store[E], SearchedRows[E], Protocol[E]):
@@ -114,8 +105,6 @@ class ReadAndWrite(Protocol[T_co]):
 
     def read(self) -> AbstractAsyncContextManager[T_co]:
         """Stores for reading only."""
-        ...
 
     def write(self, *, by: Actor) -> AbstractAsyncContextManager[T_co]:
         """Stores of one transaction, for reading and writing."""
-        ...

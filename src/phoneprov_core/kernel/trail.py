@@ -45,7 +45,6 @@ class Notes(Protocol):
 
     def note(self, event: Event) -> None:
         """Record an event. It is written when the transaction commits."""
-        ...
 
 
 class Trail(Notes):

@@ -90,26 +90,21 @@ class LinkStore(Protocol):
     async def add(self, link: Link) -> None:
         """Raises ``Conflict`` (code ``already_exists``, with ``extension_uuid``) if the two are
         linked, ``NotFound`` if the user or the extension does not exist."""
-        ...
 
     async def remove(self, uuid: str) -> bool:
         """Remove the link; False if it does not exist."""
-        ...
 
     @property
     def full(self) -> Rows[FullLink]:
         """Links with both ends; the user is their owner."""
-        ...
 
     @property
     def extensions(self) -> Rows[LinkedExtension]:
         """Links with their extension; the user is their owner."""
-        ...
 
     @property
     def users(self) -> Rows[LinkedUser]:
         """Links with their user; the extension is their owner."""
-        ...
 
 
 class LinksTransaction(Protocol):

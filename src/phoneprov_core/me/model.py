@@ -76,4 +76,3 @@ class MeTransaction(Protocol):
         """Every phone of the inventory, each with its flag and its KEMs (oldest first, by creation,
         then uuid) as of one moment. One query, regardless of their number. Phones have no
         owner."""
-        ...

@@ -17,7 +17,6 @@ class ForgetDesk(Protocol):
     async def remove(self, mac: str) -> bool:
         """Forget who uses the phone, and its default profile. Returns whether anything was
         recorded."""
-        ...
 
 
 class PhoneStore(SearchedStore[Phone], Protocol):
@@ -31,7 +30,6 @@ class PhoneStore(SearchedStore[Phone], Protocol):
     async def unknown(self, macs: Sequence[str]) -> list[str]:
         """Those of ``macs`` that are not in the inventory, in their order. The number of queries is
         that of thousands of MACs."""
-        ...
 
 
 class PhonesTransaction(Protocol):

@@ -32,7 +32,6 @@ class RetentionStore(Protocol):
     ) -> Piece | None:
         """The next piece of at most ``limit`` records after ``after``, or None at the end.
         Changes and locks nothing. ``keep`` of the piece names rollback targets."""
-        ...
 
     async def remove(
         self, kind: Kept, before: Moment, piece: Piece, *, after: Place | None = None
@@ -40,7 +39,6 @@ class RetentionStore(Protocol):
         """Remove what is removable after ``after`` up to the end of ``piece``, in one statement;
         the number of records. A deployment that ended or began since ``look`` does not make a
         needed one removable."""
-        ...
 
 
 class RetentionTransaction(Protocol):

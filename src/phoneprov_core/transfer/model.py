@@ -58,11 +58,9 @@ class Table(Protocol):
 
     async def columns(self) -> tuple[str, ...]:
         """The names of the columns in the file; empty for an empty file."""
-        ...
 
     def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
         """The rows from the first, in pieces; a problem for a row that cannot be read."""
-        ...
 
 
 class Imported(Struct, frozen=True):
@@ -119,7 +117,6 @@ class TransferTransaction(
 
     async def flush(self) -> None:
         """Execute deferred changes; raises their errors."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -125,13 +125,10 @@ class PasswordHasher(Protocol):
 
     async def hash(self, password: str, *, first: bool = True) -> str:
         """A salted hash that contains its parameters."""
-        ...
 
     async def verify(self, password: str, hash_: str | None, *, first: bool = True) -> bool:
         """Whether the password matches this hash. None stands for an account that does not exist:
         the result is False and takes the same time."""
-        ...
 
     def is_outdated(self, hash_: str) -> bool:
         """Whether the hash was made with other parameters than the current ones."""
-        ...

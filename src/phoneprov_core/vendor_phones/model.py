@@ -42,7 +42,6 @@ class VendorPhoneStore(Store[VendorPhoneRecord], Protocol):
     async def save(self, record: VendorPhoneRecord) -> None:
         """Add or replace the flag of the phone, in one statement; an existing flag keeps its
         created_at. Of concurrent callers exactly one flag remains."""
-        ...
 
 
 class VendorPhonesTransaction(Protocol):

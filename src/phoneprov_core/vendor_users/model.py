@@ -46,16 +46,13 @@ class VendorUserStore(Protocol):
 
     async def of_user(self, user_uuid: str) -> VendorUser | None:
         """The user's PIN, or None."""
-        ...
 
     async def save(self, vendor_user: VendorUser) -> VendorUser:
         """Add or replace the user's PIN in one statement, and return the stored record: an existing
         record keeps its uuid and created_at. Raises ``NotFound`` if the user does not exist."""
-        ...
 
     async def remove(self, user_uuid: str) -> bool:
         """Remove the PIN; False if there was none."""
-        ...
 
 
 class PinHasher(Protocol):
@@ -63,11 +60,9 @@ class PinHasher(Protocol):
 
     async def hash_pin(self, pin: str) -> str:
         """A salted hash that cannot be verified without the key."""
-        ...
 
     async def verify_pin(self, pin: str, hash_: str) -> bool:
         """Whether the PIN matches this hash, under any of the keys."""
-        ...
 
 
 class VendorUsersTransaction(Protocol):

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.asterisk.calls import ManagerCalls
-from phoneprov_adapters.asterisk.connection import ManagerConnection
-from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, listing, success
+from support.ami_client import connection
+from support.ami_stub import AmiStub, endpoint, event, failure, listing, success
 
 SCCP = a_phone(1, mac="00:1B:D4:00:00:01")
 SIP = a_phone(2, mac="00:1B:D4:00:00:02", software_type="SIP")
@@ -20,16 +19,7 @@ IDLE = a_phone(3, mac="00:1B:D4:00:00:03")
 
 
 def calls(stub: AmiStub, *, fresh_seconds: float = 60.0, **changes: Any) -> ManagerCalls:
-    values: dict[str, Any] = {
-        "host": "127.0.0.1",
-        "port": stub.port,
-        "user": USER,
-        "secret": SECRET,
-        "timeout": 10.0,
-    }
-    return ManagerCalls(
-        ManagerConnection(ManagerSettings(**(values | changes))), fresh_seconds=fresh_seconds
-    )
+    return ManagerCalls(connection(stub, **changes), fresh_seconds=fresh_seconds)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 
@@ -12,30 +11,18 @@ from phoneprov_adapters.asterisk.calls import ManagerCalls
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager
-from phoneprov_adapters.asterisk.settings import ManagerSettings
 from phoneprov_adapters.testing.phone_records import a_phone
 from phoneprov_core.devices.commands import sip_restart
 from phoneprov_core.devices.names import device_name
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from support.ami_client import RESTART, TIMEOUT
-from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, listing
+from support.ami_client import RESTART, TIMEOUT, connection
+from support.ami_stub import AmiStub, endpoint, event, failure, listing
 
 SCCP = a_phone(1)
 SIP = a_phone(2, software_type="SIP")
 NAME = device_name(SIP.mac)
 OLD, NEW = "sip:1001@10.0.0.7:5060", "sip:1001@10.0.0.7:49152"
 LONG, SHORT = 20.0, 0.3
-
-
-def connection(stub: AmiStub, **changes: Any) -> ManagerConnection:
-    values: dict[str, Any] = {
-        "host": "127.0.0.1",
-        "port": stub.port,
-        "user": USER,
-        "secret": SECRET,
-        "timeout": 10.0,
-    }
-    return ManagerConnection(ManagerSettings(**(values | changes)))
 
 
 async def test_watch_restart_and_list_of_calls_take_one_login(stub: AmiStub) -> None:

@@ -54,6 +54,8 @@ async def test_action_followed_by_disconnect_succeeds(stub: AmiStub) -> None:
 
     await manager(stub).perform(RESTART)
 
+    assert len(stub.performed) == 1
+
 
 @pytest.mark.parametrize("place", ["banner", "Login", "SCCPDeviceRestart"])
 async def test_connection_lost_before_the_response_is_refused(stub: AmiStub, place: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,16 @@ async def url() -> AsyncIterator[str]:
     """The URL of an empty database."""
     async with postgres.new_database() as made:
         yield made
+
+
+@pytest.fixture(params=["postgres", "sqlite"])
+async def url_without_schema(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
+    """The URL of a database without a schema."""
+    if request.param == "sqlite":
+        yield f"sqlite+aiosqlite:///{tmp_path / 'phoneprov.db'}"
+    else:
+        async with postgres.new_database(migrated=False) as made:
+            yield made
 
 
 @pytest.fixture

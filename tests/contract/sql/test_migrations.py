@@ -6,7 +6,6 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +31,9 @@ STEPS = [
 ]
 
 
-@pytest.fixture(params=["postgres", "sqlite"])
-async def url(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
-    """A database without a schema."""
-    if request.param == "sqlite":
-        yield f"sqlite+aiosqlite:///{tmp_path / 'phoneprov.db'}"
-    else:
-        async with postgres.new_database(migrated=False) as made:
-            yield made
+@pytest.fixture
+def url(url_without_schema: str) -> str:
+    return url_without_schema
 
 
 async def tables(url: str) -> set[str]:

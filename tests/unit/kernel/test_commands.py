@@ -7,42 +7,11 @@ from typing import Annotated, Any, Literal
 import pytest
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import NO_RULES, Command, applied, command_of, invalid, obey
+from phoneprov_core.kernel.commands import NO_RULES, applied, command_of, invalid, obey
 from phoneprov_core.kernel.errors import Invalid, Problem
 from phoneprov_core.kernel.field_types import Check
-from phoneprov_core.kernel.fields import Description, Level, Line, MacAddress, Uuid
-
-UUID = "00000000-0000-4000-8000-00000000000a"
-
-
-class Desk(Struct, frozen=True):
-    """A resource, as responses have it."""
-
-    uuid: str
-    mac: str
-    name: str
-    description: str | None
-    created_at: str
-
-
-class NewDesk(Command, frozen=True, kw_only=True):
-    """The fields of a creation."""
-
-    mac: MacAddress
-    name: Line
-    description: Description | None = None
-    floor: Level = 0
-    is_active: bool = True
-    tags: Annotated[tuple[str, ...], Check(values.each(values.required_text, most=2))] = ()
-
-
-class DeskPatch(Command, frozen=True, kw_only=True):
-    """The fields of a change."""
-
-    name: Line | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
-    owner: Uuid | UnsetType | None = UNSET
+from phoneprov_core.kernel.fields import Line
+from support.example_commands import UUID, Desk, DeskPatch, NewDesk
 
 
 def problems(command: type[Any], given: dict[str, Any], rules: Any = NO_RULES) -> dict[str, str]:

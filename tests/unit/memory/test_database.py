@@ -86,6 +86,8 @@ async def test_removed_records_leave_no_index_entries() -> None:
         await tx.users.set_password_hash(identifier(1), "hash")
         await tx.profiles.add(a_profile(1, identifier(1)))
         await tx.phones.add(a_phone(1))
+    for kind in (USERS, PASSWORDS, PHONES):
+        assert len(database._committed[kind].by_key) == 1
     async with database.write() as tx:
         await tx.users.remove(identifier(1))
         await tx.phones.remove(a_mac(1))

@@ -39,7 +39,6 @@ class Connection(Protocol):
 
     async def rows(self, statement: Statement, **values: Any) -> Sequence[Row]:
         """Run a statement; returns the rows."""
-        ...
 
     async def few(self, statement: Statement, **values: Any) -> Sequence[Row]:
         """Run a query that reads few rows; returns them. Waiting queries may run together."""
@@ -57,7 +56,6 @@ class Connection(Protocol):
 
     async def flush(self) -> None:
         """Run the deferred statements."""
-        ...
 
     async def at_once(self, statement: Statement, **values: Any) -> Row | None:
         """Run a statement that may be durable before the transaction ends, even if that is rolled
@@ -67,7 +65,6 @@ class Connection(Protocol):
     async def one_at_a_time(self) -> None:
         """Wait until no other transaction that called this is open, and hold the lock to the end of
         this one. It is the lock of the row with the schema's version, which always exists."""
-        ...
 
 
 VERSION = select(Table("alembic_version", MetaData(), Column("version_num", String(32))))
