@@ -28,12 +28,11 @@ from phoneprov_core.kernel.fields import (
     UpdatedIp,
     schema,
 )
-from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.kernel.search import Query, SearchFields, Whether
 from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, selected
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
 _TYPES = ("chan_sccp", "chan_sip", "chan_pjsip", "custom")
 

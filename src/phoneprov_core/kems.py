@@ -20,10 +20,9 @@ from phoneprov_core.kernel.fields import (
     SoftwareType,
     schema,
 )
-from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
 Model = Annotated[OptionalLine, schema(description="Model", examples=["CP-7916"])]
 ConnectedPhone = Annotated[
