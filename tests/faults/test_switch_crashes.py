@@ -192,7 +192,7 @@ async def check_repair(service: Service, outside: Desk, name: str, phone: Before
     request = SwitchRequest(profile_uuid=phone.next.uuid, mac=phone.mac)
     assert (await use_cases.switch_profile(ACTOR, request)).profile == "next", name
     async with database.read() as tx:
-        assert await tx.desks.user_of(phone.mac) == OWNER, name
+        assert (await tx.desks.find(phone.mac)).user_uuid == OWNER, name
     assert phone.file.read_bytes() == phone.next.cnf_xml.encode(), name
     assert outside.leftovers() == [], name
 

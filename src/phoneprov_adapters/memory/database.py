@@ -54,7 +54,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.trail import Trail
-from phoneprov_core.vendor_services.model import VendorService
+from phoneprov_core.vendor_services import VendorService
 
 # Records that need no more than the methods of every store.
 VENDOR_SERVICES: Kind[VendorService] = Kind("service")

@@ -92,6 +92,11 @@ class MemoryNewestRows(MemoryRows[E, R], NewestRows[R]):
         return self._viewed(islice(reversed(found), limit))
 
 
+def part(kind: type[R], whole: Struct) -> R:
+    """The fields of a struct that a struct with fewer fields has."""
+    return kind(**{name: getattr(whole, name) for name in kind.__struct_fields__})
+
+
 def itself(entity: E) -> E:
     """The view of a record that is shown as it is stored."""
     return entity

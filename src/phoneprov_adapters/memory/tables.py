@@ -77,15 +77,7 @@ class Table(Generic[E]):
 
     def count(self, group: tuple[str, Hashable]) -> int:
         """Number of records of a group."""
-        index, value = group
-        value_of = self._kind.indexes.get(index)
-        hidden = sum(
-            1
-            for key in self._hidden
-            if value_of is None or value_of(self._committed.by_key[key]) == value
-        )
-        committed = len(self._committed.group(group))
-        return committed - hidden + len(self._changed.group(group))
+        return sum(1 for _ in self.group(group))
 
     def changed(self) -> list[E]:
         """The records that differ from the committed ones."""

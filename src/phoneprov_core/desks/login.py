@@ -26,7 +26,7 @@ from phoneprov_core.kernel.times import Clock, millis, shown
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.users.model import User
-from phoneprov_core.vendor_users.model import PinHasher, VendorUser, guess_key
+from phoneprov_core.vendor_users import PinHasher, VendorUser, guess_key
 
 _MOST_PROFILES = 100
 

@@ -18,7 +18,7 @@ from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.times import Clock, millis
 from phoneprov_core.kernel.trail import Event, Value
 from phoneprov_core.users.model import User, account_key
-from phoneprov_core.vendor_users.model import PinHasher, guess_key
+from phoneprov_core.vendor_users import PinHasher, guess_key
 
 
 class _Found(Struct, frozen=True):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from phoneprov_core.kems.model import KemStore
+from phoneprov_core.kems import KemStore
 from phoneprov_core.kernel.store import SearchedStore
 from phoneprov_core.phones.model import Phone
-from phoneprov_core.vendor_phones.model import VendorPhoneStore
+from phoneprov_core.vendor_phones import VendorPhoneStore
 
 
 class ForgetDesk(Protocol):

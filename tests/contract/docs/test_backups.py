@@ -18,7 +18,7 @@ from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.testing.records import a_user, identifier
 from phoneprov_core.application import UseCases
 from phoneprov_core.directory.model import NewCompanyContact
-from phoneprov_core.extensions.model import NewExtension
+from phoneprov_core.extensions import NewExtension
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.profiles.model import NewProfile, Profile, ProfilePatch
 from support import data_folder

@@ -49,7 +49,7 @@ class Office:
 
     async def session_of(self, mac: str = MAC) -> str | None:
         async with self.api.database.read() as tx:
-            return await tx.desks.user_of(mac)
+            return (await tx.desks.find(mac)).user_uuid
 
 
 @pytest.fixture
