@@ -21,7 +21,7 @@ from phoneprov_core.devices.names import config_filename
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.phones.model import NewPhone
 from phoneprov_core.profiles.model import NewProfile
-from phoneprov_core.vendor_users.model import NewPin
+from phoneprov_core.vendor_users import NewPin
 from support.scale import note, rounds
 
 OWNER = identifier(1)

@@ -18,9 +18,9 @@ import pytest
 from phoneprov_core.kernel import values
 from phoneprov_core.users.model import folded
 from phoneprov_http.bodies import MOST_ELEMENTS, MOST_FIELDS
-from phoneprov_http.main.commands.openapi import describe
 from security.asking import answer, least, settled_memory
 from support.api import Api, Caller, opened_api
+from support.document import DOCUMENT
 from support.scale import LONG, note, rounds
 
 MOST = rounds(5000.0, 50.0)
@@ -51,10 +51,9 @@ async def admin(api: Api) -> Caller:
 
 def text_fields() -> list[tuple[str, str, str]]:
     """Method, path and name of every documented text field of a body."""
-    document: Any = describe()
-    schemas = document["components"]["schemas"]
+    schemas = DOCUMENT["components"]["schemas"]
     found = []
-    for path, operations in document["paths"].items():
+    for path, operations in DOCUMENT["paths"].items():
         for method, operation in operations.items():
             body = operation.get("requestBody")
             if body is None:

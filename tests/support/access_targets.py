@@ -28,8 +28,8 @@ from phoneprov_adapters.testing.records import (
 )
 from phoneprov_core.deployments.desk_use import DeskUse
 from phoneprov_core.deployments.model import Outcome
-from phoneprov_core.kems.model import Kem
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.kems import Kem
+from phoneprov_core.vendor_phones import VendorPhoneRecord
 from support.access_rig import KNOWN, Body, Rig
 from support.api import PASSWORD
 from support.batches import a_batch

@@ -14,7 +14,6 @@ import uvicorn
 from dependency_injector import providers
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.lifecycle import migrate_embedded
 from phoneprov_adapters.composition.reading import read_settings
 from phoneprov_adapters.memory.phone import MemoryManager, MemoryPhone
 from phoneprov_adapters.memory.uploader import MemoryUploader
@@ -25,6 +24,7 @@ from phoneprov_http.main.serving.asgi import app_over
 from phoneprov_http.main.serving.connections import Connections
 from phoneprov_http.main.serving.protocol import BoundedProtocol
 from phoneprov_http.main.serving.sockets import bound
+from support.data_folder import create_database
 from support.keys import NEW_KEY, argon2_parameters
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ def served(folder: Path, environment: Mapping[str, str] | None = None) -> Iterat
         "manager": MemoryManager(),
     }.items():
         getattr(container, name).override(providers.Object(adapter))
-    asyncio.run(migrate_embedded(settings))
+    create_database(folder)
     # asyncio sets TCP_NODELAY only on sockets with the protocol TCP; socket.create_server has none.
     listener = bound("127.0.0.1", 0)
     listener.listen()

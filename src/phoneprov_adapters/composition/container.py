@@ -19,10 +19,10 @@ from phoneprov_core.auth.accounts import CreateAdmin, Register
 from phoneprov_core.auth.login import Login
 from phoneprov_core.auth.sessions import Authenticate, Logout, Refresh
 from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.extensions.use_cases import Extensions
-from phoneprov_core.kems.use_cases import Kems
-from phoneprov_core.links.use_cases import Links
-from phoneprov_core.me.use_cases import Me
+from phoneprov_core.extensions import Extensions
+from phoneprov_core.kems import Kems
+from phoneprov_core.links import Links
+from phoneprov_core.me import Me
 from phoneprov_core.phones.use_cases import Phones
 from phoneprov_core.profiles.reading import ReadConfigurations
 from phoneprov_core.profiles.use_cases import Profiles
@@ -31,9 +31,9 @@ from phoneprov_core.retention.use_cases import Prune
 from phoneprov_core.transfer.texts import ImportText
 from phoneprov_core.transfer.use_cases import Transfer
 from phoneprov_core.users.use_cases import Users
-from phoneprov_core.vendor_phones.use_cases import VendorPhones
-from phoneprov_core.vendor_services.use_cases import VendorServices
-from phoneprov_core.vendor_users.use_cases import VendorUsers
+from phoneprov_core.vendor_phones import VendorPhones
+from phoneprov_core.vendor_services import VendorServices
+from phoneprov_core.vendor_users import VendorUsers
 
 
 class Container(Switching):

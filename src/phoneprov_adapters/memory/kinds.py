@@ -14,16 +14,16 @@ from phoneprov_core.batches.transitions import BatchItem
 from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.desks.model import DeskRecord
 from phoneprov_core.directory.model import CONTACT_FIELDS, CompanyContact
-from phoneprov_core.extensions.model import EXTENSION_FIELDS, Extension
-from phoneprov_core.kems.model import Kem
+from phoneprov_core.extensions import EXTENSION_FIELDS, Extension
+from phoneprov_core.kems import Kem
 from phoneprov_core.kernel.redaction import redacted
-from phoneprov_core.links.model import Link
+from phoneprov_core.links import Link
 from phoneprov_core.phones.model import PHONE_FIELDS, Phone
 from phoneprov_core.profiles.model import PROFILE_FIELDS, ProfileRecord, Revision
 from phoneprov_core.provisioning.model import DiscoveredPhone, Fetch, ServedFile
 from phoneprov_core.users.model import USER_FIELDS, User, folded
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.vendor_phones import VendorPhoneRecord
+from phoneprov_core.vendor_users import VendorUser
 
 # Accounts
 

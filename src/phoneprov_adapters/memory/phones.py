@@ -30,12 +30,11 @@ from phoneprov_adapters.memory.store import (
     searched,
 )
 from phoneprov_adapters.memory.tables import Tables
-from phoneprov_core.kems.model import Kem, KemStore
+from phoneprov_core.kems import Kem, KemStore
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.me.model import EnrichedPhone, enriched
-from phoneprov_core.phones.model import Phone
-from phoneprov_core.phones.ports import PhoneStore
+from phoneprov_core.me import EnrichedPhone, enriched
+from phoneprov_core.phones.model import Phone, PhoneStore
 from phoneprov_core.provisioning.model import (
     MOST_DISCOVERED,
     DiscoveredPhone,
@@ -45,7 +44,7 @@ from phoneprov_core.provisioning.model import (
 )
 from phoneprov_core.provisioning.ports import DiscoveredPhoneStore, FetchStore, ServedFileStore
 from phoneprov_core.statistics.ports import Statistics, StatisticsStore
-from phoneprov_core.vendor_phones.model import VendorPhone, VendorPhoneRecord, VendorPhoneStore
+from phoneprov_core.vendor_phones import VendorPhone, VendorPhoneRecord, VendorPhoneStore
 
 
 class MemoryPhones(MemorySearchedStore[Phone], PhoneStore):

@@ -14,7 +14,7 @@ from phoneprov_adapters.memory.records import (
     Records,
 )
 from phoneprov_core.kernel.errors import InUse, NotFound, already_taken
-from phoneprov_core.kernel.trail import Trail
+from phoneprov_core.kernel.store import Trail
 
 E = TypeVar("E")
 

@@ -25,11 +25,11 @@ from phoneprov_core.batches.model import Batch
 from phoneprov_core.deployments.model import Deployment
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.store import Store
-from phoneprov_core.links.model import Link
+from phoneprov_core.links import Link
 from phoneprov_core.provisioning.model import Fetch
 from phoneprov_core.stores import Database, Stores
-from phoneprov_core.vendor_services.model import VendorService
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.vendor_services import VendorService
+from phoneprov_core.vendor_users import VendorUser
 
 OWNER = identifier(900)
 OTHER_OWNER = identifier(901)

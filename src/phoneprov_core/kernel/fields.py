@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from phoneprov_core.kernel import addresses, values
 from phoneprov_core.kernel.field_types import SECRET, Check
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.system import Timestamp
 
 
 def schema(**keywords: Any) -> Meta:

@@ -23,7 +23,7 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.kernel.search import Query, SearchFields
-from phoneprov_core.kernel.times import Timestamp
+from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.phones.model import Family, Phone, bare_model, family_of
 
 FirmwareFamily = Annotated[

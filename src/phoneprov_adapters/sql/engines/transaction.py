@@ -41,7 +41,7 @@ from phoneprov_adapters.sql.tables import permissions, personal_contacts
 from phoneprov_adapters.sql.tables.inventory import vendor_services
 from phoneprov_core.access.model import Permission
 from phoneprov_core.directory.model import PersonalContact
-from phoneprov_core.vendor_services.model import VendorService
+from phoneprov_core.vendor_services import VendorService
 
 # Records that need no more than the methods of every store.
 _PERMISSIONS = Records(Permission, permissions, one_name="permission")

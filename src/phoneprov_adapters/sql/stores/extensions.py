@@ -13,9 +13,9 @@ from phoneprov_adapters.sql.stores.rows import Query, SqlRows
 from phoneprov_adapters.sql.stores.sealed import SealedColumn
 from phoneprov_adapters.sql.stores.store import Records, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables import extensions, user_extensions, users
-from phoneprov_core.extensions.model import EXTENSION_FIELDS, Extension
+from phoneprov_core.extensions import EXTENSION_FIELDS, Extension
 from phoneprov_core.kernel.store import Rows
-from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
+from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
 
 _PASSWORD = SealedColumn(extensions, "password")
 _PASSCODE = SealedColumn(extensions, "voicemail_passcode")

@@ -14,7 +14,7 @@ from phoneprov_core.audit.model import AuditEntry, WantedEntries
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.stores import Database, Stores
-from phoneprov_core.vendor_phones.model import VendorPhoneRecord
+from phoneprov_core.vendor_phones import VendorPhoneRecord
 
 E = TypeVar("E")
 

@@ -19,8 +19,8 @@ from phoneprov_adapters.testing.records import (
 )
 from phoneprov_adapters.testing.stores.base import DatabaseTests
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.links.model import FullLink, Link, LinkedExtension, LinkedUser
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser
+from phoneprov_core.vendor_users import VendorUser
 
 ADA, BOB, NO_USER = identifier(1), identifier(2), identifier(99)
 

@@ -20,9 +20,9 @@ from phoneprov_adapters.testing.records import (
 )
 from phoneprov_adapters.testing.stores.audit import ADA
 from phoneprov_adapters.testing.stores.base import DatabaseTests
-from phoneprov_core.kernel.trail import Event
-from phoneprov_core.links.model import Link
-from phoneprov_core.vendor_users.model import VendorUser
+from phoneprov_core.kernel.store import Event
+from phoneprov_core.links import Link
+from phoneprov_core.vendor_users import VendorUser
 
 
 class TrailContract(DatabaseTests):

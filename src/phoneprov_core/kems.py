@@ -1,12 +1,16 @@
-"""Key expansion modules, and where they are stored."""
+"""Key expansion modules (KEMs): every account reads them, superadmins write them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.commands import Command
+from phoneprov_core.access.rules import SharedWrite, require_shared_write
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Command, applied, record_of
+from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     IpAddress,
@@ -16,7 +20,9 @@ from phoneprov_core.kernel.fields import (
     SoftwareType,
     schema,
 )
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, Store
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
 Model = Annotated[OptionalLine, schema(description="Model", examples=["CP-7916"])]
 ConnectedPhone = Annotated[
@@ -82,3 +88,45 @@ class KemsTransaction(Protocol):
 
     @property
     def kems(self) -> KemStore: ...
+
+
+@dataclass(frozen=True)
+class Kems:
+    """Create, read, change and delete KEMs. A KEM may be created before its phone."""
+
+    database: ReadAndWrite[KemsTransaction]
+    shared_write: SharedWrite
+    clock: Clock
+    new_id: NewId
+
+    async def all(self, actor: Actor, page: Page = None) -> Listing[Kem]:  # noqa: ARG002
+        """Every KEM, oldest first."""
+        return await listing(self.database.read, lambda tx: tx.kems, page)
+
+    async def get(self, actor: Actor, uuid: str) -> Kem:  # noqa: ARG002
+        """Raises ``NotFound``."""
+        async with self.database.read() as tx:
+            return found(await tx.kems.find(known_id(uuid)), "KEM")
+
+    async def create(self, actor: Actor, new: NewKem) -> Kem:
+        """Create a KEM."""
+        require_shared_write(actor, self.shared_write)
+        kem = record_of(Kem, new, uuid=self.new_id(), created_at=shown(self.clock()))
+        async with self.database.write(by=actor) as tx:
+            await tx.kems.add(kem)
+        return kem
+
+    async def update(self, actor: Actor, uuid: str, patch: KemPatch) -> Kem:
+        """Raises ``NotFound``."""
+        require_shared_write(actor, self.shared_write)
+        async with self.database.write(by=actor) as tx:
+            kem = found(await tx.kems.find(known_id(uuid)), "KEM")
+            kem = applied(kem, patch)
+            await tx.kems.put(kem)
+        return kem
+
+    async def delete(self, actor: Actor, uuid: str) -> None:
+        """Raises ``NotFound``."""
+        require_shared_write(actor, self.shared_write)
+        async with self.database.write(by=actor) as tx:
+            found(await tx.kems.remove(known_id(uuid)), "KEM")

@@ -1,14 +1,18 @@
-"""Telephone extensions."""
+"""Telephone extensions, managed by superadmins."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Protocol
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from phoneprov_core.access.rules import require_superadmin
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Command, settle
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import Command, applied, record_of, settle
+from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.field_types import SECRET, Check
 from phoneprov_core.kernel.fields import (
     CreatedAt,
@@ -24,8 +28,11 @@ from phoneprov_core.kernel.fields import (
     UpdatedIp,
     schema,
 )
+from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.kernel.search import Query, SearchFields, Whether
+from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, selected
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
 _TYPES = ("chan_sccp", "chan_sip", "chan_pjsip", "custom")
 
@@ -106,7 +113,7 @@ class ShownExtension(Extension, frozen=True):
     password: Annotated[None, SECRET]  # type: ignore[assignment]
 
 
-def shown(extension: Extension) -> ShownExtension:
+def without_password(extension: Extension) -> ShownExtension:
     """The extension without its password."""
     return ShownExtension(**{**msgspec.structs.asdict(extension), "password": None})
 
@@ -156,3 +163,76 @@ class ExtensionSearch(Command, frozen=True, kw_only=True):
     type: Annotated[ExtensionType, schema(description="Only extensions of this type")] | None = None
     voicemail: Whether | None = None
     is_active: Whether | None = None
+
+
+class ExtensionsTransaction(Protocol):
+    """Stores that the use cases of extensions use. Numbers are unique; removing an extension
+    removes its links to users."""
+
+    @property
+    def extensions(self) -> SearchedStore[Extension]: ...
+
+
+@dataclass(frozen=True)
+class Extensions:
+    """Create, read, change and delete extensions; every use case requires level 0."""
+
+    database: ReadAndWrite[ExtensionsTransaction]
+    clock: Clock
+    new_id: NewId
+
+    async def all(
+        self,
+        actor: Actor,
+        page: Page = None,
+        wanted: ExtensionSearch | None = None,
+    ) -> Listing[Extension]:
+        """Every extension, oldest first."""
+        require_superadmin(actor)
+        return await listing(self.database.read, lambda tx: selected(tx.extensions, wanted), page)
+
+    async def get(self, actor: Actor, uuid: str) -> Extension:
+        """Raises ``NotFound``."""
+        require_superadmin(actor)
+        async with self.database.read() as tx:
+            return found(await tx.extensions.find(known_id(uuid)), "extension")
+
+    async def create(self, actor: Actor, new: NewExtension) -> Extension:
+        """Raises ``Conflict`` if the number is in use."""
+        require_superadmin(actor)
+        now = shown(self.clock())
+        extension = record_of(
+            Extension,
+            new,
+            uuid=self.new_id(),
+            created_at=now,
+            created_by=actor.user_uuid,
+            updated_at=now,
+            updated_by=None,
+            created_ip=actor.ip,
+            updated_ip=actor.ip,
+        )
+        async with self.database.write(by=actor) as tx:
+            await tx.extensions.add(extension)
+        return extension
+
+    async def update(self, actor: Actor, uuid: str, patch: ExtensionPatch) -> Extension:
+        """Raises ``NotFound``; ``Conflict`` if the number is in use."""
+        require_superadmin(actor)
+        async with self.database.write(by=actor) as tx:
+            extension = found(await tx.extensions.find(known_id(uuid)), "extension")
+            extension = applied(
+                extension,
+                patch,
+                updated_at=shown(self.clock()),
+                updated_by=actor.user_uuid,
+                updated_ip=actor.ip,
+            )
+            await tx.extensions.put(extension)
+        return extension
+
+    async def delete(self, actor: Actor, uuid: str) -> None:
+        """Delete an extension and its links to users. Raises ``NotFound``."""
+        require_superadmin(actor)
+        async with self.database.write(by=actor) as tx:
+            found(await tx.extensions.remove(known_id(uuid)), "extension")

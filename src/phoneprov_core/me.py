@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Protocol
 
+import msgspec
 from msgspec import Struct
 
-from phoneprov_core.access.model import PermissionLevel, PermissionName
-from phoneprov_core.access.ports import AssignmentStore
-from phoneprov_core.kems.model import Kem
+from phoneprov_core.access.model import AssignmentStore, PermissionLevel, PermissionName
+from phoneprov_core.kems import Kem
+from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import record_of
+from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.store import Rows
+from phoneprov_core.kernel.paging import Listing, Page, listing
+from phoneprov_core.kernel.store import ReadAndWrite, Rows
 from phoneprov_core.phones.model import Phone, PhoneFacts
 from phoneprov_core.users.model import User
 from phoneprov_core.users.ports import UserStore
-from phoneprov_core.vendor_phones.model import VendorPhone
-from phoneprov_core.vendor_users.model import VendorUser, VendorUserStore
+from phoneprov_core.vendor_phones import VendorPhone
+from phoneprov_core.vendor_users import VendorUser, VendorUserStore
 
 
 class OwnPermission(Struct, frozen=True):
@@ -76,3 +80,29 @@ class MeTransaction(Protocol):
         """Every phone of the inventory, each with its flag and its KEMs (oldest first, by creation,
         then uuid) as of one moment. One query, regardless of their number. Phones have no
         owner."""
+
+
+# A phone may have many KEMs: long lists are read in pieces of fewer phones.
+PIECE = 250
+
+
+@dataclass(frozen=True)
+class Me:
+    """The caller's own account, and the records that they work with."""
+
+    database: ReadAndWrite[MeTransaction]
+
+    async def profile(self, actor: Actor) -> MeProfile:
+        """The caller's account, permission and PIN."""
+        async with self.database.read() as tx:
+            user = found(await tx.users.find(actor.user_uuid), "user")
+            assignment = await tx.assignments.of_user(actor.user_uuid)
+            vendor_user = await tx.vendor_users.of_user(actor.user_uuid)
+        permission = OwnPermission(assignment.level, assignment.perm_name) if assignment else None
+        return MeProfile(
+            **msgspec.structs.asdict(user), permission=permission, vendor_user=vendor_user
+        )
+
+    async def phones(self, actor: Actor, page: Page = None) -> Listing[EnrichedPhone]:  # noqa: ARG002
+        """Every phone of the inventory, oldest first: all callers may use any phone."""
+        return await listing(self.database.read, lambda tx: tx.enriched_phones, page, piece=PIECE)
