@@ -92,10 +92,9 @@ from phoneprov_core.kernel.errors import (
     Unauthenticated,
     Unavailable,
 )
-from phoneprov_core.kernel.ids import NewId
 from phoneprov_core.kernel.paging import Listing, Page, Window
 from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.times import Clock, Timestamp, millis, shown
+from phoneprov_core.kernel.system import Clock, NewId, Timestamp, millis, shown
 from phoneprov_core.links import FullLink, Link, LinkedExtension, LinkedUser, NewLink
 from phoneprov_core.me import EnrichedPhone, MeProfile, OwnPermission
 from phoneprov_core.phones.model import NewPhone, Phone, PhonePatch

@@ -13,22 +13,15 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, applied, record_of
 from phoneprov_core.kernel.errors import found
 from phoneprov_core.kernel.fields import CreatedAt, OptionalLine, RecordUuid, UpdatedAt, Url, schema
-from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 
-Name = Annotated[
-    OptionalLine, schema(description="Name of the service", examples=["Company directory"])
-]
-Type = Annotated[
-    OptionalLine, schema(description="Kind of service; free text", examples=["IPPhone"])
-]
+Name = Annotated[OptionalLine, schema("Name of the service", examples=["Company directory"])]
+Type = Annotated[OptionalLine, schema("Kind of service; free text", examples=["IPPhone"])]
 
 
-ServiceUrl = Annotated[
-    Url, schema(description="Address with http or https. The service never requests it")
-]
+ServiceUrl = Annotated[Url, schema("Address with http or https. The service never requests it")]
 
 
 class VendorService(Struct, frozen=True):

@@ -10,17 +10,16 @@ import hashlib
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 
-from phoneprov_core.access.ports import KnownUsers
+from phoneprov_core.access.model import KnownUsers
 from phoneprov_core.access.rules import require_owner
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import NotFound, found
 from phoneprov_core.kernel.field_types import SECRET
 from phoneprov_core.kernel.fields import CreatedAt, PinCode, RecordUuid, UserUuid, schema
-from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.redaction import Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, shown
 from phoneprov_core.users.ports import ClearAttempts
 
 
@@ -33,7 +32,7 @@ class VendorUser(Redacted, frozen=True):
         str,
         SECRET,
         schema(
-            description="Hash of the PIN, made with a secret key",
+            "Hash of the PIN, made with a secret key",
             examples=["$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$..."],
         ),
     ]

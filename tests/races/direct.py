@@ -17,7 +17,7 @@ from phoneprov_adapters.testing.records import a_user
 from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.auth.model import Lifetimes, TokenPair
 from phoneprov_core.auth.sessions import new_session, token_pair
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.users.model import User
 
 KEY = "the key of all the races of the tests"

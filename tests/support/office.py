@@ -46,7 +46,7 @@ from phoneprov_core.directory.use_cases import CompanyDirectory, PersonalDirecto
 from phoneprov_core.extensions import Extensions
 from phoneprov_core.kems import Kems
 from phoneprov_core.kernel.actor import Actor, LevelRule
-from phoneprov_core.kernel.times import millis, shown
+from phoneprov_core.kernel.system import millis, shown
 from phoneprov_core.links import Links
 from phoneprov_core.me import Me
 from phoneprov_core.phones.use_cases import Phones

@@ -36,7 +36,7 @@ from phoneprov_adapters.memory.watch import MemoryReachability, MemoryWatch
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.application import UseCases
 from phoneprov_core.deployments.watch import Watch
-from phoneprov_core.kernel.times import millis
+from phoneprov_core.kernel.system import millis
 
 R = TypeVar("R")
 T = TypeVar("T")

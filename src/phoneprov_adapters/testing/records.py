@@ -11,7 +11,7 @@ from phoneprov_core.access.model import Assignment, Permission
 from phoneprov_core.auth.model import Session
 from phoneprov_core.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.extensions import Extension
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.links import Link
 from phoneprov_core.users.model import User
 from phoneprov_core.vendor_users import VendorUser

@@ -20,9 +20,8 @@ from phoneprov_core.desks.tokens import Purpose
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid
-from phoneprov_core.kernel.ids import NewId, known_id
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, millis, shown
+from phoneprov_core.kernel.system import Clock, NewId, known_id, millis, shown
 from phoneprov_core.phones.model import Phone
 from phoneprov_core.profiles.model import ProfileRecord
 from phoneprov_core.users.model import User

@@ -14,7 +14,7 @@ from phoneprov_core.directory.lookup import LookUp
 from phoneprov_core.kernel.actor import anonymous
 from phoneprov_core.kernel.rates import Rate, RateStore
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.times import Clock, millis
+from phoneprov_core.kernel.system import Clock, millis
 from phoneprov_core.vendor_services import VendorService, VendorServicesTransaction
 
 _MOST_SERVICES = 1000

@@ -10,7 +10,7 @@ from phoneprov_core.auth.model import Credentials, WrongCredentials
 from phoneprov_core.auth.throttle import Attempts
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
-from phoneprov_core.kernel.times import millis
+from phoneprov_core.kernel.system import millis
 from phoneprov_core.users.model import account_key
 from support.logins import fail, failures, meanwhile
 from support.office import PASSWORD, Office

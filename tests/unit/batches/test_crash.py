@@ -15,7 +15,7 @@ from phoneprov_core.batches.transitions import Turn, claimed
 from phoneprov_core.deployments.model import Outcome
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.times import shown
+from phoneprov_core.kernel.system import shown
 from phoneprov_core.profiles.model import Profile
 from support.floor import begin, ended, phones_of
 from support.office import Office
