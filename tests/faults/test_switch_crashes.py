@@ -43,7 +43,7 @@ async def started(environment: Mapping[str, str]) -> AsyncIterator[Service]:
     """The service in this process: its use cases and its database."""
     container = prepare(read_settings(environment))
     async with running(container) as use_cases:
-        yield use_cases, container.database()
+        yield use_cases, container.database
 
 
 @pytest.fixture

@@ -148,13 +148,13 @@ class Service:
     async def direct(self) -> AsyncIterator[Direct]:
         """Its database, opened in this process as well."""
         container = prepare(self.settings)
-        database = container.database()
+        database = container.database
         await database.open()
         try:
             yield Direct(container)
         finally:
             await database.close()
-            container.hasher().close()
+            container.hasher.close()
 
 
 @contextmanager
