@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
-from functools import cached_property
 
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection
@@ -50,141 +49,42 @@ _PERSONAL_CONTACTS = Records(
 
 
 class SqlTransaction:
-    """Satisfies the transaction protocol of every feature. A store is made when it is first used:
-    a transaction uses few of them."""
+    """Satisfies the transaction protocol of every feature."""
 
     def __init__(self, connection: Connection, box: SecretBox) -> None:
-        self._connection = connection
-        self._box = box
         self.trail = connection.trail
-
-    async def flush(self) -> None:
-        """Execute the deferred statements."""
-        await self._connection.flush()
-
-    @cached_property
-    def users(self) -> SqlUsers:
-        return SqlUsers(self._connection)
-
-    @cached_property
-    def permissions(self) -> SqlStore[Permission]:
-        return SqlStore(self._connection, _PERMISSIONS)
-
-    @cached_property
-    def assignments(self) -> SqlAssignments:
-        return SqlAssignments(self._connection)
-
-    @cached_property
-    def sessions(self) -> SqlSessions:
-        return SqlSessions(self._connection)
-
-    @cached_property
-    def attempts(self) -> SqlLoginAttempts:
-        return SqlLoginAttempts(self._connection)
-
-    @cached_property
-    def login_addresses(self) -> SqlLoginAddresses:
-        return SqlLoginAddresses(self._connection)
-
-    @cached_property
-    def rates(self) -> SqlRates:
-        return SqlRates(self._connection)
-
-    @cached_property
-    def phones(self) -> SqlPhones:
-        return SqlPhones(self._connection)
-
-    @cached_property
-    def kems(self) -> SqlKems:
-        return SqlKems(self._connection)
-
-    @cached_property
-    def vendor_phones(self) -> SqlVendorPhones:
-        return SqlVendorPhones(self._connection)
-
-    @cached_property
-    def enriched_phones(self) -> SqlEnrichedPhones:
-        return SqlEnrichedPhones(self._connection)
-
-    @cached_property
-    def vendor_services(self) -> SqlStore[VendorService]:
-        return SqlStore(self._connection, _VENDOR_SERVICES)
-
-    @cached_property
-    def profiles(self) -> SqlProfiles:
-        return SqlProfiles(self._connection)
-
-    @cached_property
-    def whole_profiles(self) -> SqlWholeProfiles:
-        return SqlWholeProfiles(self._connection, self._box)
-
-    @cached_property
-    def deployments(self) -> SqlDeployments:
-        return SqlDeployments(self._connection, self._box)
-
-    @cached_property
-    def revisions(self) -> SqlRevisions:
-        return SqlRevisions(self._connection, self._box, self.deployments)
-
-    @cached_property
-    def leases(self) -> SqlLeases:
-        return SqlLeases(self._connection)
-
-    @cached_property
-    def batches(self) -> SqlBatches:
-        return SqlBatches(self._connection)
-
-    @cached_property
-    def desks(self) -> SqlDesks:
-        return SqlDesks(self._connection)
-
-    @cached_property
-    def retention(self) -> SqlRetention:
-        return SqlRetention(self._connection, self.deployments)
-
-    @cached_property
-    def statistics(self) -> SqlStatistics:
-        return SqlStatistics(self._connection)
-
-    @cached_property
-    def served_files(self) -> SqlServedFiles:
-        return SqlServedFiles(self._connection, self._box)
-
-    @cached_property
-    def fetches(self) -> SqlFetches:
-        return SqlFetches(self._connection)
-
-    @cached_property
-    def discovered_phones(self) -> SqlDiscoveredPhones:
-        return SqlDiscoveredPhones(self._connection)
-
-    @cached_property
-    def vendor_users(self) -> SqlVendorUsers:
-        return SqlVendorUsers(self._connection)
-
-    @cached_property
-    def extensions(self) -> SqlExtensions:
-        return SqlExtensions(self._connection, self._box)
-
-    @cached_property
-    def links(self) -> SqlLinks:
-        return SqlLinks(self._connection)
-
-    @cached_property
-    def company_contacts(self) -> SqlCompanyContacts:
-        return SqlCompanyContacts(self._connection)
-
-    @cached_property
-    def personal_contacts(self) -> SqlStore[PersonalContact]:
-        return SqlStore(self._connection, _PERSONAL_CONTACTS)
-
-    @cached_property
-    def audit(self) -> SqlAudit:
-        return SqlAudit(self._connection)
-
-    @cached_property
-    def secrets(self) -> SqlSecrets:
-        return SqlSecrets(self._connection)
+        self.flush = connection.flush
+        self.users = SqlUsers(connection)
+        self.permissions = SqlStore(connection, _PERMISSIONS)
+        self.assignments = SqlAssignments(connection)
+        self.sessions = SqlSessions(connection)
+        self.attempts = SqlLoginAttempts(connection)
+        self.login_addresses = SqlLoginAddresses(connection)
+        self.rates = SqlRates(connection)
+        self.phones = SqlPhones(connection)
+        self.kems = SqlKems(connection)
+        self.vendor_phones = SqlVendorPhones(connection)
+        self.enriched_phones = SqlEnrichedPhones(connection)
+        self.vendor_services = SqlStore(connection, _VENDOR_SERVICES)
+        self.profiles = SqlProfiles(connection)
+        self.whole_profiles = SqlWholeProfiles(connection, box)
+        self.deployments = SqlDeployments(connection, box)
+        self.revisions = SqlRevisions(connection, box, self.deployments)
+        self.leases = SqlLeases(connection)
+        self.batches = SqlBatches(connection)
+        self.desks = SqlDesks(connection)
+        self.retention = SqlRetention(connection, self.deployments)
+        self.statistics = SqlStatistics(connection)
+        self.served_files = SqlServedFiles(connection, box)
+        self.fetches = SqlFetches(connection)
+        self.discovered_phones = SqlDiscoveredPhones(connection)
+        self.vendor_users = SqlVendorUsers(connection)
+        self.extensions = SqlExtensions(connection, box)
+        self.links = SqlLinks(connection)
+        self.company_contacts = SqlCompanyContacts(connection)
+        self.personal_contacts = SqlStore(connection, _PERSONAL_CONTACTS)
+        self.audit = SqlAudit(connection)
+        self.secrets = SqlSecrets(connection)
 
 
 class Shared(AbstractAsyncContextManager[SqlTransaction]):
